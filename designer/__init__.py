@@ -1,0 +1,1 @@
+"""designer: design the machines that train and serve AI models."""

@@ -1,0 +1,27 @@
+"""Where assets and templates live: inside an installed wheel, or at the top of a source checkout."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from designer.errors import CatalogError
+
+
+@cache
+def _folder(name: str) -> Path:
+    here = Path(__file__).resolve().parent
+    for candidate in (here / f"_{name}", here.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise CatalogError(f"the folder of {name} is missing from this installation", remedy="install designer again")
+
+
+def assets() -> Path:
+    """Folder of catalog, icons, fonts and palettes."""
+    return _folder("assets")
+
+
+def templates() -> Path:
+    """Folder of template designs."""
+    return _folder("templates")
