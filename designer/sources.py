@@ -57,7 +57,7 @@ class Constant:
     value, low, high
         The value and the band it is believed to lie in with 80 % confidence, SI.
     source
-        Key of the source in ``assets/sources.toml``.
+        Key of the source in ``assets/sources/``.
     unit
         SI unit, ``"1"`` for a ratio.
     """

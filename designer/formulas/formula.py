@@ -20,7 +20,7 @@ class Formula:
     function
         Takes SI floats (or arrays), returns SI floats.
     sources
-        Keys into ``assets/sources.toml``.
+        Keys into ``assets/sources/``.
     valid_when
         The range in which the authors, or we against measurements, found it to hold.
     """
