@@ -9,7 +9,7 @@ KIND = PartKind(
     order=20,
     icon="cpu",
     help="CPU: one socket with its cores, memory controllers and PCIe root ports.",
-    capabilities=frozenset({Capability.COMPUTE, Capability.SWITCH}),
+    capabilities=frozenset({Capability.COMPUTE, Capability.ROOT, Capability.SWITCH}),
     transit=frozenset(
         {
             (Domain.HOST, Domain.HOST),
