@@ -7,8 +7,9 @@ so splitting over next hops is not the same as splitting over paths when their n
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ class SwitchGraph:
     start : (n_switches + 1,) first step of each switch
     to, channel : (n_steps,) neighbour and channel of each step
     cables : (n_steps,) how many cables the channel bundles
+    key : (n_steps,) ``switch * n_switches + to``, ascending
     """
 
     n_switches: int
@@ -37,13 +39,39 @@ class SwitchGraph:
     to: Int
     channel: Int
     cables: Int
+    key: Int
 
     @staticmethod
     def of(n_switches: int, source: Int, target: Int, channel: Int, cables: Int) -> SwitchGraph:
         """The graph of the given directed steps."""
-        order = np.argsort(source, kind="stable")
+        key = source * n_switches + target
+        order = np.argsort(key, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n_switches))])
-        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order])
+        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order], key[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """The switches at one distance from each target.
+
+    Parameters
+    ----------
+    bits : (n_switches, n_words)
+    start, switch : switches near target t are ``switch[start[t]:start[t+1]]``
+    """
+
+    bits: Bits
+    start: Int
+    switch: Int
+
+    def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
+        """Whether each switch is near its target."""
+        word = self.bits[switch, target >> 6]
+        return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
+
+    def size(self, target: Int) -> Int:
+        """How many switches are near each target."""
+        return self.start[target + 1] - self.start[target]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,18 +84,24 @@ class Distances:
     """
 
     levels: tuple[Bits, ...]
+    _near: dict[int, Near] = field(default_factory=dict[int, Near], repr=False)
+
+    def near(self, k: int) -> Near:
+        """The switches at exactly `k` steps from each target."""
+        if k not in self._near:
+            bits = self.levels[k]
+            bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
+            target, switch = np.nonzero(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[1]))])
+            self._near[k] = Near(bits, start, switch.astype(np.int64))
+        return self._near[k]
 
     def of(self, switch: Int, target: Int) -> Int:
         """Distance of pairs [steps], −1 where there is no way."""
         found = np.full(len(switch), -1, dtype=np.int64)
         for k in range(len(self.levels)):
-            found[self.at(k, switch, target)] = k
+            found[self.near(k).has(switch, target)] = k
         return found
-
-    def at(self, k: int, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
-        """Whether pairs are exactly `k` steps apart."""
-        word = self.levels[k][switch, target >> 6]
-        return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
 
 
 def measure(graph: SwitchGraph, targets: Sequence[Sequence[int]]) -> Distances:
@@ -146,12 +180,12 @@ def _walk(
         _, first, which = np.unique(pair, return_index=True, return_inverse=True)
         step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
         cables = graph.cables[step]
-        total = np.bincount(owner, cables, len(first))
+        total = np.bincount(owner, cables, len(first)).astype(np.float64)
         head = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(first)))])
         if seed is None:
             fan = np.diff(head)[which]
-            source = np.repeat(np.arange(len(request)), fan)
-            chosen = step[np.arange(len(source)) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(head[which], fan)]
+            entry, source = _ranges(head[which], head[which] + fan)
+            chosen = step[entry]
             part = share[source] * graph.cables[chosen] / total[which][source]
         else:
             source = np.arange(len(request))
@@ -167,16 +201,46 @@ def _walk(
 
 
 def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
-    """Steps that lead one closer, and which of the given pairs each belongs to."""
-    fan = graph.start[switch + 1] - graph.start[switch]
-    owner = np.repeat(np.arange(len(switch)), fan)
-    step = np.arange(len(owner)) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(graph.start[switch], fan)
-    good = np.zeros(len(step), dtype=bool)
-    wanted = left[owner] - 1
-    for k in np.unique(wanted):
-        rows = wanted == k
-        good[rows] = distances.at(int(k), graph.to[step[rows]], target[owner[rows]])
+    """Steps that lead one closer, and which of the given pairs each belongs to, in the order of the pairs."""
+    steps: list[Int] = []
+    owners: list[Int] = []
+    degree = graph.start[switch + 1] - graph.start[switch]
+    for k in np.unique(left):
+        rows = np.flatnonzero(left == k)
+        near = distances.near(int(k) - 1)
+        # Coming down from a core with hundreds of ports, the few switches next to the target are the shorter list.
+        back = degree[rows] > 2 * near.size(target[rows])
+        for chosen, find in ((rows[~back], _forward), (rows[back], _backward)):
+            if len(chosen):
+                step, owner = find(graph, near, switch[chosen], target[chosen])
+                steps.append(step)
+                owners.append(chosen[owner])
+    step, owner = np.concatenate(steps), np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    return step[order], owner[order]
+
+
+def _forward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
+    """Of all steps out of each switch, those that end near its target."""
+    step, owner = _ranges(graph.start[switch], graph.start[switch + 1])
+    good = near.has(graph.to[step], target[owner])
     return step[good], owner[good]
+
+
+def _backward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
+    """Of all switches near each target, the steps that lead there."""
+    entry, owner = _ranges(near.start[target], near.start[target + 1])
+    wanted = switch[owner] * graph.n_switches + near.switch[entry]
+    low, high = np.searchsorted(graph.key, wanted), np.searchsorted(graph.key, wanted, side="right")
+    step, which = _ranges(low, high)
+    return step, owner[which]
+
+
+def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
+    """All numbers of the ranges low to high − 1, and which range each is from."""
+    size = high - low
+    owner = np.repeat(np.arange(len(low)), size)
+    return np.arange(len(owner)) - np.repeat(np.cumsum(size) - size - low, size), owner
 
 
 def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
