@@ -1,0 +1,1 @@
+"""A design and a workload become numbers."""
