@@ -60,12 +60,14 @@ class Witness:
 
 def witness(incidence: Incidence, rate: FloatArray) -> Witness:
     """Full resources on which an activity's level is highest, and met demands; reads only the incidence."""
-    rows, resource, capacity = incidence.rows, incidence.resource, incidence.capacity
+    rows, capacity = incidence.rows, incidence.capacity
+    # converted once, not in every gather
+    resource = incidence.resource.astype(np.intp)
     load = sums(resource, incidence.usage * rate.take(rows), len(capacity))
     full = load >= capacity * (1 - SLACK)
-    entry = np.flatnonzero(full.take(resource))
+    entry = full.take(resource).nonzero()[0]
     level = (rate / incidence.weight).take(rows.take(entry))
-    on = resource.take(entry).astype(np.intp)
+    on = resource.take(entry)
     highest = np.zeros(len(capacity))
     np.maximum.at(highest, on, level)
     entry = entry[level >= highest.take(on) * (1 - SLACK)]
@@ -79,15 +81,15 @@ def check(incidence: Incidence, rate: FloatArray) -> Certificate:
     """
     if len(rate) == 0:
         return Certificate(True, -1.0, 0)
-    if not (rate >= 0).all():
+    if not rate.min() >= 0:
         return Certificate(False, float("inf"), len(rate))
     found = witness(incidence, rate)
-    bound = found.by_demand.copy()
-    bound[incidence.rows.take(found.entry)] = True
-    unbound = len(rate) - int(np.count_nonzero(bound))
     overload = float((found.load / incidence.capacity).max(initial=0.0)) - 1
-    if (rate > incidence.demand).any():
-        over = np.flatnonzero(rate > incidence.demand)
+    over = rate > incidence.demand
+    if over.any():
         with np.errstate(divide="ignore"):
             overload = max(overload, float((rate[over] / incidence.demand[over]).max()) - 1)
+    bound = found.by_demand
+    bound[incidence.rows.take(found.entry)] = True
+    unbound = len(rate) - int(np.count_nonzero(bound))
     return Certificate(unbound == 0 and overload <= SLACK, overload, unbound)

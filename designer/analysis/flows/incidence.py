@@ -8,9 +8,8 @@ memory, bridge or port whose capacity several activities share. With usage matri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +18,6 @@ from designer.analysis.flows.layout import FloatArray, IntArray, Layout, column_
 from designer.errors import AnalysisError
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
-
-_ROW_REMEDY: Final = "give the activity at least one resource or a finite demand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +199,7 @@ class Incidence:
         AnalysisError
             When the length differs or a capacity is not above 0.
         """
-        twin = copy(self)
+        twin = self._twin()
         twin._put("capacity", _capacity(capacity, self.n_resources))
         return twin
 
@@ -214,17 +211,17 @@ class Incidence:
         AnalysisError
             When the length differs or a demand is negative.
         """
-        twin = copy(self)
+        twin = self._twin()
         twin._put("demand", _demand(demand, self.n_activities))
+        return twin
+
+    def _twin(self) -> Incidence:
+        twin = object.__new__(Incidence)
+        twin.__dict__.update(self.__dict__)
         return twin
 
     def _put(self, name: str, array: NDArray[Any]) -> None:
         object.__setattr__(self, name, _frozen(array))
-
-
-def unbounded_error(activity: int, text: str) -> AnalysisError:
-    """The error for an activity whose rate nothing limits."""
-    return AnalysisError(text, place=f"activity {activity}", remedy=_ROW_REMEDY)
 
 
 def _frozen(array: _Array) -> _Array:

@@ -1,4 +1,4 @@
-"""The incidence prepared for solving: only activities with resources, only resources in use."""
+"""The incidence prepared for solving: what follows from routes and weights, whatever the capacities and demands."""
 
 from __future__ import annotations
 
@@ -15,34 +15,61 @@ IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Activity-major arrays that do not change when a capacity or a demand does.
+class Private:
+    """Resources that one activity has for itself: they cap its level and take no part in the sharing.
 
     Parameters
     ----------
+    activity
+        (n,) activities that have some, ascending.
+    start
+        (n,) their first entry below.
+    resource, pull
+        (n_entries,) the resource, and usage × weight.
+    """
+
+    activity: IntArray
+    start: IntArray
+    resource: IntArray
+    pull: FloatArray
+
+    def lower(self, ceiling: FloatArray, capacity: FloatArray) -> FloatArray:
+        """Levels (n_activities,) that the activities cannot pass, with these resources taken in [B/s]."""
+        own = np.minimum.reduceat(capacity.take(self.resource) / self.pull, self.start)
+        lowered = ceiling.copy()
+        lowered[self.activity] = np.minimum(ceiling.take(self.activity), own)
+        return lowered
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Activity-major arrays over the resources that several activities share.
+
+    Parameters
+    ----------
+    private
+        The other resources in use; None if there is none.
     live
-        (n_live,) activities that use a resource, or None if all do.
+        (n_live,) activities that use a shared resource, or None if all do.
     used
-        (n_used,) resources in use, or None if all are.
+        (n_used,) the shared resources, or None if all are.
     column
-        (nnz,) position of each entry's resource in ``used``; machine integers, which gathers take without conversion.
+        (n_shared_entries,) place of the resource in ``used``; machine integers, which gathers take without conversion.
     pull
-        (nnz,) usage × weight: what the entry adds to its resource per unit of level.
+        (n_shared_entries,) usage × weight: what the entry adds to its resource per unit of level.
     count, start
         (n_live,) number of entries and first entry of each activity.
-    weight
-        (n_live,) weight of each activity.
     total_pull
         (n_used,) sum of ``pull`` per resource.
     """
 
+    private: Private | None
     live: IntArray | None
     used: IntArray | None
     column: IntArray
     pull: FloatArray
     count: IntArray
     start: IntArray
-    weight: FloatArray
     total_pull: FloatArray
 
     @classmethod
@@ -52,29 +79,48 @@ class Layout:
         """Prepare an incidence. Raises AnalysisError when usage × weight leaves the range of floats."""
         count = np.diff(ptr)
         pull = usage * np.repeat(weight, count)
-        if not ((pull > 0) & np.isfinite(pull)).all():
-            entry = int(np.argmin((pull > 0) & np.isfinite(pull)))
-            raise AnalysisError(
-                "usage times weight is too small or too large to compute with",
-                place=f"incidence.usage[{entry}]",
-                remedy="scale the weights towards 1; only their ratios matter",
-            )
-        live, used, column = None, None, resource.astype(np.intp)
-        start = ptr[:-1].copy()
+        _refuse_extremes(pull)
+        column = resource.astype(np.intp)
+        users = np.bincount(column, minlength=n_resources)
+        alone = np.flatnonzero((users == 1).take(column))
+        private = None
+        if len(alone):
+            private = _private(alone, np.repeat(np.arange(len(count)), count).take(alone), column, pull)
+            together = np.flatnonzero((users != 1).take(column))
+            count = count - np.bincount(np.repeat(np.arange(len(count)), count).take(alone), minlength=len(count))
+            column, pull = column.take(together), pull.take(together)
+        live, used = None, None
         if not count.all():
             live = np.flatnonzero(count)
-            count, start, weight = count[live], start[live], weight[live]
-        in_use = np.zeros(n_resources, np.bool_)
-        in_use[column] = True
-        if not in_use.all():
-            used = np.flatnonzero(in_use)
-            column = (np.cumsum(in_use) - 1).take(column)
+            count = count.take(live)
+        shared = users > 1
+        if not shared.all():
+            used = np.flatnonzero(shared)
+            column = (np.cumsum(shared) - 1).take(column)
+        start = np.cumsum(count) - count
         total_pull = sums(column, pull, n_resources if used is None else len(used))
-        arrays = (live, used, column, pull, count, start, weight, total_pull)
-        for array in arrays:
+        for array in (live, used, column, pull, count, start, total_pull):
             if array is not None:
                 array.setflags(write=False)
-        return cls(*arrays)
+        return cls(private, live, used, column, pull, count, start, total_pull)
+
+
+def _private(alone: IntArray, activity: IntArray, column: IntArray, pull: FloatArray) -> Private:
+    start = np.flatnonzero(np.diff(activity, prepend=-1))
+    arrays = (activity[start], start, column.take(alone), pull.take(alone))
+    for array in arrays:
+        array.setflags(write=False)
+    return Private(*arrays)
+
+
+def _refuse_extremes(pull: FloatArray) -> None:
+    fine = (pull > 0) & np.isfinite(pull)
+    if not fine.all():
+        raise AnalysisError(
+            "usage times weight is too small or too large to compute with",
+            place=f"incidence.usage[{int(np.argmin(fine))}]",
+            remedy="scale the weights towards 1; only their ratios matter",
+        )
 
 
 def sums(group: NDArray[Any], values: FloatArray, n_groups: int) -> FloatArray:

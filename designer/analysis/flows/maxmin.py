@@ -12,20 +12,19 @@ bertsekas-gallager-1992 for the definition and the bottleneck condition.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from designer.analysis.flows.certificate import check
 from designer.analysis.flows.heap import finish
-from designer.analysis.flows.incidence import Incidence, unbounded_error
+from designer.analysis.flows.incidence import Incidence
 from designer.analysis.flows.layout import FloatArray, IntArray, sums
 from designer.analysis.flows.tolerances import ENTRIES_PER_STEP, FIRST_ROUNDS, ROUND_OVERHEAD, TIE
+from designer.errors import AnalysisError
 
 Method = Literal["auto", "rounds", "heap"]
-
-_UNLIMITED: Final = "nothing limits the rate: no finite demand and no resource of finite capacity"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +42,7 @@ class Allocation:
     method
         "rounds", "heap", or "rounds, then heap".
     frozen_in
-        (n_activities,) the round in which the rate was settled, from 1; 0 for activities that use no resource.
+        (n_activities,) the round in which the rate was settled, from 1; 0 for activities that share no resource.
     """
 
     rate: FloatArray
@@ -79,44 +78,29 @@ def solve(incidence: Incidence, *, method: Method = "auto") -> Allocation:
     -----
     Flow-level steady state: no queueing, no incast, no congestion-control transients.
     """
-    layout = incidence.layout
-    live, weight = layout.live, layout.weight
-    demand = incidence.demand if live is None else incidence.demand[live]
-    ceiling = demand / weight
-    if len(weight):
-        capacity = incidence.capacity if layout.used is None else incidence.capacity[layout.used]
-        filling = _Filling(incidence, ceiling, capacity)
-        filling.run(method)
-        level, frozen_in, rounds, used_method = filling.level, filling.frozen_in, filling.rounds, filling.method
-    else:
-        level, frozen_in, rounds, used_method = ceiling, np.zeros(0, np.int64), 0, "rounds"
-    # a demand is met to the last bit, not only to rounding of weight × (demand / weight)
-    rate = np.where(level >= ceiling, demand, level * weight)
-    if live is not None:
-        rate, level, frozen_in = _with_rowless(incidence, live, rate, frozen_in)
+    layout, demand, weight = incidence.layout, incidence.demand, incidence.weight
+    demand_level = demand / weight
+    ceiling = demand_level
+    if layout.private is not None:
+        ceiling = layout.private.lower(demand_level, incidence.capacity)
+    filling = _Filling(incidence, ceiling)
+    filling.run(method)
+    level, frozen_in = filling.level, filling.frozen_in
     # inf - inf: whatever shares a resource with an unbounded rate has none either
-    if not np.isfinite(level).all():
-        first = int(np.argmax(np.isposinf(level)))
-        raise unbounded_error(first, _UNLIMITED)
+    if not level.max(initial=0.0) < np.inf:
+        raise AnalysisError(
+            "nothing limits the rate: no finite demand and no resource of finite capacity",
+            place=f"activity {int(np.argmax(np.isposinf(level)))}",
+            remedy="give the activity a resource or a finite demand",
+        )
+    # a demand is met to the last bit, not only to rounding of weight × (demand / weight)
+    rate = np.where(level >= demand_level, demand, level * weight)
     for array in (rate, level, frozen_in):
         array.setflags(write=False)
     proof = check(incidence, rate)
     if not proof.ok:
         raise AssertionError(f"max-min answer failed its certificate: {proof}")
-    return Allocation(rate, level, rounds, used_method, frozen_in)
-
-
-def _with_rowless(
-    incidence: Incidence, live: IntArray, live_rate: FloatArray, live_frozen_in: IntArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Activities that use no resource get their demand."""
-    rate = incidence.demand.copy()
-    rate[live] = live_rate
-    if np.isposinf(rate).any():
-        raise unbounded_error(int(np.argmax(np.isposinf(rate))), _UNLIMITED)
-    frozen_in = np.zeros(len(rate), np.int64)
-    frozen_in[live] = live_frozen_in
-    return rate, rate / incidence.weight, frozen_in
+    return Allocation(rate, level, filling.rounds, filling.method, frozen_in)
 
 
 class _Filling:
@@ -127,33 +111,35 @@ class _Filling:
     whatever happens far away.
     """
 
-    def __init__(self, incidence: Incidence, ceiling: FloatArray, capacity: FloatArray) -> None:
+    def __init__(self, incidence: Incidence, ceiling: FloatArray) -> None:
         layout = incidence.layout
-        self.level = np.empty(len(ceiling))
-        self.frozen_in = np.empty(len(ceiling), np.int64)
+        self.level = ceiling
+        self.frozen_in = np.zeros(len(ceiling), np.int64)
         self.rounds = 0
         self.method = "rounds"
-        # the rest, not yet settled
-        self._ids: IntArray | None = None
+        # what is not yet settled; None = all
+        self._ids = layout.live
+        self._ceiling = ceiling if layout.live is None else ceiling.take(layout.live)
         self._column, self._pull = layout.column, layout.pull
         self._count, self._start = layout.count, layout.start
-        self._ceiling = ceiling
         # per resource: capacity left, pull of the rest, level of the round before
-        self._left, self._total_pull = capacity, layout.total_pull
+        self._left = incidence.capacity if layout.used is None else incidence.capacity.take(layout.used)
+        self._total_pull = layout.total_pull
         self._floor: FloatArray | None = None
 
     def run(self, method: Method) -> None:
         """Settle all."""
+        if len(self._count) == 0:
+            return
+        self.level = self.level.copy()
         # resources with nothing left on them divide 0 by 0; nobody reads those levels
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if method == "heap":
                 self._finish_with_heap()
                 return
-            while True:
-                before = len(self._ceiling)
-                if self._round():
-                    return
-                settled = before - len(self._ceiling)
+            before = len(self._count)
+            while not self._round():
+                settled, before = before - len(self._count), len(self._count)
                 if method == "auto" and self.rounds >= FIRST_ROUNDS and self._crawls(settled):
                     self._finish_with_heap()
                     return
@@ -172,21 +158,21 @@ class _Filling:
         entry_level = resource_level.take(column)
         lowest = np.minimum.reduceat(entry_level, start)
         level = np.minimum(lowest, self._ceiling)
-        # a resource waits if one of its activities will stop below the resource's present level
-        waiting = np.zeros(len(resource_level), np.bool_)
-        waiting[column.take(np.flatnonzero(np.repeat(level * (1 + TIE), count) < entry_level))] = True
-        open_ = np.bitwise_and.reduceat(waiting.take(column), start)
-        open_ &= self._ceiling > lowest
-        ids = self._ids
-        if not open_.any():
-            if ids is None:
-                self.level, self.frozen_in = level, np.full(len(level), self.rounds)
-            else:
-                self.level[ids] = level
-                self.frozen_in[ids] = self.rounds
+        settled = self._ceiling <= lowest
+        # a resource settles its activities when it is the lowest of every one of them
+        at_lowest = ((level * (1 + TIE)).repeat(count) >= entry_level).nonzero()[0]
+        candidate = column.take(at_lowest)
+        reached = sums(candidate, self._pull.take(at_lowest), len(resource_level))
+        settles = reached >= self._total_pull * (1 - TIE)
+        activity = np.arange(len(count)).repeat(count).take(at_lowest)
+        settled[activity[settles.take(candidate)]] = True
+        done = settled.nonzero()[0]
+        ids = done if self._ids is None else self._ids.take(done)
+        self.level[ids] = level.take(done)
+        self.frozen_in[ids] = self.rounds
+        if len(done) == len(count):
             return True
-        self._settle(np.flatnonzero(~open_), level)
-        self._keep(np.flatnonzero(open_), open_, np.where(open_, 0.0, level), resource_level)
+        self._keep(settled, level, resource_level)
         return False
 
     def _levels(self) -> FloatArray:
@@ -194,32 +180,26 @@ class _Filling:
         # exact levels never fall; rounding in what is left must not make one do so
         return level if self._floor is None else np.maximum(level, self._floor, out=level)
 
-    def _settle(self, done: IntArray, level: FloatArray) -> None:
-        ids = done if self._ids is None else self._ids[done]
-        self.level[ids] = level[done]
-        self.frozen_in[ids] = self.rounds
-
-    def _keep(self, rest: IntArray, open_: NDArray[np.bool_], taken: FloatArray, resource_level: FloatArray) -> None:
+    def _keep(self, settled: NDArray[np.bool_], level: FloatArray, resource_level: FloatArray) -> None:
         """Take the settled activities out and go on with the rest."""
         column, pull, count = self._column, self._pull, self._count
         n_resources = len(resource_level)
-        entry_open = np.repeat(open_, count)
-        gone = np.flatnonzero(~entry_open)
-        stay = np.flatnonzero(entry_open)
-        used = sums(column.take(gone), pull.take(gone) * np.repeat(taken, count).take(gone), n_resources)
+        entry_settled = np.repeat(settled, count)
+        gone, stay, rest = np.flatnonzero(entry_settled), np.flatnonzero(~entry_settled), np.flatnonzero(~settled)
+        freed = column.take(gone)
+        used = sums(freed, pull.take(gone) * np.repeat(level[settled], count[settled]), n_resources)
         left = np.maximum(self._left - used, 0.0)
         column, pull = column.take(stay), pull.take(stay)
         self._ids = rest if self._ids is None else self._ids[rest]
         self._count, self._ceiling = count[rest], self._ceiling[rest]
         self._start = np.cumsum(self._count) - self._count
-        if len(column) * 2 < n_resources:
+        if len(column) < n_resources:
             in_use = np.zeros(n_resources, np.bool_)
             in_use[column] = True
             column = (np.cumsum(in_use) - 1).take(column)
-            kept = np.flatnonzero(in_use)
-            left, resource_level, n_resources = left[kept], resource_level[kept], len(kept)
+            left, resource_level = left[in_use], resource_level[in_use]
         self._column, self._pull, self._left, self._floor = column, pull, left, resource_level
-        self._total_pull = sums(column, pull, n_resources)
+        self._total_pull = sums(column, pull, len(left))
 
     def _finish_with_heap(self) -> None:
         level, order, levels = finish(
