@@ -13,6 +13,7 @@ from designer.sources import Constant, Status
 
 _NCCL: Final = "nccl-tuning"
 _FIT: Final = "collectives-fit"
+_BOOK: Final = "ml-engineering-network"
 _LL, _LL128, _SIMPLE = Protocol.LL, Protocol.LL128, Protocol.SIMPLE
 
 # ------------------------------------------------------------------ launch
@@ -102,26 +103,38 @@ SWITCH_HOP: Final = {
 }
 
 # ------------------------------------------------------------------ pipelines
-RING_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "Simple rings")
-TREE_PIPELINE: Final = Constant(0.5, 0.25, 0.9, _FIT, Status.DERIVED, "1", "trees")
-IN_SWITCH_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "in-switch reduction")
+RING_PIPELINE: Final = Constant(
+    0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "Simple rings, trees with flags: A100 8–1024 MiB"
+)
+TREE_PIPELINE: Final = Constant(
+    0.5, 0.25, 0.9, _FIT, Status.DERIVED, "1", "Simple trees: 6 points of one two-server sweep"
+)
+#: slots of a connection's buffer: no rank runs further ahead, so longer rings fill no deeper
+PIPELINE_SLOTS: Final = Constant(8.0, 8.0, 8.0, "nccl-tuning", Status.PRIMARY, "1", "src/include/device.h")
+IN_SWITCH_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "H100 and H200, 8–1024 MiB")
 
 # ------------------------------------------------------------------ achieved fraction of raw bandwidth, large messages
 #: rings over NVLink, by GPU architecture
 NVLINK_RING: Final = {
     60: Constant(0.83, 0.76, 0.90, _FIT, Status.ASSUMED, "1", "as sm_70; the planning table has 18 of 20"),
-    70: Constant(0.83, 0.78, 0.88, _FIT, Status.DERIVED),
-    80: Constant(0.785, 0.73, 0.82, _FIT, Status.DERIVED),
+    70: Constant(0.83, 0.76, 0.88, _FIT, Status.DERIVED, "1", "4 V100 83 %; 8 V100 at least 110 of 150 GB/s"),
+    80: Constant(0.785, 0.73, 0.82, _FIT, Status.DERIVED, "1", "20 points ≥ 64 MiB, 5 groups; residual 3 %"),
     86: Constant(0.80, 0.70, 0.87, _FIT, Status.ASSUMED, "1", "as sm_80; the planning table has 12 of 14.06"),
-    90: Constant(0.83, 0.80, 0.85, _FIT, Status.DERIVED),
-    100: Constant(0.765, 0.71, 0.81, _FIT, Status.DERIVED),
+    90: Constant(0.83, 0.80, 0.85, _FIT, Status.DERIVED, "1", "11 points ≥ 64 MiB, 4 groups; residual 2 %"),
+    100: Constant(0.765, 0.71, 0.81, _BOOK, Status.SECONDARY, "1", "682 GB/s of bus bandwidth on 8 B200"),
 }
 #: rings over xGMI
-XGMI_RING: Final = Constant(0.72, 0.66, 0.78, _FIT, Status.DERIVED, "1", "47.7 of 64 with 2 ranks, 312.9 of 448 with 8")
+XGMI_RING: Final = Constant(
+    0.72, 0.66, 0.78, _BOOK, Status.SECONDARY, "1", "MI300X: 47.7 of 64 with 2 ranks, 312.9 of 448 with 8"
+)
 #: rings over PCIe: every rank sends and receives at once
-PCIE_RING: Final = Constant(0.70, 0.63, 0.78, _FIT, Status.DERIVED)
+PCIE_RING: Final = Constant(
+    0.70, 0.63, 0.78, _FIT, Status.DERIVED, "1", "4 L40S 22, 3 A100 20 of 31.5 GB/s; residual 5 %"
+)
 #: the same where every PCIe link carries one direction only (pairs bridged by NVLink)
-PCIE_ONE_WAY: Final = Constant(0.83, 0.76, 0.88, _FIT, Status.DERIVED)
+PCIE_ONE_WAY: Final = Constant(
+    0.83, 0.76, 0.88, _FIT, Status.DERIVED, "1", "4 H100 49 of 63, 4 A100 at least 25 of 31.5 GB/s; residual 5 %"
+)
 #: the same across sockets, relative to below one
 CROSS_SOCKET_RING: Final = Constant(0.85, 0.70, 0.95, "nvbandwidth-50", Status.DERIVED)
 #: the same without peer access, relative to with it
@@ -129,15 +142,15 @@ HOST_MEMORY_RING: Final = Constant(
     0.70, 0.50, 0.90, "assumed-collectives", Status.ASSUMED, "1", "every byte crosses host memory twice"
 )
 #: two ranks move the same data through fewer concurrent steps
-PAIR: Final = Constant(0.93, 0.87, 0.98, _FIT, Status.DERIVED)
+PAIR: Final = Constant(0.93, 0.87, 0.98, _FIT, Status.DERIVED, "1", "8 points of A100 and H100 pairs; residual 4 %")
 #: multicast and reduction in the NVSwitch, by GPU architecture
 IN_SWITCH: Final = {
-    90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED),
-    100: Constant(0.60, 0.56, 0.64, _FIT, Status.DERIVED, "1", "838 GB/s of bus bandwidth on 8 B200"),
+    90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED, "1", "18 points ≥ 64 MiB, 5–8 ranks; residual 1.5 %"),
+    100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
 #: NVLink domains larger than one baseboard: no measurement in the fit, published ones stay behind the formula
 IN_SWITCH_RACK: Final = Constant(1.0, 0.78, 1.0, "assumed-collectives", Status.ASSUMED, "1", "band only")
-BASEBOARD_RANKS: Final = Constant(8.0, 8.0, 16.0, "nccl-tuning", Status.PRIMARY)
+BASEBOARD_RANKS: Final = Constant(8.0, 8.0, 16.0, "assumed-collectives", Status.ASSUMED)
 #: NCCL plans in-switch reduction inside one server from this many ranks on
 IN_SWITCH_RANKS: Final = Constant(5.0, 4.0, 5.0, _FIT, Status.PRIMARY, "1", "8 H200: ring up to 4 ranks, then NVLS")
 #: LL128 relative to Simple
@@ -176,8 +189,8 @@ NETWORK: Final = {
     NetworkKind.INFINIBAND: Constant(
         0.96, 0.92, 0.98, _NCCL, Status.PRIMARY, "1", "plans 12 of 12.5 GB/s; 46–48 of 50"
     ),
-    NetworkKind.ROCE: Constant(0.91, 0.84, 0.97, _FIT, Status.DERIVED),
-    NetworkKind.EFA: Constant(0.95, 0.85, 0.98, _FIT, Status.DERIVED),
+    NetworkKind.ROCE: Constant(0.91, 0.84, 0.97, _FIT, Status.DERIVED, "1", "21.4 of 25 GB/s; residual 4 %"),
+    NetworkKind.EFA: Constant(0.95, 0.85, 0.98, _FIT, Status.DERIVED, "1", "one two-server sweep; residual 10 %"),
     NetworkKind.TCP: Constant(0.65, 0.4, 0.85, "assumed-collectives", Status.ASSUMED, "1", "bound by host cores"),
 }
 #: a rank's PCIe path to its NIC, when that is narrower than the NIC

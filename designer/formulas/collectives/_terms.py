@@ -160,15 +160,17 @@ def assemble(
     latency: float,
     loads: tuple[tuple[float, Rate], ...],
     pipeline: Constant | None,
+    depth: float = 1.0,
 ) -> AlgorithmTime:
     """Time of an algorithm from its terms [s].
 
     The bandwidth term is the slowest of the loads (bytes, rate), which overlap. A pipeline of k chunks over a path
     costs (k + steps − 1)(α + β·S/k), at best a + b + 2√(ab); the library's fixed chunks leave a share of that root.
+    Depth is the share of the latency that chunks can fill [1].
     """
     seconds = [(load / rate.value, rate) for load, rate in loads if rate.value < math.inf]
     bandwidth, rate = max(seconds, key=lambda pair: pair[0], default=(0.0, UNLIMITED))
-    filling = 2 * pipeline.value * math.sqrt(latency * bandwidth) if pipeline else 0.0
+    filling = 2 * pipeline.value * math.sqrt(depth * latency * bandwidth) if pipeline else 0.0
     launch = c.LAUNCH
     time = launch.value + latency + bandwidth + filling
     longer, shorter = (rate.value / rate.low, rate.value / rate.high) if bandwidth else (1.0, 1.0)

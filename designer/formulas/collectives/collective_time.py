@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from designer.errors import AnalysisError
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
@@ -63,6 +65,8 @@ def collective_time(
     return _result(situation, chosen[0], candidates)
 
 
+# the same group is asked for again on every redraw
+@lru_cache
 def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     formulas = discover("designer.formulas.collectives.algorithms", "FORMULA", Formula).values()
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]

@@ -40,7 +40,8 @@ def double_binary_tree(situation: CollectiveSituation) -> tuple[AlgorithmTime, .
         step = intra_step(situation, c.NVLINK_TREE_STEP, c.PCIE_TREE_STEP, protocol)
         network = c.NETWORK_TREE_STEP[protocol].value + network_extra(situation, protocol)
         latency = c.TREE_BASE[protocol].value + 2 * ((n / m - 1) * step + log2(m) * network)
-        times.append(assemble("tree", protocol, latency, ((inner, inside), (outer, outside)), c.TREE_PIPELINE))
+        pipeline = c.TREE_PIPELINE if protocol is Protocol.SIMPLE else c.RING_PIPELINE
+        times.append(assemble("tree", protocol, latency, ((inner, inside), (outer, outside)), pipeline))
     return tuple(times)
 
 

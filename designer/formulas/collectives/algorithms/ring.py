@@ -40,7 +40,8 @@ def ring(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         inside, outside = _rates(situation, protocol)
         pipeline = c.RING_PIPELINE if protocol is Protocol.SIMPLE else None
         latency = _latency(situation, protocol)
-        times.append(assemble("ring", protocol, latency, ((moved, inside), (moved, outside)), pipeline))
+        depth = min(1.0, 2 * c.PIPELINE_SLOTS.value / (_PASSES.get(kind, 1) * (n - 1)))
+        times.append(assemble("ring", protocol, latency, ((moved, inside), (moved, outside)), pipeline, depth))
     return tuple(times)
 
 
