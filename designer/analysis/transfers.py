@@ -231,7 +231,8 @@ class _Evaluation:
                 key = (system, client, name)
                 if key not in limits:
                     limits[key] = len(made)
-                    label = f"client of {net.part(system).label} at {net.path(int(clients[row])).rpartition('/')[0] or 'the server'}"
+                    server = net.path(int(clients[row])).rpartition("/")[0] or "the server"
+                    label = f"client of {net.part(system).label} at {server}"
                     made.append(
                         Limit(f"client:{net.path(system)}", label, per_definition[(name, int(definition[row]))])
                     )
@@ -326,8 +327,8 @@ class _Evaluation:
         routes, network = self.routes, self.network
         carried = routes.share * rate[routes.flow]
         n = 2 * network.net.n_links
-        load = np.bincount(routes.channel, carried, n)
-        occupied = np.bincount(routes.channel, carried / self.fraction, n)
+        load = np.bincount(routes.channel, carried, n).astype(np.float64)
+        occupied = np.bincount(routes.channel, carried / self.fraction, n).astype(np.float64)
         shared = ~np.repeat(network.full, 2)
         if shared.any():
             both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
