@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,11 @@ def makers_in(tree: ast.Module) -> frozenset[str]:
     return frozenset(f.name for f in functions if "Constant" in map(_last_name, ast.walk(f.returns or f)))
 
 
+@cache
+def _makers_in_file(file: Path) -> frozenset[str]:
+    return makers_in(ast.parse(file.read_text("utf-8")))
+
+
 def imported_makers(tree: ast.Module, checkout: Path) -> frozenset[str]:
     """The same functions, imported by name from another module of ours."""
     found: set[str] = set()
@@ -55,7 +61,7 @@ def imported_makers(tree: ast.Module, checkout: Path) -> frozenset[str]:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("designer."):
             file = checkout / (node.module.replace(".", "/") + ".py")
             if file.is_file():
-                theirs = makers_in(ast.parse(file.read_text("utf-8")))
+                theirs = _makers_in_file(file)
                 found |= {alias.asname or alias.name for alias in node.names if alias.name in theirs}
     return frozenset(found)
 
