@@ -18,7 +18,7 @@ from designer.analysis.bounds import Resources, describe
 from designer.analysis.flows import Incidence
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, Network
-from designer.analysis.results import Bound, ChannelLoads, Curve, Flow
+from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.rings import find_rings
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.routing.host_paths import Rules
@@ -76,7 +76,7 @@ class CollectiveAnswer:
     situation: CollectiveSituation
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
-    flows: tuple[Flow, ...]
+    flows: Sequence[Flow]
     n_flows: int
     loads: ChannelLoads
     curves: tuple[Curve, ...]
@@ -310,11 +310,15 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     binds, then = _bottlenecks(group, operation, time)
     inside_rate, between_rate = _egress(group, time)
     loads = _loads(network, group, time, inside_rate, between_rate)
-    flows = _flows(network, group.inside, inside_rate, time) + _flows(network, group.between, between_rate, time)
+    flows = Rows(
+        lambda: (_flows(network, group.inside, inside_rate, time) + _flows(network, group.between, between_rate, time))[
+            :MAX_LISTED
+        ]
+    )
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation) if curves else ()
     sources = ("nccl-tuning", "collectives-fit")
-    return CollectiveAnswer(time, group.situation, binds, then, flows[:MAX_LISTED], n_flows, loads, swept, sources)
+    return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources)
 
 
 def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
@@ -460,5 +464,7 @@ def _sweep(group: Communicator, operation: Collective) -> tuple[Curve, ...]:
             "bus bandwidth", x, tuple(t.bus_bandwidth for _, t in found), tuple(t.bus_low for _, t in found),
             tuple(t.bus_high for _, t in found),
         ),
-        Curve("time", x, tuple(t.time for _, t in found), tuple(t.low for _, t in found), tuple(t.high for _, t in found)),
+        Curve(
+            "time", x, tuple(t.time for _, t in found), tuple(t.low for _, t in found), tuple(t.high for _, t in found)
+        ),
     )  # fmt: skip

@@ -146,7 +146,7 @@ class Network:
 
     def resource_part(self, resource: int) -> int:
         """Part a part resource belongs to."""
-        return int(np.flatnonzero(self.part_resource == resource)[0])
+        return int(np.flatnonzero(self.part_resource >= 0)[resource - self.n_link_resources])
 
     def quantity_status(self, link: int) -> Status:
         """How sure the capacity of a link is."""

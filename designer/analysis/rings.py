@@ -13,7 +13,7 @@ from typing import Final
 
 from designer.analysis.islands import LocalGraph
 from designer.analysis.network import ACCELERATOR
-from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.routing.host_paths import Rules, find_cost, find_segment
 from designer.catalog.parttype import Capability
 from designer.formulas.collectives import PathClass
 
@@ -155,13 +155,17 @@ def _by_neighbours(graph: LocalGraph, ranks: list[int], rules: Rules, some_direc
     """From each rank to the nearest one not yet visited."""
     order, left = [ranks[0]], list(ranks[1:])
     while left:
-        costs = [(s.cost if (s := find_segment(graph, order[-1], r, rules)) else 10**6, i) for i, r in enumerate(left)]
+        costs = [(_or_far(find_cost(graph, order[-1], r, rules)), i) for i, r in enumerate(left)]
         order.append(left.pop(min(costs)[1]))
     hops = _closed(order)
     fast = [_is_direct(graph, a, b, rules) for a, b, _ in hops]
     if all(fast):
         return Rings(hops, PathClass.NVLINK_MESH)
     return Rings(hops, None, some_direct and any(fast))
+
+
+def _or_far(cost: int | None) -> int:
+    return 2**30 if cost is None else cost
 
 
 def _is_direct(graph: LocalGraph, a: int, b: int, rules: Rules) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from designer.analysis.collectives import CollectiveAnswer, evaluate_collective
 from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, ChannelLoads, ChannelRow, WorkloadResult
+from designer.analysis.results import Analysis, ChannelLoads, ChannelRow, Rows, WorkloadResult
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
@@ -68,8 +68,9 @@ def analyze(
     if progress is not None:
         progress(1.0, "done")
     main = design.default_workload if design.default_workload in loads else next(iter(loads), "")
-    rows = channel_rows(network, loads.get(main))
-    return Analysis(design.name, file, tuple(results), rows, tuple(_findings(network, rows)), loads)
+    shown = loads.get(main)
+    rows = Rows(lambda: channel_rows(network, shown))
+    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, rows)), loads)
 
 
 def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:

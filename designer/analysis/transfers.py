@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,7 @@ from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.islands import find_islands
 from designer.analysis.network import Network
-from designer.analysis.results import Bound, ChannelLoads, Flow
+from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
 from designer.catalog.parttype import Capability, value_of
@@ -56,7 +57,7 @@ class TransferAnswer:
     high: Float
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
-    flows: tuple[Flow, ...]
+    flows: Sequence[Flow]
     loads: ChannelLoads
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -250,10 +251,10 @@ class _Evaluation:
         fractions = self._fraction_of_resource()
         worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + 1e-9))
         first = bound.union(worst.tolist()) if len(worst) <= MAX_LISTED * 256 else bound.resource
-        described, members = describe(resources, incidence, first.tolist(), fractions)
+        described, members = describe(resources, incidence, first, fractions)
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-        then = describe(resources, incidence, after.then.tolist(), fractions)[0] if after is not None else ()
+        then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
         low, high, sources = self._band(allocation, bound)
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -262,7 +263,7 @@ class _Evaluation:
             asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
             described = (asked,)
         return TransferAnswer(
-            self.traffic, rate, lows, highs, described, then, self._listed(rate, lows, highs, bound),
+            self.traffic, rate, lows, highs, described, then, Rows(lambda: self._listed(rate, lows, highs, bound)),
             self._loads(rate), sources, tuple(findings),
         )  # fmt: skip
 
