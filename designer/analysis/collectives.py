@@ -17,13 +17,12 @@ from designer.analysis.achieved import Achieved
 from designer.analysis.bounds import Resources, describe
 from designer.analysis.flows import Incidence
 from designer.analysis.islands import find_islands
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import MAX_LISTED, NETWORK, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.rings import find_rings
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.routing.host_paths import Rules
 from designer.analysis.selection import resolve
-from designer.analysis.transfers import MAX_LISTED, in_order
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind, PathClass

@@ -13,7 +13,7 @@ from designer.analysis.achieved import COPY, P2P, RDMA, STORAGE, Achieved
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.islands import find_islands
-from designer.analysis.network import Network
+from designer.analysis.network import MAX_LISTED, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
@@ -26,8 +26,6 @@ from designer.workload.operations import Transfer
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: most flows that are listed one by one
-MAX_LISTED: Final = 256
 #: relative half width of a capacity whose source gives no band, by how sure it is
 SPREAD: Final = {
     Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
@@ -354,21 +352,3 @@ class _Evaluation:
                 )
             )  # fmt: skip
         return tuple(listed)
-
-
-def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
-    """Channels of a flow as it meets them from its source."""
-    by_start: dict[int, list[int]] = {}
-    for channel in channels:
-        by_start.setdefault(network.ends(channel)[0], []).append(channel)
-    ordered: list[int] = []
-    todo, seen = [source], {source}
-    while todo:
-        at = todo.pop(0)
-        for channel in by_start.pop(at, ()):
-            ordered.append(channel)
-            end = network.ends(channel)[1]
-            if end not in seen:
-                seen.add(end)
-                todo.append(end)
-    return ordered + [c for left in by_start.values() for c in left]
