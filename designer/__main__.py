@@ -19,13 +19,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _window(files: list[str]) -> int:
     """Open the window, or say why that is not possible."""
-    if "-h" in files or "--help" in files:
-        print(
-            "usage: designer gui [FILE ...]\n\nOpen the window, with designs or templates.\n\nexample: designer gui dgx-h100"
-        )
-        return 0
-    from designer.cli.main import fail
+    from designer.cli.main import fail, window_help
 
+    if "-h" in files or "--help" in files:
+        return window_help()
     try:
         from designer.gui.app import run as open_window
     except ImportError as error:

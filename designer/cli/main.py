@@ -69,6 +69,14 @@ def fail(text: str) -> int:
     return 2
 
 
+def window_help() -> int:
+    """Say how the window is opened."""
+    print(
+        "usage: designer gui [FILE ...]\n\nOpen the window, with designs or templates.\n\nexample: designer gui dgx-h100"
+    )
+    return 0
+
+
 def _load(name: str) -> Command:
     module = importlib.import_module(f"designer.cli.commands.{name.replace('-', '_').replace('import', 'import_')}")
     return module.COMMAND

@@ -99,34 +99,33 @@ def _print_workload(result: WorkloadResult) -> None:
     from designer.units import format_si
 
     print(f"{result.title}  ({result.id})")
-    rows = [
-        (
-            name,
-            format_si(m.value, m.unit),
-            f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}",
-            m.note,
-            ", ".join(m.sources),
-        )
-        for name, m in result.metrics.items()
-    ]
-    print(_indent(table(("metric", "value", "80 % band", "", "sources"), rows)))
+    rows: list[tuple[str, ...]] = []
+    for name, m in result.metrics.items():
+        band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
+        rows.append((name, format_si(m.value, m.unit), band, m.note, ", ".join(m.sources)))
+    print(_indent(table(("metric", "value", "80 % band", "how", "sources"), rows)))
     for title, bounds in (("binding", result.binding), ("next", result.next)):
         _print_bounds(title, bounds)
     print()
 
 
 def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
+    """Bottlenecks, those that read alike on one line."""
     if not bounds:
         return
     joint = bounds[0].gain_together
-    gain = f"   (all together twice as wide: {joint:.2f}×)" if joint is not None and len(bounds) > 1 else ""
+    several = len(bounds) > 1 or bounds[0].alike > 1
+    gain = f"   (all together twice as wide: {joint:.2f}×)" if joint is not None and several else ""
     print(f"  {title}:{gain}")
-    for bound in bounds[:8]:
-        alike = f" and {bound.alike - 1:,} alike" if bound.alike > 1 else ""
-        alone = f"   ×2 → {bound.gain_if_doubled:.2f}×" if bound.gain_if_doubled is not None else ""
-        print(f"    {bound.label}{alike}: {bound.why}{alone}")
-    if len(bounds) > 8:
-        print(f"    … and {len(bounds) - 8} more")
+    lines: dict[tuple[str, float | None], list[Bound]] = {}
+    for bound in bounds:
+        lines.setdefault((bound.why, bound.gain_if_doubled), []).append(bound)
+    for (why, alone), alike in list(lines.items())[:8]:
+        more = sum(b.alike for b in alike) - 1
+        gain = f"   this one ×2 → {alone:.2f}×" if alone is not None else ""
+        print(f"    {alike[0].label}{f' and {more:,} alike' if more else ''}: {why}{gain}")
+    if len(lines) > 8:
+        print(f"    … and {len(lines) - 8} more")
 
 
 def _print_channels(found: Analysis) -> None:
@@ -136,17 +135,10 @@ def _print_channels(found: Analysis) -> None:
     loaded = sorted((c for c in found.channels if c.load > 0), key=lambda c: -c.utilization)[:12]
     if not loaded:
         return
-    rows = [
-        (
-            f"{c.source} → {c.target}",
-            c.kind,
-            format_quantity(c.capacity, "rate"),
-            format_quantity(c.load, "rate"),
-            f"{c.utilization:.0%}",
-            c.status,
-        )
-        for c in loaded
-    ]
+    rows: list[tuple[str, ...]] = []
+    for c in loaded:
+        capacity, load = format_quantity(c.capacity, "rate"), format_quantity(c.load, "rate")
+        rows.append((f"{c.source} → {c.target}", c.kind, capacity, load, f"{c.utilization:.0%}", c.status))
     print("busiest channels")
     print(_indent(table(("channel", "kind", "raw", "load", "busy", "how sure"), rows, (2, 3, 4))))
 

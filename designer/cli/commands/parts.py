@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
             f"no part matches {options.query!r}", remedy=f"did you mean {near}?" if near else "try fewer words"
         )
     if options.json:
-        ids = dict.fromkeys([*([chosen] if chosen else []), *(e.id for e in found)])
+        ids: dict[str, None] = dict.fromkeys([*([chosen] if chosen else []), *(e.id for e in found)])
         print_json([_as_dict(catalog.get(i)) for i in ids])
         return 0
     if chosen is not None or len(found) == 1:
@@ -57,8 +57,9 @@ def _as_dict(part: Any) -> dict[str, Any]:
 
     rows = {
         r.name: {
-            "value": r.value if r.value is not None else r.text, "unit": r.unit, "text": r.text, "low": r.low, "high": r.high,
-            "status": str(r.status), "source": r.source, "source_title": r.source_title, "note": r.note,
+            "value": r.value if r.value is not None else r.text, "unit": r.unit, "text": r.text,
+            "low": r.low, "high": r.high, "status": str(r.status), "source": r.source,
+            "source_title": r.source_title, "note": r.note,
         }
         for r in describe(part)
     }  # fmt: skip

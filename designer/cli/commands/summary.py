@@ -27,9 +27,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"{loaded.design.title or loaded.design.name}\n{loaded.design.intent}".rstrip() + "\n")
         print(table(("parts", "count"), [(k, f"{n:,}") for k, n in summary["parts"].items()], (1,)), end="\n\n")
         print(table(("links", "count"), [(k, f"{n:,}") for k, n in summary["links"].items()], (1,)), end="\n\n")
-        print(
-            f"{summary['groups']} groups, {summary['vms']} virtual machines, workloads: {', '.join(summary['workloads']) or 'none'}"
-        )
+        workloads = ", ".join(summary["workloads"]) or "none"
+        print(f"{summary['groups']} groups, {summary['vms']} virtual machines, workloads: {workloads}")
     print_findings(loaded.findings)
     return 0
 
