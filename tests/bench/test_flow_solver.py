@@ -46,9 +46,12 @@ def test_a_hundred_times_faster_than_the_naive_filling_at_1024_gpus(benchmark, m
     incidence = make(128)
     expected = naive(incidence)
     assert_allclose(solve(incidence).rate, expected, rtol=1e-9)
-    slow = best(lambda: naive(incidence), 1)
     benchmark(resolve(incidence))
-    ratio = slow / best(resolve(incidence), 30)
+    slow, fast = [], []
+    for _ in range(5 if make is load else 1):  # by turns, so that a busy machine slows both
+        slow.append(best(lambda: naive(incidence), 1))
+        fast.append(best(resolve(incidence), 20))
+    ratio = min(slow) / min(fast)
     benchmark.extra_info["ratio to naive"] = ratio
     assert ratio >= 100
 
