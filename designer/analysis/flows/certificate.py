@@ -66,7 +66,7 @@ def witness(incidence: Incidence, rate: FloatArray) -> Witness:
     used *= incidence.usage
     load = sums(resource, used, len(capacity))
     full = load >= capacity * (1 - SLACK)
-    entry = full.take(resource).nonzero()[0]
+    entry = full.take(resource, mode="clip").nonzero()[0]
     level = (rate / incidence.weight).take(rows.take(entry))
     on = resource.take(entry)
     highest = np.zeros(len(capacity))

@@ -36,7 +36,7 @@ class Private:
 
     def lower(self, ceiling: FloatArray, capacity: FloatArray) -> FloatArray:
         """Levels (n_activities,) that the activities cannot pass, with these resources taken in [B/s]."""
-        own = np.minimum.reduceat(capacity.take(self.resource) / self.pull, self.start)
+        own = np.minimum.reduceat(capacity.take(self.resource, mode="clip") / self.pull, self.start)
         lowered = ceiling.copy()
         lowered[self.activity] = np.minimum(ceiling.take(self.activity), own)
         return lowered

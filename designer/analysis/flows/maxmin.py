@@ -155,13 +155,14 @@ class _Filling:
         self.rounds += 1
         column, count, start = self._column, self._count, self._start
         resource_level = self._levels()
-        entry_level = resource_level.take(column)
+        # indices are sound by construction; "clip" spares checking each one, half the time of a gather
+        entry_level = resource_level.take(column, mode="clip")
         lowest = np.minimum.reduceat(entry_level, start)
         level = np.minimum(lowest, self._ceiling)
         settled = self._ceiling <= lowest
         # a resource settles its activities when it is the lowest of every one of them
         at_lowest = ((level * (1 + TIE)).repeat(count) >= entry_level).nonzero()[0]
-        candidate = column.take(at_lowest)
+        candidate = column.take(at_lowest, mode="clip")
         # counted, not summed: the smallest share left behind would inherit the rounding of the largest
         settles = np.bincount(candidate, minlength=len(resource_level)) == self._users
         activity = np.arange(len(count)).repeat(count).take(at_lowest)
@@ -186,13 +187,13 @@ class _Filling:
         n_resources = len(resource_level)
         entry_settled = np.repeat(settled, count)
         gone, stay, rest = np.flatnonzero(entry_settled), np.flatnonzero(~entry_settled), np.flatnonzero(~settled)
-        freed = column.take(gone)
-        taken = pull.take(gone)
+        freed = column.take(gone, mode="clip")
+        taken = pull.take(gone, mode="clip")
         taken *= level[settled].repeat(count[settled])
         left = self._left - sums(freed, taken, n_resources)
         np.maximum(left, 0.0, out=left)
         users = self._users - np.bincount(freed, minlength=n_resources)
-        column, pull = column.take(stay), pull.take(stay)
+        column, pull = column.take(stay, mode="clip"), pull.take(stay, mode="clip")
         self._ids = rest if self._ids is None else self._ids[rest]
         self._count, self._ceiling = count[rest], self._ceiling[rest]
         self._start = np.cumsum(self._count) - self._count
