@@ -35,6 +35,7 @@ class Capability(StrEnum):
     CONTAIN = "contain"  #: holds other parts
     ACCELERATE = "accelerate"  #: runs training and inference at high rate, has its own memory
     COMPUTE = "compute"  #: general-purpose cores
+    ROOT = "root"  #: PCIe root ports: the top of a host's PCIe tree
     MEMORY = "memory"  #: host memory
     SWITCH = "switch"  #: passes traffic on
     ATTACH = "attach"  #: joins a host to a network

@@ -37,6 +37,7 @@ Id = Annotated[str, AfterValidator(check_id)]
 #: a path to a part: an id, or through groups ``pods[0]/servers[3]/gpu0``; in wirings ``servers[*]/nic*``
 PartPath = Annotated[str, Field(min_length=1, max_length=1000)]
 _Item = TypeVar("_Item", bound="Named")
+_Thing = TypeVar("_Thing", bound=Frozen)
 
 
 class Named(Frozen):
@@ -270,7 +271,7 @@ class Design(Block):
 Block.model_rebuild()
 
 
-def with_changes(thing: _Item, **changes: object) -> _Item:
+def with_changes(thing: _Thing, **changes: object) -> _Thing:
     """`thing` with fields changed, validated again through its constructor (``model_copy`` would not check)."""
     fields: dict[str, Any] = {name: getattr(thing, name) for name in type(thing).model_fields}
     return type(thing).model_validate({**fields, **changes})

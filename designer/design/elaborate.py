@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
+from designer.design.pattern import Pattern, Selection
 from designer.design.selectors import Selector, parse_selector
-from designer.design.wiring._pattern import Pattern, Selection
 from designer.errors import DocumentError
 from designer.registry import discover
 

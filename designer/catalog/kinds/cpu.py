@@ -9,7 +9,7 @@ KIND = PartKind(
     order=20,
     icon="cpu",
     help="CPU: one socket with its cores, memory controllers and PCIe root ports.",
-    capabilities=frozenset({Capability.COMPUTE, Capability.SWITCH}),
+    capabilities=frozenset({Capability.COMPUTE, Capability.ROOT, Capability.SWITCH}),
     transit=frozenset(
         {
             (Domain.HOST, Domain.HOST),
@@ -33,8 +33,17 @@ KIND = PartKind(
         Field("pcie_generation", "PCIe generation", "count"),
         Field("pcie_lanes", "PCIe lanes", "count"),
         Field("socket_links", "Socket links", "count"),
+        Field("socket_link_type", "Socket link type", "text"),
         Field("socket_link_bandwidth_per_direction", "One socket link, per direction", "rate"),
+        Field(
+            "cross_socket_bandwidth_planned",
+            "Accelerator traffic across the sockets, as planned by NCCL",
+            "rate",
+            help="What one flow between GPUs or NICs gets over all socket links together; far below their raw sum.",
+        ),
+        Field("c2c_bandwidth_per_direction", "Chip-to-chip link to accelerators, per direction", "rate"),
         Field("flops_fp32", "Vector FP32 rate", "flops"),
+        Field("flops_bf16", "Matrix BF16 rate", "flops"),
         Field("memory_capacity", "Memory capacity", "size"),
         Field("power_per_part", "Power (TDP)", "power"),
         Field("numa_modes", "NUMA modes", "text"),

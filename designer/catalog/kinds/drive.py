@@ -23,6 +23,7 @@ KIND = PartKind(
         Field("access_latency", "Access latency", "duration"),
         Field("pcie_generation", "PCIe generation", "count"),
         Field("pcie_lanes", "PCIe lanes", "count"),
+        Field("power_per_part", "Power", "power"),
         Field("interface", "Interface", "text"),
     ),
 )

@@ -14,6 +14,11 @@ KIND = PartKind(
     fields=(
         Field("memory_capacity", "Capacity", "size"),
         Field("memory_bandwidth", "Bandwidth, reads and writes together", "rate"),
+        Field("memory_channels", "Channels", "count"),
+        Field("bandwidth_per_channel", "One channel", "rate"),
+        Field("read_bandwidth", "Reads alone", "rate"),
+        Field("write_bandwidth", "Writes alone", "rate"),
+        Field("memory_type", "Memory", "text"),
         Field("tier", "Tier", "text"),
         Field("access_latency", "Access latency", "duration"),
     ),

@@ -9,7 +9,7 @@ KIND = PartKind(
     order=25,
     icon="numa",
     help="NUMA domain: a part of a socket with its own memory and root ports.",
-    capabilities=frozenset({Capability.SWITCH}),
+    capabilities=frozenset({Capability.ROOT, Capability.SWITCH}),
     transit=frozenset(
         {(Domain.HOST, Domain.HOST), (Domain.HOST, Domain.ACCELERATOR), (Domain.ACCELERATOR, Domain.HOST)}
     ),

@@ -14,8 +14,10 @@ KIND = PartKind(
     ports=(PortKind("nvlink", "NVLink ports", ("nvlink", "xgmi"), count_field="ports"),),
     fields=(
         Field("ports", "NVLink ports", "count"),
+        Field("chips", "Switch chips in the part", "count"),
         Field("nvlink_generation", "NVLink generation", "count"),
         Field("link_bandwidth_per_direction", "One port, per direction", "rate"),
+        Field("bandwidth_per_direction", "Switching capacity, one way", "rate"),
         Field("in_switch_reduction", "Reduces in the switch", "flag"),
         Field("hop_latency", "Port-to-port latency", "duration"),
     ),

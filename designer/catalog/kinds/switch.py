@@ -15,6 +15,9 @@ KIND = PartKind(
     fields=(
         Field("ports", "Ports", "count"),
         Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+        Field("cages", "Cages", "count", help="One cage may hold several ports."),
+        Field("uplink_ports", "Uplink ports", "count"),
+        Field("uplink_port_bandwidth_per_direction", "One uplink port, per direction", "rate"),
         Field("bandwidth_per_direction", "Switching capacity, one way", "rate"),
         Field("hop_latency", "Port-to-port latency", "duration"),
         Field("height", "Height units", "count"),

@@ -10,7 +10,7 @@ LINK_KIND = LinkKind(
     duplex=Duplex.FULL,
     achievable=Constant(0.96, 0.93, 0.98, source="infiniband-measured", status=Status.SECONDARY),
     default_rate="50 GB/s",
-    latency=Constant(1e-06, 6e-07, 2e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    latency=Constant(5e-07, 3e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=31,
     help="InfiniBand",
 )

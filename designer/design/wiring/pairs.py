@@ -1,6 +1,6 @@
 """One to one, in order."""
 
-from designer.design.wiring._pattern import Indices, Pattern, Selection
+from designer.design.pattern import Indices, Pattern, Selection
 from designer.errors import DocumentError
 
 

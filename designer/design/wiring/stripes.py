@@ -6,7 +6,7 @@ Sources: Al-Fares, Loukissas & Vahdat 2008; NVIDIA DGX SuperPOD RA-11333-001 for
 
 import numpy as np
 
-from designer.design.wiring._pattern import Indices, Pattern, Selection
+from designer.design.pattern import Indices, Pattern, Selection
 from designer.errors import DocumentError
 
 

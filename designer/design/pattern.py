@@ -1,4 +1,4 @@
-"""What every wiring pattern offers."""
+"""What every wiring pattern in ``designer.design.wiring`` offers."""
 
 from __future__ import annotations
 
