@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from designer.errors import DesignerError, DocumentError, ExchangeError
 from designer.findings import Finding, Severity
-from designer.interchange.importers._importer import Imported, Importer
-from designer.interchange.importers._recognised import looks_like, looks_like_bytes
+from designer.interchange.foreign.importer import Imported, Importer
+from designer.interchange.foreign.recognised import looks_like, looks_like_bytes
 from designer.registry import discover
 
 #: larger files are refused before they are read

@@ -15,8 +15,8 @@ from designer.design.document import LinkValues
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.findings import Severity
-from designer.interchange.importers._cpus import CpuModel, cpu_model
-from designer.interchange.importers._devices import (
+from designer.interchange.foreign.cpus import CpuModel, cpu_model
+from designer.interchange.foreign.devices import (
     VOLTA,
     Architecture,
     Device,
@@ -24,11 +24,11 @@ from designer.interchange.importers._devices import (
     known_device,
     unknown_pcie,
 )
-from designer.interchange.importers._distances import nvlink_bandwidths
-from designer.interchange.importers._importer import Imported, Importer
-from designer.interchange.importers._links import draw_switch_trunk
-from designer.interchange.importers._machine import Machine
-from designer.interchange.importers._xml import Element, Parsed, parse_xml
+from designer.interchange.foreign.distances import nvlink_bandwidths
+from designer.interchange.foreign.importer import Imported, Importer
+from designer.interchange.foreign.links import draw_switch_trunk
+from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.xml import Element, Parsed, parse_xml
 from designer.sources import Status
 from designer.units import write
 

@@ -13,8 +13,8 @@ from designer.design.document import LinkValues, Policy
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.findings import Severity
-from designer.interchange.importers._cpus import ARM, GRACE, CpuModel, NumaHint, cpu_model, memory_share
-from designer.interchange.importers._devices import (
+from designer.interchange.foreign.cpus import ARM, GRACE, CpuModel, NumaHint, cpu_model, memory_share
+from designer.interchange.foreign.devices import (
     BY_COMPUTE_CAPABILITY,
     BY_GFX,
     GENERATIONS,
@@ -23,10 +23,10 @@ from designer.interchange.importers._devices import (
     known_device,
     unknown_pcie,
 )
-from designer.interchange.importers._importer import Imported, Importer
-from designer.interchange.importers._links import Listed, draw_links
-from designer.interchange.importers._machine import Machine
-from designer.interchange.importers._xml import Element, parse_xml
+from designer.interchange.foreign.importer import Imported, Importer
+from designer.interchange.foreign.links import Listed, draw_links
+from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.xml import Element, parse_xml
 from designer.sources import Status
 from designer.units import write
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from designer.errors import ExchangeError
 from designer.findings import Severity
-from designer.interchange.importers._cpus import GRACE, UNKNOWN, NumaHint, memory_share
-from designer.interchange.importers._devices import (
+from designer.interchange.foreign.cpus import GRACE, UNKNOWN, NumaHint, memory_share
+from designer.interchange.foreign.devices import (
     ADA,
     AMPERE,
     HOPPER,
@@ -21,10 +21,10 @@ from designer.interchange.importers._devices import (
     Architecture,
     unknown_pcie,
 )
-from designer.interchange.importers._importer import Imported, Importer
-from designer.interchange.importers._links import MOST_LINKS
-from designer.interchange.importers._machine import Machine
-from designer.interchange.importers._matrix import Matrix, clean, parse_matrix
+from designer.interchange.foreign.importer import Imported, Importer
+from designer.interchange.foreign.links import MOST_LINKS
+from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.matrix import Matrix, clean, parse_matrix
 from designer.sources import Status
 
 _TITLE = "the matrix of nvidia-smi topo -m"
@@ -209,7 +209,7 @@ class _Reader:
             machine.note(
                 "IMP-DERIVED-FABRIC",
                 Severity.INFO,
-                f"every pair lists {self.fabric} NVLinks, more in all than a GPU has: an NVSwitch fabric, one switch here",
+                f"every pair lists {self.fabric} NVLinks, more in all than a GPU has: an NVSwitch fabric, drawn as one",
                 switch,
                 remedy="split it into its switches if you know them",
             )

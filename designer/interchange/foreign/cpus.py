@@ -41,12 +41,14 @@ class CpuModel:
 
 _GB = "GB/s"
 BROADWELL: Final = CpuModel("Xeon E5/E7", "cpu/intel/xeon-e5v4", 24, f"76.8 {_GB}", "upi", f"6 {_GB}")
-SKYLAKE: Final = CpuModel("Xeon Scalable, first or second generation", "", 28, f"140.8 {_GB}", "upi", f"10 {_GB}")
+SKYLAKE: Final = CpuModel(
+    "Xeon Scalable, first or second generation", "cpu/intel/xeon-clx", 28, f"140.8 {_GB}", "upi", f"10 {_GB}"
+)
 ICELAKE: Final = CpuModel("Xeon Ice Lake-SP", "cpu/intel/xeon-icx", 40, f"204.8 {_GB}", "upi", f"10 {_GB}")
 SAPPHIRE: Final = CpuModel("Xeon Sapphire Rapids", "cpu/intel/xeon-spr", 60, f"307.2 {_GB}", "upi", f"22 {_GB}")
 EMERALD: Final = CpuModel("Xeon Emerald Rapids", "cpu/intel/xeon-emr", 64, f"358.4 {_GB}", "upi", f"40 {_GB}")
-XEON6: Final = CpuModel("Xeon 6", "", 144, f"614.4 {_GB}", "upi", f"40 {_GB}")
-ROME: Final = CpuModel("EPYC Rome or Milan", "", 64, f"204.8 {_GB}", "infinity_fabric", f"16 {_GB}")
+XEON6: Final = CpuModel("Xeon 6", "cpu/intel/xeon-gnr-ap", 144, f"614.4 {_GB}", "upi", f"40 {_GB}")
+ROME: Final = CpuModel("EPYC Rome or Milan", "cpu/amd/epyc-rome", 64, f"204.8 {_GB}", "infinity_fabric", f"16 {_GB}")
 NAPLES: Final = CpuModel("EPYC Naples", "", 32, f"170.6 {_GB}", "infinity_fabric", f"16 {_GB}")
 GENOA: Final = CpuModel("EPYC Genoa", "cpu/amd/epyc-genoa", 128, f"460.8 {_GB}", "infinity_fabric", f"16 {_GB}")
 TURIN: Final = CpuModel("EPYC Turin", "cpu/amd/epyc-turin", 192, f"576 {_GB}", "infinity_fabric", f"16 {_GB}")

@@ -7,20 +7,19 @@ Assumptions are never silent: each is marked on the link and told once, with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib import import_module
 from itertools import combinations
 from typing import Final
 
+from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
 from designer.design.document import Design, Link, LinkValues, Part, Policy, WorkloadSpec
 from designer.design.siblings import degraded_links
-from designer.errors import DesignerError, ExchangeError
+from designer.errors import CatalogError, ExchangeError
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
-from designer.interchange.importers._cpus import CpuModel, NumaHint, sockets_of
-from designer.interchange.importers._devices import Architecture, Device
-from designer.interchange.importers._importer import Imported
+from designer.interchange.foreign.cpus import CpuModel, NumaHint, sockets_of
+from designer.interchange.foreign.devices import Architecture, Device
+from designer.interchange.foreign.importer import Imported
 from designer.sources import Status
 from designer.units import write
 
@@ -33,18 +32,17 @@ _NAME_LENGTH: Final = 200
 _VALUE_LENGTH: Final = 10_000
 
 
-@cache
-def _catalog() -> Mapping[str, PartType]:
+def type_for(kind: str, name: str) -> PartType | None:
+    """The catalog's part type of that kind called `name`, an id or PCI ids, or None where the catalog has none."""
+    if not name:
+        return None
     try:
-        loader = import_module("designer.catalog.loader")
-        return dict(loader.load_catalog())
-    except (ImportError, AttributeError, TypeError, DesignerError):
-        return {}
-
-
-def type_for(type_id: str) -> PartType | None:
-    """The catalog's part type called `type_id`, or None where the catalog has none."""
-    return _catalog().get(type_id) if type_id else None
+        catalog = load_catalog()
+        found = catalog.resolve(name, kind)
+        part_type = catalog.get(found) if found else None
+    except CatalogError:
+        return None
+    return part_type if part_type is not None and part_type.kind == kind else None
 
 
 class Machine:
@@ -93,11 +91,11 @@ class Machine:
                 f"it describes more than {_MAX_PARTS:,} parts", file=self.file, remedy="give the dump of one machine"
             )
         part_id = self._free(kind, number)
-        found = type_for(device.type) if device else None
-        if found is not None and found.kind == kind:
+        known = attributes or {}
+        ids = ":".join(known.get(name, "").lower().removeprefix("0x") for name in ("vendor", "device"))
+        found = type_for(kind, device.type if device else "") or (type_for(kind, ids) if len(ids) == 9 else None)
+        if found is not None:
             self.types[found.id] = found
-        else:
-            found = None
         if device is not None:
             attributes = {"product": device.title, **(attributes or {})}
         self.parts[part_id] = Part(

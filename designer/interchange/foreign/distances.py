@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from designer.errors import ExchangeError
-from designer.interchange.importers._xml import Element
+from designer.interchange.foreign.xml import Element
 
 MOST_OBJECTS: Final = 2048
 _KEY = re.compile(r"(?:[A-Za-z0-9]{1,20}:)?[0-9]{1,20}\Z", re.ASCII)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from designer.findings import Severity
-from designer.interchange.importers._devices import Architecture
-from designer.interchange.importers._machine import Machine
+from designer.interchange.foreign.devices import Architecture
+from designer.interchange.foreign.machine import Machine
 from designer.sources import Status
 
 #: more links than this no accelerator has
