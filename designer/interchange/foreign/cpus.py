@@ -55,6 +55,7 @@ TURIN: Final = CpuModel("EPYC Turin", "cpu/amd/epyc-turin", 192, f"576 {_GB}", "
 POWER: Final = CpuModel("POWER8 or POWER9", "", 24, f"170 {_GB}", "upi", f"32 {_GB}")
 GRACE: Final = CpuModel("NVIDIA Grace", "cpu/nvidia/grace", 72, f"500 {_GB}", "c2c", f"450 {_GB}")
 ARM: Final = CpuModel("Arm", "", 0, f"204.8 {_GB}", "infinity_fabric", f"6 {_GB}")
+GB10: Final = CpuModel("NVIDIA GB10", "cpu/nvidia/gb10-cpu", 20, f"273 {_GB}", "infinity_fabric", f"6 {_GB}")
 UNKNOWN: Final = CpuModel("", "", 0, f"204.8 {_GB}", "upi", f"10 {_GB}")
 
 
@@ -86,6 +87,10 @@ def _intel(model: int) -> CpuModel:
 
 def _number(text: str) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,6}", text.strip(), re.ASCII) else 0
+
+
+#: host of the newest accelerators, maker unknown
+UNKNOWN_GEN5: Final = CpuModel("", "", 0, f"307.2 {_GB}", "upi", f"22 {_GB}")
 
 
 @dataclass(frozen=True, slots=True)

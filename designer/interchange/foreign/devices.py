@@ -170,6 +170,21 @@ def known_device(vendor: str, device: str) -> Device | None:
     return Device(name) if name else None
 
 
+#: products that a chip name and its number of compute units leave no doubt about: RCCL files may lack PCI ids
+_BY_CHIP: Final = {
+    ("906", 64): ("MI60", "gpu/amd/mi60", VEGA20), ("906", 60): ("MI50", "gpu/amd/mi50-32", VEGA20),
+    ("908", 120): ("MI100", "gpu/amd/mi100", CDNA1), ("942", 304): ("MI300X", "gpu/amd/mi300x", CDNA3),
+    ("942", 228): ("MI300A", "gpu/amd/mi300a", CDNA3), ("940", 228): ("MI300A", "gpu/amd/mi300a", CDNA3),
+    ("sm", 121): ("GB10", "gpu/nvidia/gb10", BLACKWELL_RTX),
+}  # fmt: skip
+
+
+def device_by_chip(gfx: str, units: int) -> Device | None:
+    """The product of an AMD chip name and its compute units, or of ``sm`` and a compute capability; None if unsure."""
+    row = _BY_CHIP.get((gfx.lower().removeprefix("gfx"), units))
+    return None if row is None else Device(*row)
+
+
 def is_virtual_function(vendor: str, device: str) -> bool:
     """Whether these PCI ids belong to a virtual function only."""
     return (_digits(vendor), _digits(device)) in VIRTUAL_FUNCTIONS

@@ -201,8 +201,9 @@ class _Reader:
         place = f"line {error.lineno + self.skipped_lines}, column {error.offset + 1}"
         junk = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
         if self.root is not None and not self.open:
-            rest = self.data[self.end :].decode("utf-8", "replace")
-            rest = rest[rest.find(">") + 1 :]
+            # The end event points to the closing tag, for an empty element to what follows it.
+            at = self.data.find(b">", self.end) + 1 if self.data.startswith(b"</", self.end) else self.end
+            rest = self.data[at:].decode("utf-8", "replace")
             again = next((m for m in _ROOT.finditer(rest) if m[1] == self.root.tag), None)
             if again is not None:
                 raise ExchangeError(

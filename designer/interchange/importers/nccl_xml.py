@@ -13,13 +13,14 @@ from designer.design.document import LinkValues, Policy
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.findings import Severity
-from designer.interchange.foreign.cpus import ARM, GRACE, CpuModel, NumaHint, cpu_model, memory_share
+from designer.interchange.foreign.cpus import ARM, GB10, GRACE, CpuModel, NumaHint, cpu_model, memory_share
 from designer.interchange.foreign.devices import (
     BY_COMPUTE_CAPABILITY,
     BY_GFX,
     GENERATIONS,
     Architecture,
     Device,
+    device_by_chip,
     known_device,
     unknown_pcie,
 )
@@ -228,7 +229,7 @@ class _Reader:
             prefix = "gpu." if len(gpus) == 1 else f"gpu{index}."
             attributes |= {prefix + name: value for name, value in gpu.attributes.items()}
         number = self.gpu_numbers.get(id(element))
-        device = _device(element)
+        device = _device(element) or _device_by_chip(gpus)
         overrides: dict[str, Quantity] = {}
         if architecture is not None and device is None:
             overrides["architecture"] = machine.fact(architecture.name, status=Status.DERIVED)
@@ -556,6 +557,12 @@ def _device(element: Element) -> Device | None:
     return known_device(vendor, device) if vendor and device else None
 
 
+def _device_by_chip(gpus: list[Element]) -> Device | None:
+    for gpu in gpus:
+        return device_by_chip(gpu.get("gcn") or "sm", _integer(gpu.get("sm"), 0))
+    return None
+
+
 def _architecture(element: Element, gpus: list[Element]) -> Architecture | None:
     device = _device(element)
     if device is not None and device.architecture is not None:
@@ -573,6 +580,8 @@ def _model(cpu: Element) -> CpuModel:
         chips = [g for g in cpu.walk() if g.tag == "gpu" and g.all("c2c")]
         if any(_integer(g.get("sm"), 0) in (90, 100, 103) for g in chips):
             return GRACE
+        if any(_integer(g.get("sm"), 0) == 121 for g in chips):
+            return GB10
     return model
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from designer.errors import ExchangeError
 from designer.findings import Severity
-from designer.interchange.foreign.cpus import GRACE, UNKNOWN, NumaHint, memory_share
+from designer.interchange.foreign.cpus import GRACE, UNKNOWN, UNKNOWN_GEN5, NumaHint, memory_share
 from designer.interchange.foreign.devices import (
     ADA,
     AMPERE,
@@ -144,7 +144,9 @@ class _Reader:
 
     def _draw_domains(self, domains: dict[str, list[int]]) -> list[str]:
         machine = self.machine
-        model = GRACE if any(self.matrix.rows[g].gpu_numa for g in self.matrix.gpus) else UNKNOWN
+        model = UNKNOWN_GEN5 if self.architecture is HOPPER else UNKNOWN
+        if any(self.matrix.rows[g].gpu_numa for g in self.matrix.gpus):
+            model = GRACE
         hints: dict[str, NumaHint] = {}
         homes: list[str] = []
         taken = {number for key in domains if (number := _number(key)) >= 0}
