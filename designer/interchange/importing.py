@@ -52,8 +52,16 @@ def read_any(source: str | os.PathLike[str] | bytes, format: str | None = None) 
     ExchangeError
         If the file cannot be read, is not of a known format, or is damaged; with place and remedy.
     """
-    file = _UNNAMED if isinstance(source, bytes) else os.fspath(source)
-    data = source if isinstance(source, bytes) else _read_file(Path(file))
+    if isinstance(source, bytes):
+        return read_bytes(source, format)
+    return read_bytes(_read_file(Path(source)), format, os.fspath(source))
+
+
+def read_bytes(data: bytes, format: str | None = None, file: str = _UNNAMED) -> Imported:
+    """The design in the bytes of a foreign file called `file`; raises as `read_any` does.
+
+    More than ``MAX_BYTES`` are refused, so reading one byte more than that from a stream is enough.
+    """
     try:
         if len(data) > MAX_BYTES:
             raise _too_large(len(data))

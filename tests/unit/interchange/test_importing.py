@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from designer.errors import ExchangeError
-from designer.interchange.importing import MAX_BYTES, decode, importers, read_any
+from designer.interchange.importing import MAX_BYTES, decode, importers, read_any, read_bytes
 
 NCCL = '<system version="1"><cpu numaid="0" arch="x86_64"><pci busid="0000:11:00.0" class="0x030200"/></cpu></system>'
 
@@ -84,6 +84,12 @@ def test_name_of_the_design_comes_from_the_file(tmp_path: Path) -> None:
     path.write_text(NCCL, "utf-8")
     assert read_any(path).design.name == "rack 7 \u00fc.topo"
     assert read_any(NCCL.encode()).design.name == "<input>"
+
+
+def test_bytes_of_a_stream_have_the_name_they_are_given() -> None:
+    assert read_bytes(NCCL.encode(), None, "standard input").design.name == "standard input"
+    with pytest.raises(ExchangeError, match="standard input: the file is empty"):
+        read_bytes(b"", None, "standard input")
 
 
 def test_decode_tells_the_byte_that_is_no_utf8() -> None:
