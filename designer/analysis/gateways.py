@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.components import connected
+from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalGraph
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
@@ -123,11 +124,7 @@ def _find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     island, place = network.island[part], islands.local[part]
     rows = np.unique(np.stack([island, place, of], axis=1), axis=0)
     total = np.zeros(network.n_islands, dtype=np.uint64)
-    mixed = (rows[:, 1].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
-        (rows[:, 2].astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
-    )
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    np.add.at(total, rows[:, 0], mixed ^ (mixed >> np.uint64(32)))
+    np.add.at(total, rows[:, 0], mix(rows[:, 1], rows[:, 2]))
     _, first, signature = np.unique(total, return_index=True, return_inverse=True)
     begin = np.searchsorted(rows[:, 0], first)
     end = np.searchsorted(rows[:, 0], first, side="right")
