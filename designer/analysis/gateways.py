@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from designer.analysis.components import connected
 from designer.analysis.islands import Islands, LocalGraph
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
@@ -83,9 +82,7 @@ def _find(network: Network) -> Fabric:
         np.concatenate([channel, channel + 1]),
         np.concatenate([cables, cables]),
     )
-    _, component = connected_components(
-        csr_array((np.ones(len(sa), dtype=np.int8), (sa, sb)), shape=(n, n)), directed=False
-    )
+    _, component = connected(n, sa, sb)
     up_a, up_b = ~passes[a] & passes[b], passes[a] & ~passes[b]
     gateway = np.concatenate([a[up_a], b[up_b]])
     to_switch = switch[np.concatenate([b[up_a], a[up_b]])]
@@ -98,7 +95,7 @@ def _find(network: Network) -> Fabric:
         direct.setdefault((int(a[k]), int(b[k])), []).append(2 * int(links[k]))
         direct.setdefault((int(b[k]), int(a[k])), []).append(2 * int(links[k]) + 1)
     start = np.concatenate([[0], np.cumsum(np.bincount(gateway, minlength=net.n_parts))])
-    fabric = component.astype(np.int64)[to_switch] if n else np.empty(0, dtype=np.int64)
+    fabric = component[to_switch] if n else np.empty(0, dtype=np.int64)
     return Fabric(switch, graph, gateway, to_switch, out, up_cables, fabric, start, direct)
 
 

@@ -15,9 +15,8 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from designer.analysis.components import connected
 from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link_kinds, part_kinds, value_of
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
@@ -248,11 +247,7 @@ def _build(design: Design, hashed: bool) -> Network:
     part_capacity = np.array([r.capacity if r else 0.0 for r in per_definition])[net.part_def[has]]
     capacity = np.concatenate([np.repeat(rate / cables, used), part_capacity])
     inner = domain != NETWORK
-    a, b = net.link_a[inner], net.link_b[inner]
-    shape = (net.n_parts, net.n_parts)
-    n_islands, island = connected_components(
-        csr_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=shape), directed=False
-    )
+    n_islands, island = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
     return Network(
         design=design,
         net=net,
@@ -268,8 +263,8 @@ def _build(design: Design, hashed: bool) -> Network:
         part_resource=part_resource,
         part_resources=per_definition,
         capacity=capacity,
-        island=island.astype(np.int64),
-        n_islands=int(n_islands),
+        island=island,
+        n_islands=n_islands,
     )
 
 
