@@ -141,7 +141,7 @@ UNSURE: Final = {
     "hgx-h200-8": (0, 37),
     "hpe-apollo-6500-parallel-storage": (17, 8),
     "hpe-xl270d-gen10": (17, 6),
-    "hpe-xl645d-gen10plus": (8, 0),
+    "hpe-xl645d-gen10plus": (8, 4),
     "hpe-xl675d-gen10plus": (65, 6),
     "m40-server": (0, 6),
     "m60-server": (0, 6),
