@@ -7,6 +7,7 @@ take them in turn, the i-th accelerator the i-th gateway (rail affinity); other 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,10 @@ from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, Domain
 
 Int = npt.NDArray[np.int64]
+
+
+#: which NICs traffic between accelerators takes, first to last; unknown roles stand with storage
+ROLES: Final = (("", "compute", "backend", "back-end"), ("storage",), ("vmotion",), ("management", "out-of-band"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +164,13 @@ def cross(
 def _preferred(
     graph: LocalGraph, at: int, doors: list[tuple[int, frozenset[int]]], rules: Rules, rail_affinity: bool
 ) -> list[tuple[int, frozenset[int], float]]:
-    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else."""
+    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else.
+
+    Traffic of accelerators keeps to NICs meant for it; a management port serves only where there is no other.
+    """
+    if Capability.ACCELERATE in graph.kinds[at].capabilities:
+        ranks = [_rank(graph.roles[g]) for g, _ in doors]
+        doors = [d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks)]
     near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
     reach = dict(doors)
     if not near:
@@ -174,6 +185,10 @@ def _preferred(
             door = every[peers.index(at) % len(every)]
         return [(door, reach[door], 1.0)]
     return [(g, reach[g], 1 / len(near)) for g in near]
+
+
+def _rank(role: str) -> int:
+    return next((i for i, roles in enumerate(ROLES) if role in roles), 1)
 
 
 def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:

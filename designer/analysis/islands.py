@@ -32,9 +32,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalGraph:
-    """One class of islands, parts and links numbered from 0. ``routes`` remembers what was found."""
+    """One class of islands, parts and links numbered from 0; roles say what NICs are for.
+
+    ``routes`` remembers what was found.
+    """
 
     kinds: tuple[PartKind, ...]
+    roles: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
     routes: dict[object, object] = field(default_factory=dict[object, object])
@@ -116,21 +120,34 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     net = network.net
     members = islands.members(island)
     links = islands.links[int(islands.link_start[island]) : int(islands.link_start[island + 1])]
-    kinds = tuple(network.kinds[d] for d in net.part_def[members].tolist())
+    definitions = net.part_def[members].tolist()
+    kinds = tuple(network.kinds[d] for d in definitions)
+    roles = tuple(_role(network, d) for d in definitions)
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
     rates = network.rate[links]
-    key = (tuple(k.name for k in kinds), names, ends_a.tobytes(), ends_b.tobytes(), rates.tobytes())
+    key = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes(), rates.tobytes())
     known = _graphs.get(key)
     if known is None:
         while len(_graphs) >= GRAPHS_LIMIT:
             _graphs.pop(next(iter(_graphs)))
-        known = _graphs[key] = _make_graph(kinds, names, ends_a, ends_b, rates, network.domain[links])
+        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links])
     return known
+
+
+def _role(network: Network, definition: int) -> str:
+    """What a NIC is said to be for: its own attribute, else its type's value."""
+    part = network.net.part_defs[definition]
+    role = part.attributes.get("role", "")
+    if not role:
+        quantity = network.design.quantity(part, "role")
+        role = str(quantity.value) if quantity is not None else ""
+    return role.lower()
 
 
 def _make_graph(
     kinds: tuple[PartKind, ...],
+    roles: tuple[str, ...],
     names: tuple[str, ...],
     ends_a: Int,
     ends_b: Int,
@@ -144,4 +161,4 @@ def _make_graph(
         cost = known[name].preference if name in known else UNKNOWN_PREFERENCE
         steps[a].append(Step(b, 2 * k, cost, rate, domain))
         steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
-    return LocalGraph(kinds, tuple(tuple(s) for s in steps), names)
+    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names)

@@ -133,7 +133,7 @@ def _groups(key: Int) -> list[tuple[tuple[int, ...], Int]]:
             small.setdefault(tuple(values), []).append(row)
         return [(values, np.array(rows)) for values, rows in small.items()]
     size = key.max(axis=0) + 1
-    if np.prod(size.astype(np.float64)) < 2.0**53:
+    if np.prod(size.astype(np.float64)) < np.iinfo(np.int64).max / 2:
         code = key[:, 0]
         for column in range(1, key.shape[1]):
             code = code * size[column] + key[:, column]
