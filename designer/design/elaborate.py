@@ -6,7 +6,6 @@ result knows parts and links by number; their definitions and names are looked u
 
 from __future__ import annotations
 
-import weakref
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
 from designer.design.pattern import Pattern, Selection
+from designer.design.remembered import Remembered
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
 from designer.registry import discover
@@ -169,7 +169,7 @@ class Netlist:
         start = group.part_start[members.start : members.stop, None, None]
         if len(inside) == 1:
             index = next(iter(inside.values()))[None]
-            rows = np.where(index >= 0, index + start, index).reshape(-1, len(columns))
+            rows = np.where(index >= 0, index + start, index).reshape(len(members) * index.shape[1], len(columns))
         else:
             shifted = ((inside[int(group.net_of[m])], int(group.part_start[m])) for m in members)
             rows = np.concatenate([np.where(index >= 0, index + shift, index) for index, shift in shifted])
@@ -186,9 +186,6 @@ def _aligned(own: tuple[str, ...], chosen: Selection, columns: tuple[str, ...]) 
     return index
 
 
-_compiled: dict[int, tuple[weakref.ref[Block], Netlist]] = {}
-
-
 def elaborate(block: Block) -> Netlist:
     """The flat netlist of a design or block; remembered as long as the block lives.
 
@@ -197,13 +194,7 @@ def elaborate(block: Block) -> Netlist:
     DocumentError
         If a link or wiring points to nothing, containment has a cycle, or the whole is larger than ``MAX_PARTS``.
     """
-    known = _compiled.get(id(block))
-    if known is not None and known[0]() is block:
-        return known[1]
-    net = _compile(block)
-    key = id(block)
-    _compiled[key] = (weakref.ref(block, lambda _: _compiled.pop(key, None)), net)
-    return net
+    return _compiled(block)
 
 
 def count_parts(block: Block) -> int:
@@ -242,6 +233,9 @@ def _compile(block: Block) -> Netlist:
     for group in block.groups.values():
         builder.add_group(group)
     return builder.finish()
+
+
+_compiled = Remembered(_compile)
 
 
 class _Builder:
@@ -437,6 +431,9 @@ def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
         expected = pattern.count(a, b)
         if expected > MAX_PARTS * 4:
             raise DocumentError(f"the wiring makes {expected:,} links", place=place, remedy="use fewer replicas")
-        return pattern.join(a, b)
+        joined = pattern.join(a, b)
     except DocumentError as error:
         raise error.at(place=place) from None
+    # a part that both sides choose is not linked to itself
+    apart = joined[0] != joined[1]
+    return joined if apart.all() else (joined[0][apart], joined[1][apart])
