@@ -1,4 +1,4 @@
-"""Placement IDs of mixed-size mode by rule, for GPUs whose published table is missing and to test those that have one."""
+"""Placement IDs of mixed-size mode by rule, where no table is published and to test those that are."""
 
 from __future__ import annotations
 

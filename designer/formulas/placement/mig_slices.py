@@ -79,27 +79,23 @@ def mig_stranded(gpu: GpuLike, residents: Sequence[Resident]) -> MigStranded:
     CatalogError, AnalysisError
         As `mig_slices`.
     """
-    present = _present(gpu, residents)
-    compute, memory = _best_fill(gpu, present)
+    _present(gpu, residents)
+    compute, memory = _best_fill(gpu, tuple(residents), after=-1)
     return MigStranded(gpu.compute_slices - compute, gpu.memory_slices - memory)
 
 
-def _best_fill(gpu: GpuLike, present: list[tuple[MigLike, int]]) -> tuple[int, int]:
-    used = (sum(each.compute for each, _ in present), sum(each.memory for each, _ in present))
-    best = used
-    first_free = next((at for at in range(gpu.memory_slices) if _slot_free(at, present)), None)
-    if first_free is None:
-        return best
-    residents = [Resident(each.name, start) for each, start in present]
+def _best_fill(gpu: GpuLike, residents: tuple[Resident, ...], after: int) -> tuple[int, int]:
+    """Most slices, compute and memory together, in use after adding instances that start behind `after`.
+
+    Ascending starts are enough: the order of creation does not change what is used in the end.
+    """
+    present = [find(each.profile, gpu.mig, gpu.id) for each in residents]
+    best = (sum(each.compute for each in present), sum(each.memory for each in present))
     for profile in gpu.mig:
-        room = mig_slices(gpu, residents, profile.name)
-        for start in room.free:
-            best = max(best, _best_fill(gpu, [*present, (profile, start)]), key=sum) if start >= first_free else best
+        for start in mig_slices(gpu, residents, profile.name).free:
+            if start > after:
+                best = max(best, _best_fill(gpu, (*residents, Resident(profile.name, start)), start), key=sum)
     return best
-
-
-def _slot_free(at: int, present: Sequence[tuple[MigLike, int]]) -> bool:
-    return all(not start <= at < start + each.memory for each, start in present)
 
 
 def _clear(asked: MigLike, start: int, present: Sequence[tuple[MigLike, int]]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from designer.errors import AnalysisError
@@ -102,7 +103,7 @@ def occupied(gpu: GpuLike, residents: Sequence[Resident]) -> list[tuple[int, int
             )
         taken.append((each.start, each.start + profile.size))
     taken.sort()
-    for (_, end), (start, _) in zip(taken, taken[1:], strict=False):
+    for (_, end), (start, _) in pairwise(taken):
         if start < end:
             raise AnalysisError(f"two virtual GPUs overlap at {start}", place=gpu.id, remedy="move one of them")
     return taken

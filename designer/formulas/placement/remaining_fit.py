@@ -90,7 +90,7 @@ def remaining_fit(
 
     Notes
     -----
-    Same-size mode follows the host's policy; mixed-size and MIG fill one GPU before the next and keep large regions free.
+    Same-size mode follows the host's policy; mixed-size and MIG fill one GPU before the next.
     Greedy; exact for shapes of one virtual GPU.
 
     Sources
@@ -183,7 +183,7 @@ def _place_one(host: HostState, profile: str, release: Release) -> tuple[str, Re
 
 
 def _order(host: HostState, gpu: GpuState) -> tuple[int, int]:
-    """Fewest virtual GPUs first when spreading in same-size mode, else the fullest first; then the order in the host."""
+    """Fewest virtual GPUs first when spreading in same-size mode, else the fullest first; then as in the host."""
     spread = gpu.mode is Mode.SAME_SIZE and host.policy is AssignmentPolicy.SPREAD
     count = len(gpu.residents)
     return (count if spread else -count, host.gpus.index(gpu))

@@ -99,7 +99,7 @@ def stranded_worst(regions: int, starts: Starts) -> int:
 def stranded_mean(regions: int, starts: Starts, *, fills: int, seed: int = 0) -> float:
     """Mean frame buffer stranded when profiles arrive at random until none fits [placement units].
 
-    Each arrival picks a size that still fits, then one of its free starts, both evenly; the draw is seeded.
+    Each arrival picks evenly a size that still fits and takes its lowest free start; the draw is seeded.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _fill(regions: int, starts: Starts, draw: random.Random) -> int:
         if not able:
             return left
         size = draw.choice(able)
-        begin = draw.choice(free[size])
+        begin = free[size][0]
         left -= size
         for other, places in free.items():
             free[other] = [start for start in places if start + other <= begin or begin + size <= start]
