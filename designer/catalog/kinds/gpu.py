@@ -1,0 +1,45 @@
+"""GPU: an accelerator with its own memory."""
+
+from designer.catalog.parttype import Capability, Field, PartKind, PortKind
+
+KIND = PartKind(
+    name="gpu",
+    title="GPU",
+    plural="GPUs",
+    order=50,
+    icon="gpu",
+    help="GPU: an accelerator with its own memory.",
+    capabilities=frozenset({Capability.ACCELERATE}),
+    ports=(
+        PortKind("pcie", "PCIe", ("pcie",), count=1),
+        PortKind("nvlink", "NVLink", ("nvlink",), count_field="nvlink_links"),
+        PortKind("xgmi", "xGMI", ("xgmi",), count_field="xgmi_links"),
+        PortKind("c2c", "Chip-to-chip", ("c2c",), count=1),
+    ),
+    fields=(
+        Field("architecture", "Architecture", "text"),
+        Field("form", "Form factor", "text"),
+        Field("compute_capability", "Compute capability", "text"),
+        Field("memory_capacity", "Memory capacity", "size"),
+        Field("memory_bandwidth", "Memory bandwidth", "rate"),
+        Field("flops_fp64", "FP64, dense", "flops"),
+        Field("flops_fp32", "FP32 vector, dense", "flops"),
+        Field("flops_tf32", "TF32 tensor, dense", "flops"),
+        Field("flops_fp16", "FP16 tensor, dense", "flops"),
+        Field("flops_bf16", "BF16 tensor, dense", "flops"),
+        Field("flops_fp8", "FP8 tensor, dense", "flops"),
+        Field("flops_int8", "INT8 tensor, dense", "flops"),
+        Field("nvlink_links", "NVLink links", "count"),
+        Field("nvlink_generation", "NVLink generation", "count"),
+        Field("link_bandwidth_per_direction", "One NVLink or xGMI link, per direction", "rate"),
+        Field("accelerator_bandwidth_per_direction", "All accelerator links, per direction", "rate"),
+        Field("xgmi_links", "xGMI links", "count"),
+        Field("pcie_generation", "PCIe generation", "count"),
+        Field("pcie_lanes", "PCIe lanes", "count"),
+        Field("streaming_multiprocessors", "Streaming multiprocessors", "count"),
+        Field("devices_per_board", "GPUs on the board", "count"),
+        Field("power_per_part", "Power (TDP)", "power"),
+        Field("mig_profiles", "MIG profiles", "text"),
+        Field("vgpu_family", "vGPU family", "text"),
+    ),
+)

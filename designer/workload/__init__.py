@@ -1,0 +1,1 @@
+"""What is to be run: operations, workload kinds, model shapes."""
