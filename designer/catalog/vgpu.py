@@ -1,4 +1,4 @@
-"""Virtual GPU types: profiles, placement IDs, MIG geometry and NVLink partitions, read from ``assets/catalog/vgpu``."""
+"""Virtual GPU types: profiles, placement IDs, MIG geometry and NVLink partitions, read from ``assets/vgpu``."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def load_vgpu_types(folder: Path | None = None) -> Mapping[str, VgpuType]:
     CatalogError
         If a file is no TOML, misses a value, has an unknown key, or contradicts itself.
     """
-    return _types(folder or assets() / "catalog" / "vgpu")
+    return _types(folder or assets() / "vgpu")
 
 
 def vgpu_type(name: str) -> VgpuType:
@@ -261,7 +261,7 @@ def load_boards(folder: Path | None = None) -> Mapping[str, NvlinkBoard]:
     CatalogError
         As `load_vgpu_types`.
     """
-    return _boards(folder or assets() / "catalog" / "vgpu" / "boards")
+    return _boards(folder or assets() / "vgpu" / "boards")
 
 
 @cache

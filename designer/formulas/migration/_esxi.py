@@ -12,22 +12,30 @@ _KEY: Final = "esxi-advanced-settings"
 GIGABIT: Final = parse_rate("1 Gb/s")
 
 
-def _setting(value: float, unit: str, note: str) -> Constant:
-    return Constant(value, value, value, _KEY, Status.PRIMARY, unit, note)
-
-
-SWITCHOVER_GOAL: Final = _setting(0.5, "s", "PreCopySwitchoverTimeGoal 500 ms")
-MINIMUM_PROGRESS: Final = _setting(1.3, "1", "PreCopyMinProgressPerc 130 %: sent to dirtied in a pass")
-SDPS_TARGET: Final = _setting(5.0, "1", "SdpsTargetRate 500 %: transmit rate to dirty rate while slowed")
-SDPS_DELAY: Final = _setting(30.0, "s", "SdpsDynamicDelaySec")
-STREAM_PLANNED: Final = _setting(
-    15 * GIGABIT, "B/s", "MigrateStreamHelperBwUtilMax 15000 Mbit/s, sets how many streams"
+SWITCHOVER_GOAL: Final = Constant(0.5, 0.5, 0.5, _KEY, Status.PRIMARY, "s", "PreCopySwitchoverTimeGoal 500 ms")
+MINIMUM_PROGRESS: Final = Constant(
+    1.3, 1.3, 1.3, _KEY, Status.PRIMARY, "1", "PreCopyMinProgressPerc 130 %: sent to dirtied in a pass"
 )
-MOST_STREAMS: Final = _setting(112, "1", "VMotionMaxStreamHelpers")
-CPU_PER_GIGABIT: Final = _setting(0.10, "1", "MigrateCpuPctPerGb: share of a core per Gbit/s of vMotion NIC")
-CPU_LEAST: Final = _setting(0.30, "1", "MigrateCpuMinPctDefault: share of a core")
-SOCKET_BUFFER: Final = _setting(562_540, "B", "SndBufSize")
-LATENCY_MODE: Final = _setting(0.004, "s", "NetLatencyModeThreshold, round trip")
+SDPS_TARGET: Final = Constant(
+    5.0, 5.0, 5.0, _KEY, Status.PRIMARY, "1", "SdpsTargetRate 500 %: transmit rate to dirty rate while slowed"
+)
+SDPS_DELAY: Final = Constant(30.0, 30.0, 30.0, _KEY, Status.PRIMARY, "s", "SdpsDynamicDelaySec")
+STREAM_PLANNED: Final = Constant(
+    15 * GIGABIT,
+    15 * GIGABIT,
+    15 * GIGABIT,
+    _KEY,
+    Status.PRIMARY,
+    "B/s",
+    "MigrateStreamHelperBwUtilMax 15000 Mbit/s, sets how many streams",
+)
+MOST_STREAMS: Final = Constant(112, 112, 112, _KEY, Status.PRIMARY, "1", "VMotionMaxStreamHelpers")
+CPU_PER_GIGABIT: Final = Constant(
+    0.10, 0.10, 0.10, _KEY, Status.PRIMARY, "1", "MigrateCpuPctPerGb: share of a core per Gbit/s of vMotion NIC"
+)
+CPU_LEAST: Final = Constant(0.30, 0.30, 0.30, _KEY, Status.PRIMARY, "1", "MigrateCpuMinPctDefault: share of a core")
+SOCKET_BUFFER: Final = Constant(562_540, 562_540, 562_540, _KEY, Status.PRIMARY, "B", "SndBufSize")
+LATENCY_MODE: Final = Constant(0.004, 0.004, 0.004, _KEY, Status.PRIMARY, "s", "NetLatencyModeThreshold, round trip")
 
 SETUP_TIME: Final = Constant(
     5.0, 2.0, 8.0, "migration-assumed", Status.ASSUMED, "s", "admission, specification, trace installation, clean-up"

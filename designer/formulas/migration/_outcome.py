@@ -30,6 +30,8 @@ class Outcome:
         One sentence that says which threshold decided.
     total_time, precopy_time, downtime
         From start to running at the destination; of the passes; of the pause of the guest [s].
+    longest_downtime
+        The pause if the rest just fits the threshold: what a guest that writes all the time must expect [s].
     transferred
         Put on the wire, resent pages included [B].
     slowdown
@@ -46,6 +48,7 @@ class Outcome:
     total_time: Estimate
     precopy_time: Estimate
     downtime: Estimate
+    longest_downtime: float
     transferred: Estimate
     slowdown: Estimate
     slowed_time: float

@@ -11,17 +11,17 @@ _KEY: Final = "qemu-migration-defaults"
 GIGABIT: Final = parse_rate("1 Gb/s")
 
 
-def _default(value: float, unit: str, note: str) -> Constant:
-    return Constant(value, value, value, _KEY, Status.PRIMARY, unit, note)
-
-
-DOWNTIME_LIMIT: Final = _default(0.3, "s", "downtime-limit 300 ms; 30 ms in old releases")
-CHANNELS: Final = _default(2, "1", "multifd-channels")
-THROTTLE_TRIGGER: Final = _default(0.5, "1", "throttle-trigger-threshold 50 %: dirtied to sent")
-UNPRODUCTIVE: Final = _default(2, "1", "passes above the trigger before the throttle moves")
-THROTTLE_INITIAL: Final = _default(0.20, "1", "cpu-throttle-initial")
-THROTTLE_INCREMENT: Final = _default(0.10, "1", "cpu-throttle-increment")
-THROTTLE_MOST: Final = _default(0.99, "1", "max-cpu-throttle")
+DOWNTIME_LIMIT: Final = Constant(
+    0.3, 0.3, 0.3, _KEY, Status.PRIMARY, "s", "downtime-limit 300 ms; 30 ms in old releases"
+)
+CHANNELS: Final = Constant(2, 2, 2, _KEY, Status.PRIMARY, "1", "multifd-channels")
+THROTTLE_TRIGGER: Final = Constant(
+    0.5, 0.5, 0.5, _KEY, Status.PRIMARY, "1", "throttle-trigger-threshold 50 %: dirtied to sent"
+)
+UNPRODUCTIVE: Final = Constant(2, 2, 2, _KEY, Status.PRIMARY, "1", "passes above the trigger before the throttle moves")
+THROTTLE_INITIAL: Final = Constant(0.20, 0.20, 0.20, _KEY, Status.PRIMARY, "1", "cpu-throttle-initial")
+THROTTLE_INCREMENT: Final = Constant(0.10, 0.10, 0.10, _KEY, Status.PRIMARY, "1", "cpu-throttle-increment")
+THROTTLE_MOST: Final = Constant(0.99, 0.99, 0.99, _KEY, Status.PRIMARY, "1", "max-cpu-throttle")
 
 #: one channel: 8–16 of them are said to fill 100 Gb/s on QEMU
 CHANNEL_QEMU: Final = Constant(

@@ -15,26 +15,24 @@ SOURCES: Final = ("denneman-2021-drs", "denneman-2012-vmotion")
 _KEY: Final = "denneman-2021-drs"
 
 
-def _drs(value: float, unit: str, note: str) -> Constant:
-    return Constant(value, value, value, _KEY, Status.SECONDARY, unit, note)
-
-
-PERIOD: Final = _drs(60.0, "s", "DRS runs every minute since 7.0")
-OLD_PERIOD: Final = _drs(300.0, "s", "every five minutes before")
-#: demand looked back at, for thresholds 1 to 5
-LOOK_BACK_LARGE: Final = (
-    _drs(2400, "s", "40 min"), _drs(2400, "s", "40 min"), _drs(2400, "s", "40 min"),
-    _drs(1200, "s", "20 min"), _drs(600, "s", "10 min"),
-)  # fmt: skip
-LOOK_BACK_SMALL: Final = (
-    _drs(900, "s", "15 min"), _drs(900, "s", "15 min"), _drs(900, "s", "15 min"),
-    _drs(600, "s", "10 min"), _drs(300, "s", "5 min"),
-)  # fmt: skip
-LARGE_MACHINE: Final = _drs(4e9, "B", "border between the two look-backs")
-LOADED: Final = _drs(0.5, "1", "share of load above which a host counts as less efficient")
-LOADED_EAGER: Final = _drs(0.3, "1", "the same at thresholds 4 and 5")
-EAGER_FROM: Final = _drs(4, "1", "threshold")
-MOST_EAGER: Final = _drs(5, "1", "threshold")
+PERIOD: Final = Constant(60.0, 60.0, 60.0, _KEY, Status.SECONDARY, "s", "DRS runs every minute since 7.0")
+OLD_PERIOD: Final = Constant(300.0, 300.0, 300.0, _KEY, Status.SECONDARY, "s", "every five minutes before")
+#: demand looked back at by machines over 4 GB and by smaller ones, thresholds 1 to 3, 4 and 5
+LARGE_CALM: Final = Constant(2400, 2400, 2400, _KEY, Status.SECONDARY, "s", "40 min")
+LARGE_BRISK: Final = Constant(1200, 1200, 1200, _KEY, Status.SECONDARY, "s", "20 min")
+LARGE_EAGER: Final = Constant(600, 600, 600, _KEY, Status.SECONDARY, "s", "10 min")
+SMALL_CALM: Final = Constant(900, 900, 900, _KEY, Status.SECONDARY, "s", "15 min")
+SMALL_BRISK: Final = Constant(600, 600, 600, _KEY, Status.SECONDARY, "s", "10 min")
+SMALL_EAGER: Final = Constant(300, 300, 300, _KEY, Status.SECONDARY, "s", "5 min")
+LOOK_BACK_LARGE: Final = (LARGE_CALM, LARGE_CALM, LARGE_CALM, LARGE_BRISK, LARGE_EAGER)
+LOOK_BACK_SMALL: Final = (SMALL_CALM, SMALL_CALM, SMALL_CALM, SMALL_BRISK, SMALL_EAGER)
+LARGE_MACHINE: Final = Constant(4e9, 4e9, 4e9, _KEY, Status.SECONDARY, "B", "border between the two look-backs")
+LOADED: Final = Constant(
+    0.5, 0.5, 0.5, _KEY, Status.SECONDARY, "1", "share of load above which a host counts as less efficient"
+)
+LOADED_EAGER: Final = Constant(0.3, 0.3, 0.3, _KEY, Status.SECONDARY, "1", "the same at thresholds 4 and 5")
+EAGER_FROM: Final = Constant(4, 4, 4, _KEY, Status.SECONDARY, "1", "threshold")
+MOST_EAGER: Final = Constant(5, 5, 5, _KEY, Status.SECONDARY, "1", "threshold")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import BANDWIDTH_SPREAD, SETUP_TIME
 from designer.formulas.migration._inputs import at_least_one, not_negative, positive
 from designer.formulas.migration.vmotion_admission import NETWORK_FAST
-from designer.sources import Constant, Estimate, Status
+from designer.sources import Estimate
 
 SOURCES: Final = ("graham-1969", "vmware-docs-limits", "migration-assumed", "migration-calibration")
 
-#: a transfer counts as done when this share of it is left: rounding of times and rates
-FINISHED: Final = Constant(1e-9, 1e-9, 1e-9, "migration-assumed", Status.ASSUMED, note="share of a transfer")
+#: transfers that end this close together, as a share of the step, end together
+TIME_TOLERANCE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +263,14 @@ class _Run:
     def _transfer(self, speeds: Sequence[float], step: float) -> None:
         still: list[EvacuationVm] = []
         for vm, speed in zip(self.moving, speeds, strict=True):
-            moved = min(self.left[vm.name], speed * step)
-            self.left[vm.name] -= moved
-            self.unmoved -= moved
-            if self.left[vm.name] <= FINISHED.value * vm.size:
+            # Compared as times: a rest too small to move the clock is done, too.
+            if speed > 0 and self.left[vm.name] / speed <= step * (1 + TIME_TOLERANCE):
                 self.unmoved -= self.left[vm.name]
                 self._finish(vm)
-            else:
-                still.append(vm)
+                continue
+            self.left[vm.name] -= speed * step
+            self.unmoved -= speed * step
+            still.append(vm)
         self.moving = still
 
     def _ready(self) -> None:

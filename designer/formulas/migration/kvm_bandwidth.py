@@ -12,6 +12,7 @@ from designer.formulas.migration._qemu import (
     CHANNEL_CLOUD_HYPERVISOR,
     CHANNEL_QEMU,
     LINE_SHARE,
+    RDMA_PINNING,
     RDMA_REGISTERING,
     RDMA_SHARE,
     ZERO_SCAN,
@@ -52,18 +53,14 @@ class Compression(StrEnum):
     QATZIP = "qatzip"
 
 
-def _qatzip(value: float, low: float, high: float, unit: str, note: str) -> Constant:
-    return Constant(value, low, high, "qemu-qatzip", Status.DERIVED, unit, note)
-
-
 #: guest bytes per byte on the wire; text-like data (Silesia) 2.7, other guests 2.5–3.4
 RATIO: Final = {
     Compression.NONE: Constant(1, 1, 1, "qemu-qatzip", Status.PRIMARY),
     Compression.ZLIB: Constant(
         2.5, 2.0, 3.4, "qemu-thread-compression", Status.DERIVED, note="two guests: 2.51 and 3.37"
     ),
-    Compression.ZSTD: _qatzip(2.68, 2.0, 3.2, "1", "54 GiB in 20.2 s at 8.58 Gb/s"),
-    Compression.QATZIP: _qatzip(2.66, 2.0, 3.2, "1", "54 GiB in 16.6 s at 10.5 Gb/s"),
+    Compression.ZSTD: Constant(2.68, 2.0, 3.2, "qemu-qatzip", Status.DERIVED, "1", "54 GiB in 20.2 s at 8.58 Gb/s"),
+    Compression.QATZIP: Constant(2.66, 2.0, 3.2, "qemu-qatzip", Status.DERIVED, "1", "54 GiB in 16.6 s at 10.5 Gb/s"),
 }
 #: guest memory compressed per channel
 COMPRESSED: Final = {
@@ -76,16 +73,24 @@ COMPRESSED: Final = {
         "B/s",
         "level 1, one core of 2012; at least 34 MB/s",
     ),
-    Compression.ZSTD: _qatzip(
-        0.36e9, 0.28e9, 0.45e9, "B/s", "level 1, one core per channel, 54 GiB in 20.2 s on eight"
+    Compression.ZSTD: Constant(
+        0.36e9,
+        0.28e9,
+        0.45e9,
+        "qemu-qatzip",
+        Status.DERIVED,
+        "B/s",
+        "level 1, one core per channel, 54 GiB in 20.2 s on eight",
     ),
-    Compression.QATZIP: _qatzip(0.9e9, 0.44e9, 1.5e9, "B/s", "four devices; the wire was the limit at 0.44 GB/s"),
+    Compression.QATZIP: Constant(
+        0.9e9, 0.44e9, 1.5e9, "qemu-qatzip", Status.DERIVED, "B/s", "four devices; the wire was the limit at 0.44 GB/s"
+    ),
 }
 #: cores busy on the sender per GB/s of guest memory: 810 % at 2.88, 160 % at 3.49, 45 % at 1.26
 CORES: Final = {
-    Compression.NONE: _qatzip(0.36, 0.3, 1.0, "s/GB", "45 % at 1.26 GB/s"),
-    Compression.ZSTD: _qatzip(2.8, 2.4, 3.3, "s/GB", "810 % at 2.88 GB/s"),
-    Compression.QATZIP: _qatzip(0.46, 0.35, 0.7, "s/GB", "160 % at 3.49 GB/s"),
+    Compression.NONE: Constant(0.36, 0.3, 1.0, "qemu-qatzip", Status.DERIVED, "s/GB", "45 % at 1.26 GB/s"),
+    Compression.ZSTD: Constant(2.8, 2.4, 3.3, "qemu-qatzip", Status.DERIVED, "s/GB", "810 % at 2.88 GB/s"),
+    Compression.QATZIP: Constant(0.46, 0.35, 0.7, "qemu-qatzip", Status.DERIVED, "s/GB", "160 % at 3.49 GB/s"),
     Compression.ZLIB: Constant(22.0, 11.0, 30.0, "qemu-thread-compression", Status.DERIVED, "s/GB", "1 / 45 MB/s"),
 }
 _GIGABYTE: Final = Constant(1e9, 1e9, 1e9, "migration-calibration", Status.DERIVED, "B")
@@ -182,10 +187,16 @@ def kvm_bandwidth(
     return KvmBandwidth(
         wire=Estimate(value[0], min(wires), max(wires), "B/s", SOURCES),
         guest=guest,
-        scan=channels * ZERO_SCAN.value,
+        # RDMA does not look for zero pages in memory it has registered.
+        scan=channels * ZERO_SCAN.value if transport is Transport.TCP else max(guest.value, ZERO_SCAN.value),
         limited_by=value[2],
         cores=CORES[compression].value * guest.value / _GIGABYTE.value,
     )
+
+
+def pinning_time(memory: float) -> float:
+    """Time to pin all guest memory for RDMA before the first page is sent [s]; `memory` in [B]."""
+    return positive(memory, "memory") / RDMA_PINNING.value
 
 
 def _link(line_rate: float, routed: float | None, transport: Transport, which: str) -> float:

@@ -136,7 +136,8 @@ def kvm_precopy(
     nominal = run(1.0, 1.0, setup_time, SWITCHOVER.value)
     low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, setup_time if fixed_setup else SETUP.low, SWITCHOVER.low)
     high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, setup_time if fixed_setup else SETUP.high, SWITCHOVER.high)
-    return _outcome((nominal, low, high), setup_time, bandwidth / wire, guest.device_state)
+    longest = downtime_limit * wire / bandwidth + SWITCHOVER.value + device_downtime
+    return _outcome((nominal, low, high), setup_time, bandwidth / wire, guest.device_state, longest)
 
 
 def _first_pass_scanned(guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule) -> Rounds:
@@ -186,7 +187,9 @@ def _throttle(dirty_rate: float) -> DirtyRule:
     return rule
 
 
-def _outcome(cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, device_state: float) -> Outcome:
+def _outcome(
+    cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, device_state: float, longest_downtime: float
+) -> Outcome:
     nominal = cases[0]
     lost, slowed_time = slowed(nominal.rounds)
     end = nominal.total
@@ -199,6 +202,7 @@ def _outcome(cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, de
         total_time=band([case.total for case in cases], "s", SOURCES),
         precopy_time=band([case.passes_time for case in cases], "s", SOURCES),
         downtime=band([case.downtime for case in cases], "s", SOURCES),
+        longest_downtime=longest_downtime,
         transferred=band(
             [
                 (case.rounds.sent + case.rounds.left) / squeeze + device_state if case.rounds.converged else math.inf

@@ -12,6 +12,7 @@ from designer.formulas._vsphere import Release
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import not_negative, positive, share
 from designer.sources import Constant, Estimate, Status
+from designer.units import parse_size
 
 SOURCES: Final = (
     "vmware-docs-vgpu-stun",
@@ -96,31 +97,43 @@ class VgpuStun:
     sources: tuple[str, ...]
 
 
-def _fit(value: float, low: float, high: float, unit: str, note: str, source: str = _TABLES) -> Constant:
-    return Constant(value, low, high, source, _FIT, unit, note)
-
-
-_GIB: Final = 2.0**30
+_GIB: Final = parse_size("1 GiB")
 STUN_LIMIT: Final = Constant(
     100.0, 100.0, 100.0, "vmware-docs-stun-limit", Status.PRIMARY, "s", "default; per VM since 8.0 U2"
 )
 #: straight lines through the documented tables, 10 GbE; slopes are seconds per GiB turned into rates
-PASCAL_67_START: Final = _fit(1.53, 1.4, 1.7, "s", "P40 on 6.7 U1, six points, largest residual 0.03 s")
-PASCAL_67_RATE: Final = _fit(_GIB / 7.474, _GIB / 7.8, _GIB / 7.2, "B/s", "P40 on 6.7 U1, 7.474 s per GiB")
-VOLTA_67_START: Final = _fit(1.17, 0.5, 2.0, "s", "V100 on 6.7 U3, six points, largest residual 1.4 s")
-VOLTA_67_RATE: Final = _fit(_GIB / 1.576, _GIB / 1.8, _GIB / 1.45, "B/s", "V100 on 6.7 U3, 1.576 s per GiB")
-EXPECTED_70_START: Final = _fit(1.67, 0.6, 2.0, "s", "V100 on 7.0 expected, six points, largest residual 1.3 s")
-EXPECTED_70_RATE: Final = _fit(_GIB / 1.190, _GIB / 1.45, _GIB / 1.13, "B/s", "V100 on 7.0 expected, 1.190 s per GiB")
-WORST_70_START: Final = _fit(0.82, 0.4, 1.3, "s", "7.0 worst case, 24 cells, largest residual 0.5 s")
-WORST_70_RATE: Final = _fit(_GIB / 2.793, _GIB / 2.81, _GIB / 2.77, "B/s", "7.0 worst case, 2.793 s per GiB of vGPU")
-WORST_70_MEMORY: Final = _fit(
-    _GIB / 0.273, _GIB / 0.29, _GIB / 0.25, "B/s", "7.0 worst case, 0.273 s per GiB of guest memory"
+PASCAL_67_START: Final = Constant(
+    1.53, 1.4, 1.7, _TABLES, _FIT, "s", "P40 on 6.7 U1, six points, largest residual 0.03 s"
+)
+PASCAL_67_RATE: Final = Constant(
+    _GIB / 7.474, _GIB / 7.8, _GIB / 7.2, _TABLES, _FIT, "B/s", "P40 on 6.7 U1, 7.474 s per GiB"
+)
+VOLTA_67_START: Final = Constant(
+    1.17, 0.5, 2.0, _TABLES, _FIT, "s", "V100 on 6.7 U3, six points, largest residual 1.4 s"
+)
+VOLTA_67_RATE: Final = Constant(
+    _GIB / 1.576, _GIB / 1.8, _GIB / 1.45, _TABLES, _FIT, "B/s", "V100 on 6.7 U3, 1.576 s per GiB"
+)
+EXPECTED_70_START: Final = Constant(
+    1.67, 0.6, 2.0, _TABLES, _FIT, "s", "V100 on 7.0 expected, six points, largest residual 1.3 s"
+)
+EXPECTED_70_RATE: Final = Constant(
+    _GIB / 1.190, _GIB / 1.45, _GIB / 1.13, _TABLES, _FIT, "B/s", "V100 on 7.0 expected, 1.190 s per GiB"
+)
+WORST_70_START: Final = Constant(0.82, 0.4, 1.3, _TABLES, _FIT, "s", "7.0 worst case, 24 cells, largest residual 0.5 s")
+WORST_70_RATE: Final = Constant(
+    _GIB / 2.793, _GIB / 2.81, _GIB / 2.77, _TABLES, _FIT, "B/s", "7.0 worst case, 2.793 s per GiB of vGPU"
+)
+WORST_70_MEMORY: Final = Constant(
+    _GIB / 0.273, _GIB / 0.29, _GIB / 0.25, _TABLES, _FIT, "B/s", "7.0 worst case, 0.273 s per GiB of guest memory"
 )
 #: scatter of the rate in the cells of the Llama table that the network bounds
-CHECKPOINT_SPREAD: Final = _fit(1.0, 0.87, 1.11, "1", "six of the eight cells of the Llama table, 100 GbE", _U3)
+CHECKPOINT_SPREAD: Final = Constant(
+    1.0, 0.87, 1.11, _U3, _FIT, "1", "six of the eight cells of the Llama table, 100 GbE"
+)
 #: 24.5 s for 144 GB, and more than 100 s for 576 GB: 0.6 s + M / 5.75 GB/s
-HOPPER_DRAIN: Final = _fit(5.75e9, 5.2e9, 6.3e9, "B/s", "H100, 8.0 U3, two cells, residual 4.5 %", _U3)
-STREAM_START: Final = _fit(0.6, 0.2, 1.0, "s", "8.0 U3, L40S: 0.6 s + 0.120 s per GB", _U3)
+HOPPER_DRAIN: Final = Constant(5.75e9, 5.2e9, 6.3e9, _U3, _FIT, "B/s", "H100, 8.0 U3, two cells, residual 4.5 %")
+STREAM_START: Final = Constant(0.6, 0.2, 1.0, _U3, _FIT, "s", "8.0 U3, L40S: 0.6 s + 0.120 s per GB")
 PRECOPY_START: Final = Constant(0.2, 0.1, 0.9, "migration-assumed", Status.ASSUMED, "s", "quiesce and resume, 9.0")
 #: share of the vGPU memory left for the stun since 9.0
 STUNNED_SHARE: Final = Constant(0.30, 0.21, 0.36, _U3, Status.SECONDARY, "1", "about 70 % is pre-copied, four cells")

@@ -25,19 +25,19 @@ class Operation(StrEnum):
     UNSHARED = "vMotion without shared storage"
 
 
-def _limit(value: float, note: str, source: str = "vmware-docs-limits") -> Constant:
-    return Constant(value, value, value, source, Status.PRIMARY, "1", note)
-
-
 TEN_GIGABIT: Final = Constant(10 * GIGABIT, 10 * GIGABIT, 10 * GIGABIT, "vmware-docs-limits", Status.PRIMARY, "B/s")
 ONE_GIGABIT: Final = Constant(GIGABIT, GIGABIT, GIGABIT, "vmware-docs-limits", Status.PRIMARY, "B/s")
 #: room on the vMotion network, by detected line speed
-NETWORK_FAST: Final = _limit(8, "10 GbE and faster; two 40 GbE NICs are still 8")
-NETWORK_SLOW: Final = _limit(4, "1 GbE up to 10 GbE")
-NETWORK_SLOWEST: Final = _limit(2, "below 1 GbE, or NICs configured differently")
-HOST_OLD: Final = _limit(8, "host, 4.1 to 5.x", "denneman-2012-vmotion")
-HOST_NEW: Final = _limit(16, "host, since 6.0", "broadcom-kb-326281")
-DATASTORE: Final = _limit(128, "datastore")
+NETWORK_FAST: Final = Constant(
+    8, 8, 8, "vmware-docs-limits", Status.PRIMARY, "1", "10 GbE and faster; two 40 GbE NICs are still 8"
+)
+NETWORK_SLOW: Final = Constant(4, 4, 4, "vmware-docs-limits", Status.PRIMARY, "1", "1 GbE up to 10 GbE")
+NETWORK_SLOWEST: Final = Constant(
+    2, 2, 2, "vmware-docs-limits", Status.PRIMARY, "1", "below 1 GbE, or NICs configured differently"
+)
+HOST_OLD: Final = Constant(8, 8, 8, "denneman-2012-vmotion", Status.PRIMARY, "1", "host, 4.1 to 5.x")
+HOST_NEW: Final = Constant(16, 16, 16, "broadcom-kb-326281", Status.PRIMARY, "1", "host, since 6.0")
+DATASTORE: Final = Constant(128, 128, 128, "vmware-docs-limits", Status.PRIMARY, "1", "datastore")
 LEAST_PER_MIGRATION: Final = Constant(
     0.25 * GIGABIT,
     0.25 * GIGABIT,
@@ -48,19 +48,25 @@ LEAST_PER_MIGRATION: Final = Constant(
     "250 Mbit/s each",
 )
 
-_V, _S, _U = Operation.VMOTION, Operation.STORAGE, Operation.UNSHARED
-_KEY: Final = "denneman-2012-vmotion"
+#: cost of one operation on each resource
+NO_COST: Final = Constant(0, 0, 0, "denneman-2012-vmotion", Status.SECONDARY)
+ONE: Final = Constant(1, 1, 1, "denneman-2012-vmotion", Status.SECONDARY)
+STORAGE_ON_OLD_HOST: Final = Constant(4, 4, 4, "denneman-2012-vmotion", Status.SECONDARY)
+VMOTION_ON_HOST: Final = Constant(2, 2, 2, "broadcom-kb-326281", Status.PRIMARY)
+STORAGE_ON_HOST: Final = Constant(8, 8, 8, "broadcom-kb-326281", Status.PRIMARY)
+STORAGE_ON_DATASTORE: Final = Constant(16, 16, 16, "denneman-2012-vmotion", Status.SECONDARY)
 
 
-def _costs(vmotion: float, storage: float, unshared: float, source: str) -> Mapping[Operation, Constant]:
-    values = {_V: vmotion, _S: storage, _U: unshared}
-    return MappingProxyType({each: _limit(cost, f"cost of {each}", source) for each, cost in values.items()})
+def _costs(vmotion: Constant, storage: Constant) -> Mapping[Operation, Constant]:
+    """Moving without shared storage costs what the dearer half of it costs."""
+    unshared = max(vmotion, storage, key=lambda cost: cost.value)
+    return MappingProxyType({Operation.VMOTION: vmotion, Operation.STORAGE: storage, Operation.UNSHARED: unshared})
 
 
-NETWORK_COST: Final = _costs(1, 0, 1, _KEY)
-HOST_COST_OLD: Final = _costs(1, 4, 4, _KEY)
-HOST_COST_NEW: Final = _costs(2, 8, 8, "broadcom-kb-326281")
-DATASTORE_COST: Final = _costs(1, 16, 16, _KEY)
+NETWORK_COST: Final = _costs(ONE, NO_COST)
+HOST_COST_OLD: Final = _costs(ONE, STORAGE_ON_OLD_HOST)
+HOST_COST_NEW: Final = _costs(VMOTION_ON_HOST, STORAGE_ON_HOST)
+DATASTORE_COST: Final = _costs(ONE, STORAGE_ON_DATASTORE)
 
 
 @dataclass(frozen=True, slots=True)

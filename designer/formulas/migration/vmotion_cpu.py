@@ -15,15 +15,11 @@ SOURCES: Final = ("esxi-advanced-settings", "denneman-2012-vmotion", "denneman-2
 _CHART: Final = "denneman-2018-encrypted-vmotion"
 
 
-def _slope(value: float, low: float, high: float, note: str) -> Constant:
-    return Constant(value, low, high, _CHART, Status.SECONDARY, "1", note)
-
-
 #: cores per 10 Gb/s; the low end is the through-origin slope of the chart, read off at 10–40 Gb/s
-SOURCE_PLAIN: Final = _slope(0.64, 0.37, 0.70, "source, no encryption")
-SOURCE_ENCRYPTED: Final = _slope(1.66, 1.13, 1.75, "source, encrypted")
-DESTINATION_PLAIN: Final = _slope(1.31, 1.15, 1.40, "destination, no encryption")
-DESTINATION_ENCRYPTED: Final = _slope(1.67, 1.55, 1.75, "destination, encrypted")
+SOURCE_PLAIN: Final = Constant(0.64, 0.37, 0.70, _CHART, Status.SECONDARY, "1", "source, no encryption")
+SOURCE_ENCRYPTED: Final = Constant(1.66, 1.13, 1.75, _CHART, Status.SECONDARY, "1", "source, encrypted")
+DESTINATION_PLAIN: Final = Constant(1.31, 1.15, 1.40, _CHART, Status.SECONDARY, "1", "destination, no encryption")
+DESTINATION_ENCRYPTED: Final = Constant(1.67, 1.55, 1.75, _CHART, Status.SECONDARY, "1", "destination, encrypted")
 CHART_STEP: Final = Constant(
     10 * GIGABIT, 10 * GIGABIT, 10 * GIGABIT, _CHART, Status.SECONDARY, "B/s", "step of the chart"
 )

@@ -134,10 +134,13 @@ def vmotion_precopy(
             RESUME_TIME.high,
         )
     )
-    return _outcome(nominal, (low, high), setup.value if setup else fixed, device_state)
+    longest = switchover_goal + device_state / bandwidth + RESUME_TIME.value
+    return _outcome(nominal, (low, high), setup.value if setup else fixed, device_state, longest)
 
 
-def _outcome(nominal: _Done, others: tuple[_Done, _Done], setup: float, device_state: float) -> Outcome:
+def _outcome(
+    nominal: _Done, others: tuple[_Done, _Done], setup: float, device_state: float, longest_downtime: float
+) -> Outcome:
     cases = (nominal, *others)
     lost, slowed_time = slowed(nominal.rounds)
     verdict, reason = _verdict(nominal.rounds, lost)
@@ -151,6 +154,7 @@ def _outcome(nominal: _Done, others: tuple[_Done, _Done], setup: float, device_s
             [case.rounds.duration if case.rounds.converged else math.inf for case in cases], "s", SOURCES
         ),
         downtime=band([case.downtime for case in cases], "s", SOURCES),
+        longest_downtime=longest_downtime,
         transferred=band([_sent(case.rounds, device_state) for case in cases], "B", SOURCES),
         slowdown=band([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
         slowed_time=slowed_time,
