@@ -171,22 +171,17 @@ def _place(host: HostState, shape: VmShape, release: Release) -> tuple[tuple[str
 
 
 def _place_one(host: HostState, profile: str, release: Release) -> tuple[str, Resident] | None:
-    able: list[tuple[GpuState, int]] = []
-    for gpu in host.gpus:
+    for gpu in sorted(host.gpus, key=lambda each: _order(host, each)):
         start = _start(gpu, profile, release) if _offers(gpu, profile) else None
         if start is not None:
-            able.append((gpu, start))
-    if not able:
-        return None
-    gpu, start = min(able, key=lambda pair: _order(host, pair[0]))
-    return gpu.name, Resident(profile, start)
+            return gpu.name, Resident(profile, start)
+    return None
 
 
-def _order(host: HostState, gpu: GpuState) -> tuple[int, int]:
+def _order(host: HostState, gpu: GpuState) -> int:
     """Fewest virtual GPUs first when spreading in same-size mode, else the fullest first; then as in the host."""
     spread = gpu.mode is Mode.SAME_SIZE and host.policy is AssignmentPolicy.SPREAD
-    count = len(gpu.residents)
-    return (count if spread else -count, host.gpus.index(gpu))
+    return len(gpu.residents) if spread else -len(gpu.residents)
 
 
 def _start(gpu: GpuState, profile: str, release: Release) -> int | None:
