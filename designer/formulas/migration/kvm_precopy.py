@@ -46,7 +46,7 @@ class _Guest:
     memory: float
     dirty_rate: float
     working_set: float
-    device_state: float
+    vfio_state: float
 
 
 def kvm_precopy(
@@ -61,8 +61,8 @@ def kvm_precopy(
     downtime_limit: float = DOWNTIME_LIMIT.value,
     auto_converge: bool = False,
     post_copy: bool = False,
-    device_state: float = 0.0,
-    device_downtime: float = 0.0,
+    vfio_state: float = 0.0,
+    vfio_downtime: float = 0.0,
     setup_time: float = SETUP.value,
 ) -> Outcome:
     """Times [s], bytes [B], verdict and curve of one KVM migration; never converging is an answer.
@@ -86,7 +86,7 @@ def kvm_precopy(
         Slow the guest by 20 %, then 10 % more, after every second pass that dirties more than half of what it sends.
     post_copy
         Start the guest at the destination after the first pass if the rest does not fit, and fetch pages on demand.
-    device_state, device_downtime
+    vfio_state, vfio_downtime
         State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
 
     Raises
@@ -106,17 +106,17 @@ def kvm_precopy(
     used = memory if filled is None else min(memory, positive(filled, "filled"))
     most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
     wire = bandwidth if wire_bandwidth is None else min(bandwidth, positive(wire_bandwidth, "wire_bandwidth"))
-    not_negative(device_downtime, "device_downtime")
+    not_negative(vfio_downtime, "vfio_downtime")
     not_negative(setup_time, "setup_time")
-    guest = _Guest(used, memory, dirty_rate, most, not_negative(device_state, "device_state"))
+    guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
 
     def run(speed: float, dirty: float, setup: float, pause: float) -> _Done:
         rate, threshold = bandwidth * speed, wire * speed * downtime_limit
         # The pause also carries the devices: what they need of the limit is not left for memory.
-        room = max(0.0, threshold - guest.device_state)
+        room = max(0.0, threshold - guest.vfio_state)
         rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
         rounds = _first_pass_scanned(guest, rate, speed * scan_bandwidth, room, rule)
-        fixed = pause + device_downtime + guest.device_state / (wire * speed)
+        fixed = pause + vfio_downtime + guest.vfio_state / (wire * speed)
         passes = setup + rounds.duration
         if rounds.converged:
             downtime = rounds.left / rate + fixed
@@ -136,8 +136,8 @@ def kvm_precopy(
     nominal = run(1.0, 1.0, setup_time, SWITCHOVER.value)
     low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, setup_time if fixed_setup else SETUP.low, SWITCHOVER.low)
     high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, setup_time if fixed_setup else SETUP.high, SWITCHOVER.high)
-    longest = downtime_limit * wire / bandwidth + SWITCHOVER.value + device_downtime
-    return _outcome((nominal, low, high), setup_time, bandwidth / wire, guest.device_state, longest)
+    longest = downtime_limit * wire / bandwidth + SWITCHOVER.value + vfio_downtime
+    return _outcome((nominal, low, high), setup_time, bandwidth / wire, guest.vfio_state, longest)
 
 
 def _first_pass_scanned(guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule) -> Rounds:
@@ -188,7 +188,7 @@ def _throttle(dirty_rate: float) -> DirtyRule:
 
 
 def _outcome(
-    cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, device_state: float, longest_downtime: float
+    cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, vfio_state: float, longest_downtime: float
 ) -> Outcome:
     nominal = cases[0]
     lost, slowed_time = slowed(nominal.rounds)
@@ -205,7 +205,7 @@ def _outcome(
         longest_downtime=longest_downtime,
         transferred=band(
             [
-                (case.rounds.sent + case.rounds.left) / squeeze + device_state if case.rounds.converged else math.inf
+                (case.rounds.sent + case.rounds.left) / squeeze + vfio_state if case.rounds.converged else math.inf
                 for case in cases
             ],
             "B",

@@ -292,7 +292,9 @@ def _streams(
         high = start.high + shares[1] * memory / value_rate
     estimate = Estimate(start.value + moved * memory / value_rate, low, high, "s", SOURCES)
     precopied = memory * (1 - moved)
-    limited_by = "device drain" if drained is not None and value_rate == drained else "bandwidth of the slower host"
+    limited_by = (
+        "drain of the GPUs" if drained is not None and value_rate == drained else "bandwidth of the slower host"
+    )
     return _answer(channel, estimate, moved * memory, precopied, precopied / value_rate, value_rate, limited_by, limit)
 
 

@@ -47,7 +47,7 @@ def vmotion_precopy(
     dirty_rate: float = 0.0,
     *,
     working_set: float | None = None,
-    device_state: float = 0.0,
+    checkpoint: float = 0.0,
     sdps: bool = True,
     sdps_delay: float = SDPS_DELAY.value,
     switchover_goal: float = SWITCHOVER_GOAL.value,
@@ -65,7 +65,7 @@ def vmotion_precopy(
         Memory written per second while the guest runs freely [B/s].
     working_set
         What can be dirty at most [B]; all of the memory if not given.
-    device_state
+    checkpoint
         Checkpoint sent while the guest is paused [B], virtual GPUs aside.
     sdps, sdps_delay
         Whether stun during page send is on, and the time it waits [s].
@@ -96,7 +96,7 @@ def vmotion_precopy(
     most_dirty = memory if working_set is None else min(memory, not_negative(working_set, "working_set"))
     positive(switchover_goal, "switchover_goal")
     not_negative(sdps_delay, "sdps_delay")
-    not_negative(device_state, "device_state")
+    not_negative(checkpoint, "checkpoint")
     setup = SETUP_TIME if setup_time is None else None
     fixed = not_negative(setup_time, "setup_time") if setup_time is not None else 0.0
 
@@ -114,7 +114,7 @@ def vmotion_precopy(
         rounds = iterate(memory, case.bandwidth, most_dirty, switchover_goal * case.bandwidth, rule)
         if not rounds.converged:
             return _Done(rounds, math.inf, math.inf)
-        downtime = (rounds.left + device_state) / case.bandwidth + case.resume
+        downtime = (rounds.left + checkpoint) / case.bandwidth + case.resume
         return _Done(rounds, case.setup + rounds.duration + downtime, downtime)
 
     nominal = run(_Case(bandwidth, dirty_rate, setup.value if setup else fixed, RESUME_TIME.value))
@@ -134,12 +134,12 @@ def vmotion_precopy(
             RESUME_TIME.high,
         )
     )
-    longest = switchover_goal + device_state / bandwidth + RESUME_TIME.value
-    return _outcome(nominal, (low, high), setup.value if setup else fixed, device_state, longest)
+    longest = switchover_goal + checkpoint / bandwidth + RESUME_TIME.value
+    return _outcome(nominal, (low, high), setup.value if setup else fixed, checkpoint, longest)
 
 
 def _outcome(
-    nominal: _Done, others: tuple[_Done, _Done], setup: float, device_state: float, longest_downtime: float
+    nominal: _Done, others: tuple[_Done, _Done], setup: float, checkpoint: float, longest_downtime: float
 ) -> Outcome:
     cases = (nominal, *others)
     lost, slowed_time = slowed(nominal.rounds)
@@ -155,7 +155,7 @@ def _outcome(
         ),
         downtime=band([case.downtime for case in cases], "s", SOURCES),
         longest_downtime=longest_downtime,
-        transferred=band([_sent(case.rounds, device_state) for case in cases], "B", SOURCES),
+        transferred=band([_sent(case.rounds, checkpoint) for case in cases], "B", SOURCES),
         slowdown=band([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
         slowed_time=slowed_time,
         time=time,
@@ -164,8 +164,8 @@ def _outcome(
     )
 
 
-def _sent(rounds: Rounds, device_state: float) -> float:
-    return rounds.sent + rounds.left + device_state if rounds.converged else math.inf
+def _sent(rounds: Rounds, checkpoint: float) -> float:
+    return rounds.sent + rounds.left + checkpoint if rounds.converged else math.inf
 
 
 def _verdict(rounds: Rounds, lost: float) -> tuple[Verdict, str]:

@@ -10,9 +10,9 @@ from designer.errors import AnalysisError
 from designer.formulas._vsphere import Release
 from designer.formulas.formula import Formula
 from designer.formulas.placement._shapes import AssignmentPolicy, BoardLike, GpuLike, Mode, Named, Resident, find
-from designer.formulas.placement.device_groups import device_groups
 from designer.formulas.placement.mig_slices import mig_slices
 from designer.formulas.placement.mixed_size import mixed_size
+from designer.formulas.placement.nvlink_groups import nvlink_groups
 from designer.formulas.placement.same_size import same_size
 
 SOURCES: Final = (
@@ -207,7 +207,7 @@ def _place_group(host: HostState, shape: VmShape) -> tuple[tuple[str, Resident],
         if gpu.mode is not Mode.MIG and _offers(gpu, profile) and _is_full(gpu.type, profile) and not gpu.residents
     }
     taken = [module for module in host.board.modules if module not in full]
-    group = device_groups(host.board, [shape.group], taken=taken).groups[0]
+    group = nvlink_groups(host.board, [shape.group], taken=taken).groups[0]
     if group is None:
         return None
     return tuple((by_module[module].name, Resident(profile, 0)) for module in group.modules)

@@ -104,8 +104,9 @@ def test_every_plan_keeps_the_rules(rows: list[tuple[int, int, float, float, boo
 
 
 def _beside(move: Move, moves: Sequence[Move]) -> list[Move]:
-    """Moves under way when this one starts, itself aside."""
-    return [each for each in moves if each is not move and each.start <= move.start < each.end]
+    """Moves under way when this one starts, itself and those that take no time aside."""
+    lasting = [each for each in moves if each.end > each.start and each is not move]
+    return [each for each in lasting if move.end > move.start and each.start <= move.start < each.end]
 
 
 def test_rates_are_given_by_the_network() -> None:

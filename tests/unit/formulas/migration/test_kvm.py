@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from designer.errors import AnalysisError
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport, kvm_bandwidth, pinning_time
-from designer.formulas.migration.kvm_device_state import DeviceState, kvm_device_state
 from designer.formulas.migration.kvm_precopy import kvm_precopy
+from designer.formulas.migration.kvm_vfio_state import VfioState, kvm_vfio_state
 from designer.units import parse_rate
 
 GB = 1e9
@@ -111,16 +111,16 @@ def test_a_longer_pause_lets_it_converge() -> None:
 
 def test_device_state_takes_its_share_of_the_pause() -> None:
     plain = kvm_precopy(64 * GB, 1 * GB, 0.2 * GB)
-    loaded = kvm_precopy(64 * GB, 1 * GB, 0.2 * GB, device_state=0.2 * GB, device_downtime=0.05)
+    loaded = kvm_precopy(64 * GB, 1 * GB, 0.2 * GB, vfio_state=0.2 * GB, vfio_downtime=0.05)
     assert loaded.precopy_time.value >= plain.precopy_time.value
     assert loaded.downtime.value <= plain.longest_downtime + 0.05
 
 
 def test_assigned_devices() -> None:
-    states = [DeviceState(2 * GB), DeviceState(2 * GB)]
-    one_by_one = kvm_device_state(states, 10 * GB, channels=8)
-    side_by_side = kvm_device_state(states, 10 * GB, channels=8, multifd_transfer=True)
-    precopied = kvm_device_state([DeviceState(2 * GB, precopies=True)] * 2, 10 * GB, channels=8)
+    states = [VfioState(2 * GB), VfioState(2 * GB)]
+    one_by_one = kvm_vfio_state(states, 10 * GB, channels=8)
+    side_by_side = kvm_vfio_state(states, 10 * GB, channels=8, multifd_transfer=True)
+    precopied = kvm_vfio_state([VfioState(2 * GB, precopies=True)] * 2, 10 * GB, channels=8)
     assert side_by_side.pause.value < one_by_one.pause.value / 3
     assert precopied.stopped == pytest.approx(0.3 * one_by_one.stopped)
     assert precopied.precopied == 4 * GB
@@ -166,6 +166,6 @@ def test_bad_input() -> None:
     with pytest.raises(AnalysisError, match="filled"):
         kvm_precopy(GB, GB, filled=0)
     with pytest.raises(AnalysisError, match="no assigned device"):
-        kvm_device_state([], GB)
+        kvm_vfio_state([], GB)
     with pytest.raises(AnalysisError, match="size"):
-        kvm_device_state([DeviceState(-1)], GB)
+        kvm_vfio_state([VfioState(-1)], GB)

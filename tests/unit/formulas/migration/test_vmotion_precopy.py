@@ -85,7 +85,7 @@ def test_a_small_working_set_lets_a_fast_writer_through() -> None:
 
 def test_device_state_lengthens_the_pause_only() -> None:
     plain = vmotion_precopy(64 * GB, 1 * GB, 0.1 * GB)
-    loaded = vmotion_precopy(64 * GB, 1 * GB, 0.1 * GB, device_state=2 * GB)
+    loaded = vmotion_precopy(64 * GB, 1 * GB, 0.1 * GB, checkpoint=2 * GB)
     assert loaded.downtime.value - plain.downtime.value == pytest.approx(2)
     assert loaded.precopy_time == plain.precopy_time
     assert loaded.transferred.value - plain.transferred.value == pytest.approx(2 * GB)
@@ -102,7 +102,7 @@ def test_device_state_lengthens_the_pause_only() -> None:
         {"dirty_rate": -1},
         {"working_set": -1},
         {"switchover_goal": 0},
-        {"device_state": -1},
+        {"checkpoint": -1},
         {"setup_time": -1},
     ],
 )

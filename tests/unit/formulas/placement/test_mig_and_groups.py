@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from designer.catalog.vgpu import load_boards, load_vgpu_types, vgpu_type
 from designer.errors import AnalysisError, CatalogError
 from designer.formulas.placement import AssignmentPolicy, Mode, Release, Resident
-from designer.formulas.placement.device_groups import cut_pairs, device_groups, group_name, modules_of
 from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded
+from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, modules_of, nvlink_groups
 from designer.formulas.placement.remaining_fit import GpuState, HostState, VmShape, remaining_fit
 
 H100 = vgpu_type("h100-80-sxm")
@@ -67,7 +67,7 @@ class TestMig:
 
 
 def modules(board: str, sizes: list[int], **more: object) -> list[tuple[int, ...] | None]:
-    plan = device_groups(load_boards()[board], sizes, **more)  # type: ignore[arg-type]
+    plan = nvlink_groups(load_boards()[board], sizes, **more)  # type: ignore[arg-type]
     return [group and group.modules for group in plan.groups]
 
 
@@ -76,7 +76,7 @@ class TestGroups:
         assert modules("hgx-h100-8", [2, 2, 4]) == [(5, 7), (6, 8), (1, 2, 3, 4)]
 
     def test_a_bad_start_leaves_no_four(self) -> None:
-        plan = device_groups(BOARD, [4], taken=[2, 4, 5, 7])
+        plan = nvlink_groups(BOARD, [4], taken=[2, 4, 5, 7])
         assert not plan.fits
         assert plan.free == (1, 3, 6, 8)
 
@@ -90,16 +90,16 @@ class TestGroups:
 
     def test_a_group_of_three_is_refused(self) -> None:
         with pytest.raises(AnalysisError, match="no device group of 3 GPUs on hgx-h100-8"):
-            device_groups(BOARD, [3])
+            nvlink_groups(BOARD, [3])
 
     def test_links_out_of_the_group_are_cut(self) -> None:
-        group = device_groups(BOARD, [2]).groups[0]
+        group = nvlink_groups(BOARD, [2]).groups[0]
         assert group is not None
         assert group.links_per_gpu == 18
         assert len(group.cut) == 12
         assert (5, 7) not in group.cut
         assert (5, 6) in group.cut
-        single = device_groups(BOARD, [1]).groups[0]
+        single = nvlink_groups(BOARD, [1]).groups[0]
         assert single is not None
         assert single.links_per_gpu == 0
         assert cut_pairs(BOARD, BOARD.modules) == ()
@@ -119,13 +119,13 @@ class TestGroups:
         with pytest.raises(CatalogError, match="twice"):
             modules_of([1, 1], [0])
         with pytest.raises(CatalogError, match="module 9"):
-            device_groups(BOARD, [2], taken=[9])
+            nvlink_groups(BOARD, [2], taken=[9])
 
     @given(
         st.sampled_from(["hgx-h100-8", "hgx-a100-8", "hgx-b200-8"]), st.lists(st.sampled_from([1, 2, 4, 8]), max_size=8)
     )
     def test_largest_first_finds_a_plan_whenever_the_gpus_suffice(self, name: str, sizes: list[int]) -> None:
-        plan = device_groups(load_boards()[name], sizes, largest_first=True)
+        plan = nvlink_groups(load_boards()[name], sizes, largest_first=True)
         assert plan.fits == (sum(sizes) <= 8)
         taken = [module for group in plan.groups if group for module in group.modules]
         assert len(set(taken)) == len(taken)
@@ -134,9 +134,9 @@ class TestGroups:
     def test_order_of_power_on_never_hurts_on_an_untouched_board(self) -> None:
         """Breaking what is broken keeps room for every sequence of 2s before a 4."""
         for count in range(3):
-            assert device_groups(BOARD, [2] * count + [4]).fits
+            assert nvlink_groups(BOARD, [2] * count + [4]).fits
         for sizes in itertools.permutations([1, 1, 2, 4]):
-            assert device_groups(BOARD, sizes).fits
+            assert nvlink_groups(BOARD, sizes).fits
 
 
 def host(name: str, mode: Mode, count: int = 1, gpu: str = "a100-80-sxm", **more: object) -> HostState:

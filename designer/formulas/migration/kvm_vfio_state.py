@@ -15,7 +15,7 @@ from designer.sources import Constant, Estimate, Status
 SOURCES: Final = ("qemu-vfio-migration", "kubevirt-multifd", "migration-assumed")
 
 #: a device is stopped, saved and started; one after the other unless its state travels on multifd channels
-DEVICE_FIXED: Final = Constant(
+VFIO_FIXED: Final = Constant(
     0.05, 0.01, 0.2, "migration-assumed", Status.ASSUMED, "s", "stop, save and restore of one device"
 )
 LEFT_AFTER_PRECOPY: Final = Constant(
@@ -24,7 +24,7 @@ LEFT_AFTER_PRECOPY: Final = Constant(
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceState:
+class VfioState:
     """One assigned device: its state [B], and whether its driver can pre-copy it."""
 
     size: float
@@ -32,7 +32,7 @@ class DeviceState:
 
 
 @dataclass(frozen=True, slots=True)
-class DevicePause:
+class VfioPause:
     """State sent before and in the pause [B], and the pause it costs [s], the states added up."""
 
     precopied: float
@@ -40,14 +40,14 @@ class DevicePause:
     pause: Estimate
 
 
-def kvm_device_state(
-    states: Sequence[DeviceState],
+def kvm_vfio_state(
+    states: Sequence[VfioState],
     bandwidth: float,
     *,
     channels: int = 1,
     multifd_transfer: bool = False,
     rewritten: float = LEFT_AFTER_PRECOPY.value,
-) -> DevicePause:
+) -> VfioPause:
     """Pause the assigned devices of a guest cost [s].
 
     Parameters
@@ -85,18 +85,18 @@ def kvm_device_state(
     moved = sum(not_negative(state.size, "size") for state in states)
     stopped = sum(state.size * (rewritten if state.precopies else 1.0) for state in states)
     again = (rewritten, LEFT_AFTER_PRECOPY.low, LEFT_AFTER_PRECOPY.high)
-    value = pause(CHANNEL_QEMU.value, rewritten, DEVICE_FIXED.value)
-    low = pause(CHANNEL_QEMU.high, min(again), DEVICE_FIXED.low)
-    high = pause(CHANNEL_QEMU.low, max(again), DEVICE_FIXED.high)
+    value = pause(CHANNEL_QEMU.value, rewritten, VFIO_FIXED.value)
+    low = pause(CHANNEL_QEMU.high, min(again), VFIO_FIXED.low)
+    high = pause(CHANNEL_QEMU.low, max(again), VFIO_FIXED.high)
     precopied = sum(state.size for state in states if state.precopies)
     assert stopped <= moved
-    return DevicePause(precopied, stopped, Estimate(value, low, high, "s", SOURCES))
+    return VfioPause(precopied, stopped, Estimate(value, low, high, "s", SOURCES))
 
 
 FORMULA: Final = Formula(
-    name="kvm-device-state",
+    name="kvm-vfio-state",
     title="Pause for the state of assigned devices",
-    function=kvm_device_state,
+    function=kvm_vfio_state,
     sources=SOURCES,
     valid_when="VFIO migration protocol 2; no published timing was found, the band says so",
 )

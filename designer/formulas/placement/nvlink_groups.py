@@ -49,7 +49,7 @@ def group_name(size: int, profile: str) -> str:
     return f"Nvidia:{size}@{profile.lower()}%NVLink"
 
 
-def device_groups(
+def nvlink_groups(
     board: BoardLike, sizes: Sequence[int], *, taken: Iterable[int] = (), largest_first: bool = False
 ) -> GroupPlan:
     """Partitions for groups of the given sizes on one board.
@@ -168,9 +168,9 @@ def _half_of(board: BoardLike, candidate: PartitionLike) -> tuple[int, ...]:
 
 
 FORMULA: Final = Formula(
-    name="device-groups",
+    name="nvlink-groups",
     title="NVLink device groups on a board",
-    function=device_groups,
+    function=nvlink_groups,
     sources=SOURCES,
     valid_when="HGX A100, H100, H200 and B200 boards, and NVLink bridges; full-frame-buffer time-sliced C profiles",
 )
