@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from designer.analysis.study import analyze
     from designer.catalog.loader import load_catalog
     from designer.design.graph import to_networkx
     from designer.design.query import summarize
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 #: public name → module and name in it
 _DOORS = {
+    "analyze": ("designer.analysis.study", "analyze"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
     "save_design": ("designer.interchange.native.writer", "save"),
@@ -41,4 +43,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_DOORS})
 
 
-__all__ = ["load_catalog", "open_design", "save_design", "summarize", "to_networkx"]
+__all__ = ["analyze", "load_catalog", "open_design", "save_design", "summarize", "to_networkx"]

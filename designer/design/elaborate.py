@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
 from designer.design.pattern import Pattern, Selection
-from designer.design.remembered import Remembered
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
 from designer.registry import discover
+from designer.remembered import Remembered
 
 Int = npt.NDArray[np.int64]
 _WILD = frozenset("*?{")
@@ -47,7 +47,7 @@ class GroupNet:
         return self.nets[int(self.net_of[member])]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Netlist:
     """A block made flat.
 
@@ -235,7 +235,8 @@ def _compile(block: Block) -> Netlist:
     return builder.finish()
 
 
-_compiled = Remembered(_compile)
+#: budget in parts: the netlist of a hundred thousand GPUs takes tens of megabytes
+_compiled = Remembered(_compile, most=8192, size=lambda net: net.n_parts + net.n_links, budget=2 * MAX_PARTS)
 
 
 class _Builder:

@@ -15,9 +15,9 @@ from designer.catalog.parttype import PartKind, fitting_links, link_kinds, part_
 from designer.design.address import AnyAddress, block_at, canonical
 from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
-from designer.design.remembered import Remembered
 from designer.errors import DocumentError
 from designer.fields import Quantity
+from designer.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)

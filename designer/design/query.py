@@ -12,7 +12,7 @@ from typing import Any
 
 from designer.design.document import Block, Design, Group, Link, Part
 from designer.design.elaborate import elaborate
-from designer.design.remembered import Remembered
+from designer.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
