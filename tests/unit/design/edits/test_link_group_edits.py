@@ -15,6 +15,7 @@ from designer.errors import DocumentError
 def small(replicas: int = 4) -> Design:
     """A group of boxes with a NIC each, and two leaves."""
     content = Block.model_validate({"parts": [Part(id="nic", kind="nic")]})
+    boxes = Group(id="boxes", replicas=replicas, content=content, exceptions={3: Block(parts=content.parts)})
     return Design.model_validate(
         {
             "name": "small",
