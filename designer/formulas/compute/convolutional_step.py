@@ -1,0 +1,88 @@
+"""Computing time of a convolutional network: t(b) = t0 + b/r, with r from arithmetic and memory passes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.calibration import CARD, share
+from designer.formulas.formula import Formula
+from designer.formulas.precision import Precision
+from designer.formulas.shapes import ConvolutionalNumbers
+from designer.formulas.software import Software
+from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.sources import Constant, Status
+from designer.units import Seconds
+
+#: one backward pass costs two forward passes
+TRAINING_PASSES: Final = Constant(3.0, 3.0, 3.0, "counted-training", Status.DERIVED, "1", "forward, and two backward")
+TF32_PASSES: Final = Constant(26.7, 23.0, 31.0, "fit-training", Status.DERIVED, "1", "ResNet-50 TF32: 5 points")
+SINGLE_PASSES: Final = Constant(12.6, 10.0, 16.0, "fit-training", Status.DERIVED, "1", "ResNet-50 FP32: 8 points")
+FILL: Final = Constant(
+    170e6, 90e6, 300e6, "fit-training", Status.DERIVED, "1",
+    "activations that fill an accelerator: ResNet-50 at 16 to 65 samples each on V100, A100, H100: 7 points",
+)  # fmt: skip
+HOST: Final = Constant(1e-3, 0.5e-3, 2e-3, "assumed-training", Status.ASSUMED, "s", "launches and the optimizer")
+#: a pass for inference against one for training: no kept copies, no gradients
+INFERENCE_SHARE: Final = Constant(0.25, 0.18, 0.33, "assumed-training", Status.ASSUMED, "1", "of the training passes")
+
+
+def sample_time(
+    shape: ConvolutionalNumbers,
+    accelerator: Accelerator,
+    precision: Precision,
+    software: Software,
+    *,
+    training: bool = True,
+) -> Seconds:
+    """Time one more sample adds to a batch, 1/r [s].
+
+    Notes
+    -----
+    Arithmetic ÷ (peak x convolution share) + activations x passes ÷ memory bandwidth. Convolutions and the
+    normalisations between them run one after the other, so the parts add.
+    """
+    runs_as = accelerator.runs_as(precision.name)
+    rate = accelerator.peak(precision.name) * share(accelerator.calibration.convolution, runs_as).value
+    if accelerator.form == "card" and runs_as != "fp32":
+        rate *= CARD.value
+    passes = _passes(software, runs_as) * (1 if training else INFERENCE_SHARE.value)
+    element = 2 * precision.matrix_bytes.value if runs_as == "fp8" else precision.activation_bytes.value
+    arithmetic = shape.flop_forward * (TRAINING_PASSES.value if training else 1) / rate
+    traffic = shape.activations * passes * element / (accelerator.memory_bandwidth * MEMORY_SHARE.value)
+    return Seconds(arithmetic + traffic)
+
+
+def _passes(software: Software, runs_as: str) -> float:
+    if runs_as == "tf32":
+        return TF32_PASSES.value
+    return SINGLE_PASSES.value if runs_as == "fp32" else software.convolution_traffic.value
+
+
+def convolutional_time(
+    shape: ConvolutionalNumbers,
+    batch: float,
+    accelerator: Accelerator,
+    precision: Precision,
+    software: Software,
+    *,
+    training: bool = True,
+) -> Seconds:
+    """Computing time of one step or one inference batch on one accelerator [s].
+
+    Notes
+    -----
+    t0 is the host's part and as many samples as it takes to fill the accelerator.
+    """
+    ramp = FILL.value / shape.activations * (1 if training else INFERENCE_SHARE.value)
+    one = sample_time(shape, accelerator, precision, software, training=training)
+    return Seconds(HOST.value + (batch + ramp) * one)
+
+
+FORMULA: Final = Formula(
+    "convolutional-step",
+    "Step of a convolutional network",
+    convolutional_time,
+    ("fit-training", "roofline-2009"),
+    "image networks of 10 layers and more; batches of 8 and more",
+)
