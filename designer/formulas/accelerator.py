@@ -25,7 +25,7 @@ class Accelerator:
     memory_capacity
         Usable for a program [B].
     generation
-        Whose calibration applies: ``volta``, ``ampere``, ``hopper`` …, ``cpu``; unknown text falls back to the typical one.
+        Whose calibration applies: ``volta``, ``ampere``, ``hopper`` …, ``cpu``; others use the typical one.
     form
         ``module`` (SXM, OAM) or ``card`` (PCIe, which holds lower clocks under load).
     """

@@ -57,7 +57,9 @@ _OLD_ATTENTION = _assumed(0.40, 0.30, 0.50, "no fused attention kernel of its ow
 #: a PCIe card holds lower clocks than a module of the same chip
 CARD: Final = Constant(0.933, 0.85, 1.0, "mamf", Status.SECONDARY, note="A100 PCIe 252.9 against SXM 271.2 TFLOP/s")
 
-_CNN_HALF: Final = _fitted(0.58, 0.45, 0.70, "ResNet-50 on V100, A30, A100, H100 under MXNet: 8 points, 4 % mean residual")
+_CNN_HALF: Final = _fitted(
+    0.58, 0.45, 0.70, "ResNet-50 on V100, A30, A100, H100 under MXNet: 8 points, 4 % mean residual"
+)
 _CNN_TF32: Final = _fitted(0.58, 0.45, 0.70, "ResNet-50 in TF32 on A100 and H100: 5 points, 6 % mean residual")
 _CNN_SINGLE: Final = _fitted(0.95, 0.75, 1.1, "ResNet-50 in FP32 on V100; Winograd saves operations: 6 points")
 _CNN_PASCAL: Final = _fitted(0.78, 0.60, 0.95, "ResNet-50 and Inception-v3 on P100: 20 points, 8 % median residual")
@@ -80,7 +82,9 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _OLD_SINGLE,
             _assumed(0.85, 0.7, 1.0, _BETWEEN),
             _OLD_ATTENTION,
-            MappingProxyType({"fp32": _fitted(0.44, 0.35, 0.55, "ResNet-50 on K80 against its boost rate: 4 points, 3 % residual")}),
+            MappingProxyType(
+                {"fp32": _fitted(0.44, 0.35, 0.55, "ResNet-50 on K80 against its boost rate: 4 points, 3 % residual")}
+            ),
         ),
         "maxwell": Generation(
             _OLD_SINGLE,
@@ -173,4 +177,4 @@ def generation(name: str) -> Generation:
 
 def share(table: Mapping[str, Constant], number_format: str) -> Constant:
     """The row of `table` for a number format; the only or last one where it has none."""
-    return table.get(number_format) or next(reversed(table.values()))
+    return table.get(number_format) or tuple(table.values())[-1]

@@ -68,7 +68,9 @@ _HOST: Final = _assumed(5e-3, 2e-3, 10e-3, "per step", "s")
 _STRAGGLER: Final = _fitted(0.004, 0.001, 0.01, "BERT-large on 1 to 256 A100: 1.1 % at 8, 5 % at 256")
 _FUSED_PASSES: Final = _fitted(11.4, 10.0, 13.0, "ResNet-50 under MXNet: 24 points, 4 % median residual")
 _TUNED_PASSES: Final = _fitted(18.7, 14.0, 22.0, "ResNet-50 under tuned PyTorch, A100 and V100: 4 points, 12 % spread")
-_EAGER_PASSES: Final = _fitted(36.0, 28.0, 42.0, "ResNet-50, plain PyTorch on V100, A100, H100, Ada: 16 points, 13 % spread")
+_EAGER_PASSES: Final = _fitted(
+    36.0, 28.0, 42.0, "ResNet-50, plain PyTorch on V100, A100, H100, Ada: 16 points, 13 % spread"
+)
 _HALF: Final = _assumed(2.0, 2.0, 4.0, "16-bit gradients", "B")
 _SINGLE: Final = _assumed(4.0, 2.0, 4.0, "32-bit gradients", "B")
 _BEHIND: Final = _assumed(0.8, 0.5, 1.0, "buckets behind the backward pass")
@@ -115,7 +117,9 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 fused_attention=True,
                 dropout=False,
                 # gathers take memory bandwidth and multiprocessors from the computing they hide behind
-                data_overlap=_fitted(0.4, 0.25, 0.6, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"),
+                data_overlap=_fitted(
+                    0.4, 0.25, 0.6, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"
+                ),
                 pointwise=_fitted(2.1, 1.7, 2.4, "the same runs"),
                 attention=_fitted(0.54, 0.45, 0.8, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
             ),

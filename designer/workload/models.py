@@ -68,9 +68,7 @@ def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
     if "flop_forward" in values:
         values["flop_forward"] = Flop(parse(values["flop_forward"], "flop"))
     shape = kind(name=str(data["title"]), **values)
-    return ModelEntry(
-        data["id"], data["title"], shape, data["source"], Status(data["status"]), data.get("note", "")
-    )
+    return ModelEntry(data["id"], data["title"], shape, data["source"], Status(data["status"]), data.get("note", ""))
 
 
 @cache

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import CatalogError
-from designer.units import Flop
+from designer.units import Flop, Ratio
 
 #: a real model has none of its dimensions above this; larger ones are mistakes or attacks
 LARGEST: Final = 10**8
+
+
+ALL: Final = Ratio(1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class TransformerShape:
     kv_rank: int = 0
     rope_dim: int = 0
     causal: bool = True
-    predicted_share: float = 1.0
+    predicted_share: Ratio = ALL
     window: int = 0
     windowed_layers: int = 0
     biases: bool = False
@@ -195,7 +198,7 @@ class ConvolutionalShape:
     name: str
     parameters: int
     flop_forward: Flop
-    activations: float
+    activations: int
     sample: str = ""
 
     def __post_init__(self) -> None:

@@ -6,11 +6,11 @@ from typing import Final
 
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.calibration import CARD, share
+from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.formula import Formula
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers
 from designer.formulas.software import Software
-from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.sources import Constant, Status
 from designer.units import Seconds
 
@@ -42,21 +42,41 @@ def sample_time(
     Arithmetic ÷ (peak x convolution share) + activations x passes ÷ memory bandwidth. Convolutions and the
     normalisations between them run one after the other, so the parts add.
     """
+    arithmetic, traffic = _split(shape, accelerator, precision, software, training)
+    return Seconds(arithmetic + traffic)
+
+
+def _split(
+    shape: ConvolutionalNumbers, accelerator: Accelerator, precision: Precision, software: Software, training: bool
+) -> tuple[float, float]:
+    """Arithmetic and memory time of one sample [s]."""
     runs_as = accelerator.runs_as(precision.name)
     rate = accelerator.peak(precision.name) * share(accelerator.calibration.convolution, runs_as).value
     if accelerator.form == "card" and runs_as != "fp32":
         rate *= CARD.value
-    passes = _passes(software, runs_as) * (1 if training else INFERENCE_SHARE.value)
-    element = 2 * precision.matrix_bytes.value if runs_as == "fp8" else precision.activation_bytes.value
+    passes = _passes(software, runs_as).value * (1 if training else INFERENCE_SHARE.value)
     arithmetic = shape.flop_forward * (TRAINING_PASSES.value if training else 1) / rate
-    traffic = shape.activations * passes * element / (accelerator.memory_bandwidth * MEMORY_SHARE.value)
-    return Seconds(arithmetic + traffic)
+    moved = shape.activations * passes * precision.activation_bytes.value
+    return arithmetic, moved / (accelerator.memory_bandwidth * MEMORY_SHARE.value)
 
 
-def _passes(software: Software, runs_as: str) -> float:
+def _passes(software: Software, runs_as: str) -> Constant:
     if runs_as == "tf32":
-        return TF32_PASSES.value
-    return SINGLE_PASSES.value if runs_as == "fp32" else software.convolution_traffic.value
+        return TF32_PASSES
+    return SINGLE_PASSES if runs_as == "fp32" else software.convolution_traffic
+
+
+def convolutional_spread(
+    shape: ConvolutionalNumbers, accelerator: Accelerator, precision: Precision, software: Software
+) -> tuple[tuple[float, Constant], ...]:
+    """Constants a training step rests on, with the share of time each decides; negative where more is slower."""
+    arithmetic, traffic = _split(shape, accelerator, precision, software, training=True)
+    runs_as = accelerator.runs_as(precision.name)
+    weight = arithmetic / (arithmetic + traffic)
+    return (
+        (weight, share(accelerator.calibration.convolution, runs_as)),
+        (weight - 1, _passes(software, runs_as)),
+    )
 
 
 def convolutional_time(

@@ -163,9 +163,7 @@ def layer_cost(
 def _active_parameters(shape: TransformerNumbers, experts: bool) -> float:
     if not experts:
         return shape.attention_parameters + shape.dense_parameters
-    return (
-        shape.attention_parameters + shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
-    )
+    return shape.attention_parameters + shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
 
 
 def _attention_products(shape: TransformerNumbers, bench: _Bench, tokens: float, split: int) -> tuple[float, float]:
@@ -261,9 +259,7 @@ def _pointwise(
     heads = (shape.heads + 2 * shape.kv_heads) * shape.head_dim / split
     gate = 1 if shape.gated else 0
     forward = tokens * (
-        norm_forward * h / norm_split
-        + HEADS_FORWARD.value * heads
-        + (ACTIVATION_FORWARD.value + gate) * width / split
+        norm_forward * h / norm_split + HEADS_FORWARD.value * heads + (ACTIVATION_FORWARD.value + gate) * width / split
     )
     backward = tokens * (
         norm_backward * h / norm_split

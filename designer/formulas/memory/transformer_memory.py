@@ -26,8 +26,12 @@ SERIAL: Final = _count(4.0, "inputs of two norms, of the attention and of the fe
 MASKS: Final = _count(1.0, "two byte masks of dropout, per hidden")
 SCORES: Final = _count(2.5, "scores, probabilities and a byte mask, per head and key")
 LOGITS: Final = _count(3.0, "32-bit logits and the gradient in 16 bit, in 16-bit elements")
-RESERVE: Final = Constant(2.5e9, 1.0e9, 4.0e9, "assumed-training", Status.ASSUMED, "B", "runtime, communication buffers")
-FRAGMENTS: Final = Constant(0.05, 0.02, 0.12, "assumed-training", Status.ASSUMED, "1", "allocator, share of activations")
+RESERVE: Final = Constant(
+    2.5e9, 1.0e9, 4.0e9, "assumed-training", Status.ASSUMED, "B", "runtime, communication buffers"
+)
+FRAGMENTS: Final = Constant(
+    0.05, 0.02, 0.12, "assumed-training", Status.ASSUMED, "1", "allocator, share of activations"
+)
 ADAPTERS: Final = Constant(0.002, 0.0005, 0.01, "assumed-training", Status.ASSUMED, "1", "trained share with adapters")
 
 

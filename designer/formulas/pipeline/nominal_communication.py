@@ -13,10 +13,16 @@ from designer.formulas.layout import Layout
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
 
-INSIDE_SHARE: Final = Constant(0.80, 0.74, 0.88, "nccl-measured", Status.SECONDARY, "1", "rings on NVLink: A100 78 %, H100 82 %")
-OUTSIDE_SHARE: Final = Constant(0.85, 0.70, 0.95, "nccl-measured", Status.SECONDARY, "1", "rings over InfiniBand and RoCE")
+INSIDE_SHARE: Final = Constant(
+    0.80, 0.74, 0.88, "nccl-measured", Status.SECONDARY, "1", "rings on NVLink: A100 78 %, H100 82 %"
+)
+OUTSIDE_SHARE: Final = Constant(
+    0.85, 0.70, 0.95, "nccl-measured", Status.SECONDARY, "1", "rings over InfiniBand and RoCE"
+)
 INSIDE_LATENCY: Final = Constant(4e-6, 2e-6, 8e-6, "assumed-training", Status.ASSUMED, "s", "per step inside a server")
-OUTSIDE_LATENCY: Final = Constant(10e-6, 5e-6, 25e-6, "assumed-training", Status.ASSUMED, "s", "per step between servers")
+OUTSIDE_LATENCY: Final = Constant(
+    10e-6, 5e-6, 25e-6, "assumed-training", Status.ASSUMED, "s", "per step between servers"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,8 @@ def nominal_collective_time(kind: Kind, size: Bytes, ranks: int, stride: int, ne
     outer = network.outside_per_direction * OUTSIDE_SHARE.value
     if (servers > 1 and outer <= 0) or (inside > 1 and inner <= 0):
         raise AnalysisError(
-            f"a group of {ranks} accelerators has no link to talk over", remedy="connect them, or keep the group smaller"
+            f"a group of {ranks} accelerators has no link to talk over",
+            remedy="connect them, or keep the group smaller",
         )
     if kind is Kind.SEND:
         away = stride >= network.accelerators_per_server

@@ -105,7 +105,7 @@ def megatron_step(setup: Point) -> StepEstimate:
 
 
 def mosaic_step(setup: Point) -> StepEstimate:
-    part = part_of(setup["gpu_model"].replace("_", "-") + "-" + ("" if "h100" in setup["gpu_model"] else ""))
+    part = part_of(setup["gpu_model"])
     name = "mpt-" + setup["model"].split()[1].lower()
     gpus = setup["gpus"]
     layout = Layout(
