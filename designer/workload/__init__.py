@@ -1,1 +1,1 @@
-"""What is to be run: model shapes, datasets and the work they ask for."""
+"""What is to be run: operations, workload kinds, model shapes."""

@@ -1,0 +1,1 @@
+"""Design and workload in, numbers out: routes, allocation, estimates."""

@@ -1,0 +1,101 @@
+"""What share of a raw channel a flow's payload achieves: per link definition, protocol and placement of the flow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network
+from designer.analysis.routes import Routes
+from designer.catalog.parttype import Capability
+from designer.formulas.transfer import LinkClass, Placement, TransferProtocol
+from designer.formulas.transfer.achievable_fraction import achievable_fraction
+from designer.sources import Constant
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+PROTOCOLS: Final = (TransferProtocol.COPY, TransferProtocol.P2P, TransferProtocol.RDMA, TransferProtocol.STORAGE)
+COPY, P2P, RDMA, STORAGE = range(4)
+_PLACEMENTS: Final = (Placement.SAME_SWITCH, Placement.SAME_SOCKET, Placement.CROSS_SOCKET)
+_CLASS: Final = {
+    "pcie": LinkClass.PCIE, "nvlink": LinkClass.NVLINK, "xgmi": LinkClass.XGMI, "c2c": LinkClass.C2C,
+    "upi": LinkClass.SOCKET, "infinity_fabric": LinkClass.SOCKET, "memory_bus": LinkClass.MEMORY_BUS,
+    "ethernet": LinkClass.ETHERNET, "infiniband": LinkClass.INFINIBAND, "fabric": LinkClass.FABRIC,
+}  # fmt: skip
+
+
+class Achieved:
+    """Looks up the achieved fraction of every entry of routes, with its band."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        net = network.net
+        n = len(net.link_defs)
+        definitions, first = np.unique(net.link_def, return_index=True)
+        self._example = dict(zip(definitions.tolist(), first.tolist(), strict=True))
+        self._found: dict[tuple[int, int, int], Constant] = {}
+        #: links between sockets; between a socket and its own NUMA domains they are wires on the die
+        cores = network.has(Capability.COMPUTE)
+        socket_kind = np.array([d.kind in ("upi", "infinity_fabric", "c2c") for d in net.link_defs], dtype=bool)
+        self._between_sockets = np.zeros(n, dtype=bool)
+        self._through_root = np.zeros(n, dtype=bool)
+        root = network.has(Capability.ROOT)
+        for definition, link in self._example.items():
+            a, b = int(net.link_a[link]), int(net.link_b[link])
+            self._between_sockets[definition] = bool(socket_kind[definition] and cores[a] and cores[b])
+            self._through_root[definition] = bool(root[a] or root[b])
+
+    def placement(self, routes: Routes, n_flows: int) -> Int:
+        """Code of each flow's placement: below one switch, through a root, across sockets. : (n_flows,)"""
+        definition = self._network.net.link_def[routes.channel >> 1]
+        code = np.zeros(n_flows, dtype=np.int64)
+        code[routes.flow[self._through_root[definition]]] = 1
+        code[routes.flow[self._between_sockets[definition]]] = 2
+        return code
+
+    def constant(self, definition: int, protocol: int, placement: int) -> Constant:
+        """The fraction for one link definition."""
+        key = (definition, protocol, placement)
+        if key not in self._found:
+            self._found[key] = self._look_up(*key)
+        return self._found[key]
+
+    def of(self, routes: Routes, protocol: Int, placement: Int) -> Float:
+        """Fraction of every entry. : (nnz,)"""
+        definition = self._network.net.link_def[routes.channel >> 1]
+        code = (definition * len(PROTOCOLS) + protocol[routes.flow]) * len(_PLACEMENTS) + placement[routes.flow]
+        codes, which = np.unique(code, return_inverse=True)
+        values = [self.constant(*self._split(int(c))).value for c in codes]
+        return np.array(values, dtype=np.float64)[which]
+
+    @staticmethod
+    def _split(code: int) -> tuple[int, int, int]:
+        rest, placement = divmod(code, len(_PLACEMENTS))
+        definition, protocol = divmod(rest, len(PROTOCOLS))
+        return definition, protocol, placement
+
+    def _look_up(self, definition: int, protocol: int, placement: int) -> Constant:
+        network = self._network
+        link = network.net.link_defs[definition]
+        kind = _CLASS.get(link.kind, LinkClass.FABRIC)
+        if kind is LinkClass.SOCKET and not self._between_sockets[definition]:
+            kind = LinkClass.FABRIC
+        generation = link.generation or 0
+        if kind is LinkClass.NVLINK and not generation:
+            generation = self._nvlink_generation(definition)
+        return achievable_fraction(
+            kind, PROTOCOLS[protocol], generation=generation, placement=_PLACEMENTS[placement],
+            raw_bandwidth=network.link_facts[definition].rate,
+        )  # fmt: skip
+
+    def _nvlink_generation(self, definition: int) -> int:
+        net, design = self._network.net, self._network.design
+        link = self._example[definition]
+        for end in (int(net.link_a[link]), int(net.link_b[link])):
+            quantity = design.quantity(net.part(end), "nvlink_generation")
+            if quantity is not None and isinstance(quantity.value, int):
+                return int(quantity.value)
+        return 0

@@ -1,0 +1,115 @@
+"""Bottlenecks in words: which link or part binds, why, what doubling it gains, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
+from designer.analysis.network import Network
+from designer.analysis.results import Bound
+from designer.sources import Status
+from designer.units import format_quantity
+
+Int = npt.NDArray[np.int64]
+
+#: beyond this many entries only the tied set as a whole is tried, not each member
+_SINGLES_LIMIT: Final = 200_000
+_SINGLES_MOST: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A capacity that is neither a link nor a part: a mount, a client, a protocol."""
+
+    id: str
+    label: str
+    capacity: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resources:
+    """What resource numbers mean: links and parts of the network, then limits."""
+
+    network: Network
+    limits: tuple[Limit, ...] = ()
+
+    def group(self, resource: int) -> tuple[object, ...]:
+        """Key under which equal members of groups count as one."""
+        network = self.network
+        if resource >= network.n_resources:
+            return ("limit", self.limits[resource - network.n_resources].label)
+        if resource >= network.n_link_resources:
+            return ("part", int(network.net.part_def[network.resource_part(resource)]))
+        channel = network.resource_channel(resource)
+        return ("channel", int(network.net.link_def[channel >> 1]), channel & 1)
+
+    def bound(self, resource: int, users: int, fraction: float | None = None) -> Bound:
+        """The bottleneck in words."""
+        network = self.network
+        if resource >= network.n_resources:
+            limit = self.limits[resource - network.n_resources]
+            return Bound("limit", limit.id, limit.label, f"{format_quantity(limit.capacity, 'rate')}, {_shared(users)}")
+        capacity = float(network.capacity[resource])
+        if resource >= network.n_link_resources:
+            part = network.resource_part(resource)
+            facts = network.part_resources[int(network.net.part_def[part])]
+            label = network.net.part(part).label
+            what = facts.label if facts else "part"
+            return Bound(
+                "part",
+                network.net.path(part),
+                f"{label} ({what})",
+                f"{what} {format_quantity(capacity, 'rate')}, {_shared(users)}",
+            )
+        channel = network.resource_channel(resource)
+        why = f"{format_quantity(capacity, 'rate')} raw"
+        if fraction is not None and fraction < 1:
+            why += f", of which {format_quantity(capacity * fraction, 'rate')} can be achieved"
+        if network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED):
+            why += f" ({network.quantity_status(channel >> 1)})"
+        return Bound("channel", network.channel_id(channel), network.channel_label(channel), f"{why}, {_shared(users)}")
+
+
+def _shared(users: int) -> str:
+    return "used by one flow" if users == 1 else f"shared by {users} flows"
+
+
+def describe(
+    resources: Resources, incidence: Incidence, chosen: Iterable[int], fractions: dict[int, float]
+) -> tuple[tuple[Bound, ...], list[list[int]]]:
+    """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for resource in chosen:
+        groups.setdefault(resources.group(resource), []).append(resource)
+    users = np.bincount(incidence.resource, minlength=incidence.n_resources)
+    bounds = [
+        replace(resources.bound(alike[0], int(users[alike[0]]), fractions.get(alike[0])), alike=len(alike))
+        for alike in groups.values()
+    ]
+    return tuple(bounds), list(groups.values())
+
+
+def with_gains(
+    bounds: Sequence[Bound],
+    members: Sequence[Sequence[int]],
+    incidence: Incidence,
+    allocation: Allocation,
+    objective: Objective,
+) -> tuple[Bound, ...]:
+    """The same bottlenecks with what doubling each, and all together, would gain."""
+    if not bounds:
+        return ()
+    singles = incidence.nnz <= _SINGLES_LIMIT and len(members) <= _SINGLES_MOST
+    candidates = [[m[0]] if len(m) == 1 else list(m) for m in members] if singles and len(members) > 1 else []
+    together = [r for m in members for r in m]
+    gains = gain_if_doubled(incidence, [*candidates, together], objective, allocation)
+    joint = gains[-1]
+    if len(members) == 1:
+        return (replace(bounds[0], gain_if_doubled=joint, gain_together=joint),)
+    alone = gains[:-1] if candidates else [None] * len(bounds)
+    return tuple(replace(b, gain_if_doubled=g, gain_together=joint) for b, g in zip(bounds, alone, strict=True))

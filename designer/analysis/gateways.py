@@ -1,0 +1,202 @@
+"""Where traffic leaves an island: NICs, DPUs and storage ports, and which of them a part uses.
+
+A part uses the nearest gateway that reaches the other side. Accelerators that are equally near to several gateways
+take them in turn, the i-th accelerator the i-th gateway (rail affinity); other parts spread over all of them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from designer.analysis.islands import Islands, LocalGraph
+from designer.analysis.network import NETWORK, Network
+from designer.analysis.routing.fabric import SwitchGraph
+from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.catalog.parttype import Capability, Domain
+
+Int = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fabric:
+    """The networks of a design.
+
+    Parameters
+    ----------
+    switch : (n_parts,) number of each switch, −1 for other parts
+    graph
+        The switches and the channels between them.
+    gateway, to_switch, out : (n_uplinks,) gateway part, switch it is cabled to, channel towards the switch
+    cables : (n_uplinks,) cables of that link
+    fabric : (n_uplinks,) which connected fabric the switch is in
+    uplink_start : (n_parts + 1,) first uplink of each part; uplinks are sorted by gateway, then switch
+    direct : channels of cables between two gateways without a switch, by the pair of parts
+    """
+
+    switch: Int
+    graph: SwitchGraph
+    gateway: Int
+    to_switch: Int
+    out: Int
+    cables: Int
+    fabric: Int
+    uplink_start: Int
+    direct: dict[tuple[int, int], list[int]]
+    choices: dict[object, object] = field(default_factory=dict[object, object])
+
+
+_fabrics: dict[int, tuple[weakref.ref[Network], Fabric]] = {}
+
+
+def find_fabric(network: Network) -> Fabric:
+    """The fabric of a network; remembered as long as the network lives."""
+    key = id(network)
+    known = _fabrics.get(key)
+    if known is not None and known[0]() is network:
+        return known[1]
+    found = _find(network)
+    _fabrics[key] = (weakref.ref(network, lambda _: _fabrics.pop(key, None)), found)
+    return found
+
+
+def _find(network: Network) -> Fabric:
+    net = network.net
+    passes = np.array([k.passes(Domain.NETWORK, Domain.NETWORK) for k in network.kinds], dtype=bool)[net.part_def]
+    links = np.flatnonzero(network.domain == NETWORK)
+    a, b, count = net.link_a[links], net.link_b[links], network.count[links]
+    inside = passes[a] & passes[b]
+    involved = np.unique(np.concatenate([a[passes[a]], b[passes[b]]]))
+    switch = np.full(net.n_parts, -1, dtype=np.int64)
+    switch[involved] = np.arange(len(involved))
+    sa, sb, channel, cables = switch[a[inside]], switch[b[inside]], 2 * links[inside], count[inside]
+    n = len(involved)
+    graph = SwitchGraph.of(
+        n,
+        np.concatenate([sa, sb]),
+        np.concatenate([sb, sa]),
+        np.concatenate([channel, channel + 1]),
+        np.concatenate([cables, cables]),
+    )
+    _, component = connected_components(
+        csr_array((np.ones(len(sa), dtype=np.int8), (sa, sb)), shape=(n, n)), directed=False
+    )
+    up_a, up_b = ~passes[a] & passes[b], passes[a] & ~passes[b]
+    gateway = np.concatenate([a[up_a], b[up_b]])
+    to_switch = switch[np.concatenate([b[up_a], a[up_b]])]
+    out = np.concatenate([2 * links[up_a], 2 * links[up_b] + 1])
+    up_cables = np.concatenate([count[up_a], count[up_b]])
+    order = np.lexsort((to_switch, gateway))
+    gateway, to_switch, out, up_cables = gateway[order], to_switch[order], out[order], up_cables[order]
+    direct: dict[tuple[int, int], list[int]] = {}
+    for k in np.flatnonzero(~passes[a] & ~passes[b]).tolist():
+        direct.setdefault((int(a[k]), int(b[k])), []).append(2 * int(links[k]))
+        direct.setdefault((int(b[k]), int(a[k])), []).append(2 * int(links[k]) + 1)
+    start = np.concatenate([[0], np.cumsum(np.bincount(gateway, minlength=net.n_parts))])
+    fabric = component.astype(np.int64)[to_switch] if n else np.empty(0, dtype=np.int64)
+    return Fabric(switch, graph, gateway, to_switch, out, up_cables, fabric, start, direct)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doors:
+    """The gateways of every island, and which islands have the same ones in the same fabrics.
+
+    Parameters
+    ----------
+    signature : (n_islands,) islands with equal numbers have gateways at the same places in the same fabrics
+    doors : per signature, (place in the island, fabrics it reaches) of each gateway
+    """
+
+    signature: Int
+    doors: tuple[tuple[tuple[int, frozenset[int]], ...], ...]
+
+
+def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
+    """The gateways of all islands."""
+    key = "doors"
+    known = fabric.choices.get(key)
+    if isinstance(known, Doors):
+        return known
+    part = np.concatenate([fabric.gateway, np.array([a for a, _ in fabric.direct], dtype=np.int64)])
+    # A direct cable is a fabric of its own, known by its link.
+    offset = int(fabric.fabric.max()) + 1 if len(fabric.fabric) else 0
+    of = np.concatenate(
+        [fabric.fabric, np.array([offset + (c[0] >> 1) for c in fabric.direct.values()], dtype=np.int64)]
+    )
+    island, place = network.island[part], islands.local[part]
+    rows = np.unique(np.stack([island, place, of], axis=1), axis=0)
+    total = np.zeros(network.n_islands, dtype=np.uint64)
+    mixed = (rows[:, 1].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
+        (rows[:, 2].astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    )
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    np.add.at(total, rows[:, 0], mixed ^ (mixed >> np.uint64(32)))
+    _, first, signature = np.unique(total, return_index=True, return_inverse=True)
+    begin = np.searchsorted(rows[:, 0], first)
+    end = np.searchsorted(rows[:, 0], first, side="right")
+    doors: list[tuple[tuple[int, frozenset[int]], ...]] = []
+    for lo, hi in zip(begin.tolist(), end.tolist(), strict=True):
+        reach: dict[int, set[int]] = {}
+        for _, at, component in rows[lo:hi].tolist():
+            reach.setdefault(at, set()).add(component)
+        doors.append(tuple((at, frozenset(c)) for at, c in sorted(reach.items())))
+    found = Doors(signature.astype(np.int64), tuple(doors))
+    fabric.choices[key] = found
+    return found
+
+
+#: doors a request may use: (door at the source, door at the target, share)
+Crossing = tuple[int, int, float]
+
+
+def cross(
+    source: LocalGraph, at: int, exits: tuple[tuple[int, frozenset[int]], ...],
+    target: LocalGraph, to: int, entries: tuple[tuple[int, frozenset[int]], ...],
+    rules: Rules, rail_affinity: bool,
+) -> tuple[Crossing, ...]:  # fmt: skip
+    """Doors for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
+    there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
+    leave = _preferred(source, at, [(g, f & there) for g, f in exits if f & there], rules, rail_affinity)
+    found: list[Crossing] = []
+    for door, fabrics, share in leave:
+        enter = _preferred(target, to, [(g, f & fabrics) for g, f in entries if f & fabrics], rules, rail_affinity)
+        found += [(door, other, share * part) for other, _, part in enter]
+    return tuple(found)
+
+
+def _preferred(
+    graph: LocalGraph, at: int, doors: list[tuple[int, frozenset[int]]], rules: Rules, rail_affinity: bool
+) -> list[tuple[int, frozenset[int], float]]:
+    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else."""
+    near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
+    reach = dict(doors)
+    if not near:
+        return []
+    if Capability.ACCELERATE in graph.kinds[at].capabilities:
+        peers = [i for i, k in enumerate(graph.kinds) if Capability.ACCELERATE in k.capabilities]
+        if rail_affinity:
+            alike = [i for i in peers if _nearest(graph, i, tuple(g for g, _ in doors), rules) == near]
+            door = near[alike.index(at) % len(near)]
+        else:
+            every = tuple(g for g, _ in doors)
+            door = every[peers.index(at) % len(every)]
+        return [(door, reach[door], 1.0)]
+    return [(g, reach[g], 1 / len(near)) for g in near]
+
+
+def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
+    """Those of `doors` that are cheapest to reach from `at`."""
+    key = ("nearest", at, doors, rules)
+    known = graph.routes.get(key)
+    if isinstance(known, tuple):
+        return known
+    cost = {g: s.cost for g in doors if (s := find_segment(graph, at, g, rules)) is not None}
+    best = min(cost.values(), default=0)
+    found = tuple(g for g in doors if cost.get(g) == best)
+    graph.routes[key] = found
+    return found

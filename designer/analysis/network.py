@@ -1,0 +1,271 @@
+"""The elaborated design as frozen arrays: what can be loaded, how much it carries, and which parts form islands.
+
+Every link (bundle) has two *channels*, one per direction: channel ``2·link`` runs a → b, ``2·link + 1`` b → a. Load is
+counted on *resources*: a full-duplex bundle has one per direction, a shared one (a memory bus) one in all; where
+traffic is hashed, every cable of a network bundle is a resource of its own. Drives, storage systems and accelerator
+memories are resources too. An *island* is what host and accelerator links hold together: a server, a rack-scale
+NVLink domain, a single switch.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link_kinds, part_kinds, value_of
+from designer.design.document import Design, Link, Part, Wiring
+from designer.design.elaborate import Netlist, elaborate
+from designer.design.rates import raw_rate
+from designer.sources import Status
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+
+DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
+_DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
+HOST, ACCELERATOR, NETWORK = range(3)
+#: a placeholder of unknown kind passes nothing on and offers nothing
+_UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFacts:
+    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], share of payload."""
+
+    domain: int
+    shared: bool
+    rate: float
+    status: Status
+    achievable: float
+    achievable_low: float
+    achievable_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartResource:
+    """A capacity inside a part: a drive's media, a storage system, an accelerator's memory, a card's total.
+
+    Parameters
+    ----------
+    read, write
+        Usage per byte read from and written to the part, relative to ``capacity`` [B/s].
+    """
+
+    capacity: float
+    read: float
+    write: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Network:
+    """A design ready to be routed on.
+
+    Parameters
+    ----------
+    link_facts : one per link definition
+    domain : (n_links,) host, accelerator or network
+    count : (n_links,) links in the bundle
+    rate : (n_links,) raw capacity of the bundle per direction [B/s]
+    first_resource : (n_links,) number of the first resource of each link
+    cables : (n_links,) resources per direction
+    full : (n_links,) whether the directions are separate
+    part_resource : (n_parts,) resource number inside the part, −1 for none
+    capacity : (n_resources,) [B/s]
+    kinds : kind of each part definition
+    """
+
+    design: Design
+    net: Netlist
+    kinds: tuple[PartKind, ...]
+    link_facts: tuple[LinkFacts, ...]
+    domain: Int
+    count: Int
+    rate: Float
+    achievable: Float
+    first_resource: Int
+    cables: Int
+    full: Bool
+    part_resource: Int
+    part_resources: tuple[PartResource | None, ...]
+    capacity: Float
+    island: Int
+    n_islands: int
+
+    @property
+    def n_resources(self) -> int:
+        """Number of resources."""
+        return len(self.capacity)
+
+    @property
+    def n_link_resources(self) -> int:
+        """Number of resources that belong to links; those of parts follow."""
+        return int(self.first_resource[-1] + self.cables[-1] * (2 if self.full[-1] else 1)) if len(self.full) else 0
+
+    def kind(self, index: int) -> PartKind:
+        """Kind of part number `index`."""
+        return self.kinds[int(self.net.part_def[index])]
+
+    def has(self, capability: Capability) -> Bool:
+        """Which parts have a capability. : (n_parts,)"""
+        return np.array([capability in k.capabilities for k in self.kinds], dtype=bool)[self.net.part_def]
+
+    def parts_of_kind(self, name: str) -> Int:
+        """Numbers of all parts of a kind."""
+        return np.flatnonzero(np.array([k.name == name for k in self.kinds], dtype=bool)[self.net.part_def])
+
+    def ends(self, channel: int) -> tuple[int, int]:
+        """Part numbers a channel runs from and to."""
+        link = channel >> 1
+        a, b = int(self.net.link_a[link]), int(self.net.link_b[link])
+        return (b, a) if channel & 1 else (a, b)
+
+    def channel_id(self, channel: int) -> str:
+        """Stable id of a channel: the path of its link and its direction."""
+        return f"{self.net.link_path(channel >> 1)}:{'ba' if channel & 1 else 'ab'}"
+
+    def channel_label(self, channel: int) -> str:
+        """Name for people."""
+        a, b = self.ends(channel)
+        link = self.net.link(channel >> 1)
+        times = f" ×{link.count}" if link.count > 1 else ""
+        return f"{self.net.path(a)} → {self.net.path(b)} ({link.kind}{times})"
+
+    def resource_channel(self, resource: int) -> int:
+        """A channel that uses a link resource (the first direction of a shared one)."""
+        link = int(np.searchsorted(self.first_resource, resource, side="right")) - 1
+        offset = resource - int(self.first_resource[link])
+        return 2 * link + (1 if self.full[link] and offset >= self.cables[link] else 0)
+
+    def resource_part(self, resource: int) -> int:
+        """Part a part resource belongs to."""
+        return int(np.flatnonzero(self.part_resource == resource)[0])
+
+    def quantity_status(self, link: int) -> Status:
+        """How sure the capacity of a link is."""
+        return self.link_facts[int(self.net.link_def[link])].status
+
+
+def _facts(design: Design, net: Netlist, definition: Link | Wiring, memory: Part | None) -> LinkFacts:
+    kind = link_kinds().get(definition.kind)
+    rate, status = raw_rate(definition)
+    if memory is not None and definition.bandwidth_per_direction is None:
+        quantity = design.quantity(memory, "memory_bandwidth")
+        given = value_of(memory.kind, "memory_bandwidth", quantity) if quantity else None
+        if given and quantity:
+            rate, status = given, quantity.status
+    if kind is None:
+        return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 1.0, 1.0, 1.0)
+    good = kind.achievable
+    return LinkFacts(
+        _DOMAIN_CODE[kind.domain], kind.duplex is Duplex.SHARED, rate, status, good.value, good.low, good.high
+    )
+
+
+def _memory_ends(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
+    """For definitions of memory buses: the memory at their end, where it is."""
+    found: dict[int, Part] = {}
+    buses = [i for i, d in enumerate(net.link_defs) if d.kind == "memory_bus"]
+    if not buses:
+        return found
+    definitions, first = np.unique(net.link_def, return_index=True)
+    where = dict(zip(definitions.tolist(), first.tolist(), strict=True))
+    for i in buses:
+        if i not in where:
+            continue
+        for end in (net.link_a, net.link_b):
+            definition = int(net.part_def[int(end[where[i]])])
+            if Capability.MEMORY in kinds[definition].capabilities:
+                found[i] = net.part_defs[definition]
+    return found
+
+
+def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource | None:
+    def value(name: str) -> float | None:
+        quantity = design.quantity(part, name)
+        return value_of(part.kind, name, quantity) if quantity is not None else None
+
+    if Capability.STORE in kind.capabilities:
+        read, write = value("read_bandwidth"), value("write_bandwidth")
+        if read or write:
+            capacity = read or write or 1.0
+            return PartResource(capacity, 1.0, capacity / (write or capacity), "media")
+    if Capability.ACCELERATE in kind.capabilities:
+        bandwidth = value("memory_bandwidth")
+        if bandwidth:
+            return PartResource(bandwidth, 1.0, 1.0, "memory")
+    return None
+
+
+_networks: dict[tuple[int, bool], tuple[weakref.ref[Design], Network]] = {}
+
+
+def build_network(design: Design) -> Network:
+    """The network of a design; remembered as long as the design lives.
+
+    Raises
+    ------
+    DocumentError
+        If the design cannot be elaborated.
+    """
+    hashed = design.policy.ecmp == "hash"
+    key = (id(design), hashed)
+    known = _networks.get(key)
+    if known is not None and known[0]() is design:
+        return known[1]
+    network = _build(design, hashed)
+    _networks[key] = (weakref.ref(design, lambda _: _networks.pop(key, None)), network)
+    return network
+
+
+def _build(design: Design, hashed: bool) -> Network:
+    net = elaborate(design)
+    known = part_kinds()
+    kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
+    memories = _memory_ends(design, net, kinds)
+    facts = tuple(_facts(design, net, d, memories.get(i)) for i, d in enumerate(net.link_defs))
+    take = net.link_def
+    domain = np.array([f.domain for f in facts], dtype=np.int64)[take]
+    count = np.array([d.count for d in net.link_defs], dtype=np.int64)[take]
+    rate = np.array([f.rate for f in facts], dtype=np.float64)[take] * count
+    full = np.array([not f.shared for f in facts], dtype=bool)[take]
+    cables = np.where((domain == NETWORK) & hashed, count, 1)
+    used = cables * np.where(full, 2, 1)
+    first = np.cumsum(used) - used
+    n_link_resources = int(used.sum())
+    per_definition = tuple(_part_resource(design, p, k) for p, k in zip(net.part_defs, kinds, strict=True))
+    has = np.array([r is not None for r in per_definition], dtype=bool)[net.part_def]
+    part_resource = np.where(has, n_link_resources + np.cumsum(has) - 1, -1)
+    part_capacity = np.array([r.capacity if r else 0.0 for r in per_definition])[net.part_def[has]]
+    capacity = np.concatenate([np.repeat(rate / cables, used), part_capacity])
+    inner = domain != NETWORK
+    a, b = net.link_a[inner], net.link_b[inner]
+    shape = (net.n_parts, net.n_parts)
+    n_islands, island = connected_components(
+        csr_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=shape), directed=False
+    )
+    return Network(
+        design=design,
+        net=net,
+        kinds=kinds,
+        link_facts=facts,
+        domain=domain,
+        count=count,
+        rate=rate,
+        achievable=np.array([f.achievable for f in facts], dtype=np.float64)[take],
+        first_resource=first,
+        cables=cables,
+        full=full,
+        part_resource=part_resource,
+        part_resources=per_definition,
+        capacity=capacity,
+        island=island.astype(np.int64),
+        n_islands=int(n_islands),
+    )

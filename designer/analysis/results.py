@@ -1,0 +1,121 @@
+"""Typed results of a study. SI units; every metric carries its band and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.findings import Finding
+from designer.sources import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Something that limits a workload.
+
+    Parameters
+    ----------
+    what
+        ``channel``, ``part``, ``compute`` or ``limit``.
+    id
+        Path of the channel or part, or name of the limit.
+    gain_if_doubled
+        How many times better the workload gets if this alone has twice the capacity; None where not asked.
+    gain_together
+        The same for the whole tied set at once.
+    alike
+        How many equal members of groups bind in the same way; this one stands for them.
+    """
+
+    what: str
+    id: str
+    label: str
+    why: str
+    gain_if_doubled: float | None = None
+    gain_together: float | None = None
+    alike: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One flow and its way. ``via`` lists channel ids from source to target as far as they form one way."""
+
+    id: str
+    source: str
+    target: str
+    via: tuple[str, ...]
+    rate: float
+    low: float
+    high: float
+    bound_by: tuple[str, ...]
+    unit: str = "B/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line to plot: x and y in SI units, with a band where there is one."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadResult:
+    """What one workload does on the design."""
+
+    id: str
+    kind: str
+    title: str
+    metrics: Mapping[str, Estimate]
+    binding: tuple[Bound, ...]
+    next: tuple[Bound, ...]
+    flows: tuple[Flow, ...]
+    n_flows: int
+    findings: tuple[Finding, ...] = ()
+    curves: Mapping[str, tuple[Curve, ...]] = field(default_factory=dict[str, tuple[Curve, ...]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelLoads:
+    """Load of every channel under one workload.
+
+    Parameters
+    ----------
+    load : (n_channels,) payload [B/s]
+    utilization : (n_channels,) share of what the channel can achieve, 0 to 1
+    """
+
+    load: npt.NDArray[np.float64]
+    utilization: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRow:
+    """One channel with its load, for tables and JSON."""
+
+    id: str
+    source: str
+    target: str
+    kind: str
+    capacity: float
+    load: float
+    utilization: float
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The answer of a study."""
+
+    name: str
+    file: str | None
+    workloads: tuple[WorkloadResult, ...]
+    channels: Sequence[ChannelRow]
+    findings: tuple[Finding, ...]
+    loads: Mapping[str, ChannelLoads] = field(default_factory=dict[str, ChannelLoads])

@@ -1,0 +1,302 @@
+"""Routes of many flows at once, as arrays: inside islands, through gateways, across fabrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
+from designer.analysis.islands import Islands, LocalGraph, find_islands
+from designer.analysis.network import Network
+from designer.analysis.routing.fabric import hashed_ways, measure, split_ways
+from designer.analysis.routing.host_paths import Rules, find_segment
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+#: more entries than this are not split over all ways but hashed, so that memory stays bounded
+MAX_ENTRIES: Final = 40_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Legs:
+    """Traffic to route: leg i belongs to flow ``flow[i]`` and carries ``share[i]`` of it from part to part."""
+
+    flow: Int
+    source: Int
+    target: Int
+    share: Float
+
+    @staticmethod
+    def of(source: Int, target: Int) -> Legs:
+        """One leg per flow."""
+        return Legs(np.arange(len(source)), source.astype(np.int64), target.astype(np.int64), np.ones(len(source)))
+
+    def __len__(self) -> int:
+        return len(self.flow)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routes:
+    """Which channels flows take.
+
+    Parameters
+    ----------
+    flow, channel : (nnz,) flow and channel numbers
+    share : (nnz,) bytes on the channel per byte of the flow
+    lost : flows for which some leg has no way
+    hashed : whether traffic was hashed although the policy says split, to bound memory
+    """
+
+    flow: Int
+    channel: Int
+    share: Float
+    lost: Int
+    hashed: bool = False
+
+
+class _Collected:
+    """Entries as they are found."""
+
+    def __init__(self) -> None:
+        self.flow: list[Int] = []
+        self.channel: list[Int] = []
+        self.share: list[Float] = []
+        self.lost: list[Int] = []
+
+    def add(self, flow: Int, channel: Int, share: Float) -> None:
+        self.flow.append(flow)
+        self.channel.append(channel)
+        self.share.append(share)
+
+    def done(self, hashed: bool) -> Routes:
+        none = np.empty(0, dtype=np.int64)
+        return Routes(
+            np.concatenate([none, *self.flow]),
+            np.concatenate([none, *self.channel]),
+            np.concatenate([np.empty(0), *self.share]),
+            np.unique(np.concatenate([none, *self.lost])),
+            hashed,
+        )
+
+
+def route(network: Network, legs: Legs) -> Routes:
+    """Routes of all legs under the policy of the design."""
+    islands = find_islands(network)
+    policy = network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    found = _Collected()
+    here = network.island[legs.source] == network.island[legs.target]
+    _inside(network, islands, rules, _rows(legs, here), found)
+    hashed = False
+    if not here.all():
+        hashed = _outside(network, islands, rules, _rows(legs, ~here), found)
+    return found.done(hashed)
+
+
+def _rows(legs: Legs, keep: npt.NDArray[np.bool_] | Int) -> Legs:
+    return Legs(legs.flow[keep], legs.source[keep], legs.target[keep], legs.share[keep])
+
+
+def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: _Collected) -> None:
+    """Legs whose ends are in one island: one search per class and pair of places."""
+    if not len(legs):
+        return
+    island = network.island[legs.source]
+    key = np.stack([islands.class_of[island], islands.local[legs.source], islands.local[legs.target]], axis=1)
+    for (cls, a, b), rows in _groups(key):
+        segment = find_segment(islands.classes[cls], a, b, rules)
+        if segment is None:
+            found.lost.append(legs.flow[rows])
+            continue
+        n = len(segment.channels)
+        if not n:
+            continue
+        local = np.array(segment.channels, dtype=np.int64)
+        base = islands.link_start[island[rows]]
+        channel = 2 * islands.links[base[:, None] + (local >> 1)] + (local & 1)
+        share = legs.share[rows][:, None] * np.array(segment.shares)
+        found.add(np.repeat(legs.flow[rows], n), channel.ravel(), share.ravel())
+
+
+def _groups(key: Int) -> list[tuple[tuple[int, ...], Int]]:
+    """Distinct rows of `key`, and for each the row numbers."""
+    if len(key) <= 64:
+        small: dict[tuple[int, ...], list[int]] = {}
+        for row, values in enumerate(key.tolist()):
+            small.setdefault(tuple(values), []).append(row)
+        return [(values, np.array(rows)) for values, rows in small.items()]
+    size = key.max(axis=0) + 1
+    if np.prod(size.astype(np.float64)) < 2.0**62:
+        code = key[:, 0]
+        for column in range(1, key.shape[1]):
+            code = code * size[column] + key[:, column]
+        _, first, which = np.unique(code, return_index=True, return_inverse=True)
+    else:
+        _, first, which = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    cuts = np.cumsum(np.bincount(which))[:-1]
+    return [(tuple(key[f].tolist()), rows) for f, rows in zip(first, np.split(order, cuts), strict=True)]
+
+
+def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: _Collected) -> bool:
+    """Legs between islands: through the gateways at both ends and the fabric between."""
+    fabric = find_fabric(network)
+    doors = find_doors(network, islands, fabric)
+    policy = network.design.policy
+    si, ti = network.island[legs.source], network.island[legs.target]
+    key = np.stack(
+        [islands.class_of[si], islands.local[legs.source], doors.signature[si],
+         islands.class_of[ti], islands.local[legs.target], doors.signature[ti]], axis=1,
+    )  # fmt: skip
+    flows: list[Int] = []
+    pairs: list[tuple[Int, Int]] = []
+    shares: list[Float] = []
+    ends: list[Legs] = []
+    for (cls, at, sig, other, to, other_sig), rows in _groups(key):
+        crossings = cross(
+            islands.classes[cls], at, doors.doors[sig], islands.classes[other], to, doors.doors[other_sig], rules,
+            policy.rail_affinity,
+        )  # fmt: skip
+        if not crossings:
+            found.lost.append(legs.flow[rows])
+        for leave, enter, part in crossings:
+            g1 = islands.parts[islands.part_start[si[rows]] + leave]
+            g2 = islands.parts[islands.part_start[ti[rows]] + enter]
+            share = legs.share[rows] * part
+            ends.append(Legs(legs.flow[rows], legs.source[rows], g1, share))
+            ends.append(Legs(legs.flow[rows], g2, legs.target[rows], share))
+            flows.append(legs.flow[rows])
+            pairs.append((g1, g2))
+            shares.append(share)
+    if not flows:
+        return False
+    _inside(
+        network, islands, rules,
+        Legs(*(np.concatenate([getattr(e, n) for e in ends]) for n in ("flow", "source", "target", "share"))), found,
+    )  # fmt: skip
+    g1, g2 = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+    return _across(network, fabric, Legs(np.concatenate(flows), g1, g2, np.concatenate(shares)), found)
+
+
+def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> bool:
+    """Legs from gateway to gateway."""
+    if fabric.direct:
+        cabled = np.array(
+            [(a, b) in fabric.direct for a, b in zip(legs.source.tolist(), legs.target.tolist(), strict=True)]
+        )
+        for row in np.flatnonzero(cabled).tolist():
+            channels = fabric.direct[(int(legs.source[row]), int(legs.target[row]))]
+            cables = network.count[np.array(channels) >> 1].astype(np.float64)
+            flow = np.full(len(channels), legs.flow[row])
+            found.add(flow, np.array(channels), legs.share[row] * cables / cables.sum())
+        legs = _rows(legs, ~cabled)
+        if not len(legs):
+            return False
+    targets, target = _targets(fabric, legs.target)
+    distances = measure(fabric.graph, targets)
+    hashed = network.design.policy.ecmp == "hash"
+    row, uplink = _uplinks(fabric, legs.source)
+    far = distances.of(fabric.to_switch[uplink], target[row])
+    far[far < 0] = np.iinfo(np.int64).max
+    nearest = np.full(len(legs), np.iinfo(np.int64).max)
+    np.minimum.at(nearest, row, far)
+    good = (far == nearest[row]) & (far < np.iinfo(np.int64).max)
+    row, uplink = row[good], uplink[good]
+    reached = np.zeros(len(legs), dtype=bool)
+    reached[row] = True
+    found.lost.append(legs.flow[~reached])
+    if hashed:
+        row, uplink, part = _draw(row, uplink, fabric.cables, network.design.policy.hash_seed)
+    else:
+        weight = fabric.cables[uplink].astype(np.float64)
+        part = weight / np.bincount(row, weight, len(legs))[row]
+    found.add(legs.flow[row], fabric.out[uplink], legs.share[row] * part)
+    switch, goal = fabric.to_switch[uplink], target[row]
+    if not hashed:
+        pair = switch * len(targets) + goal
+        _, first, which = np.unique(pair, return_index=True, return_inverse=True)
+        ways = split_ways(
+            fabric.graph, distances, np.arange(len(first)), switch[first], goal[first], np.ones(len(first))
+        )
+        size = np.bincount(ways.request, minlength=len(first))
+        if int(size[which].sum()) > MAX_ENTRIES:
+            hashed = True
+        else:
+            again, entry = _expand(which, ways.request, size)
+            found.add(legs.flow[row[again]], ways.channel[entry], (legs.share[row] * part)[again] * ways.share[entry])
+            again, entry = _expand(which, ways.last_request, np.bincount(ways.last_request, minlength=len(first)))
+            _arrive(fabric, legs, row[again], ways.last_switch[entry], part[again] * ways.last_share[entry], found)
+            return False
+    ways = hashed_ways(fabric.graph, distances, np.arange(len(row)), switch, goal, network.design.policy.hash_seed)
+    at = ways.request
+    found.add(legs.flow[row[at]], ways.channel, (legs.share[row] * part)[at] * ways.share)
+    at = ways.last_request
+    _arrive(fabric, legs, row[at], ways.last_switch, part[at] * ways.last_share, found)
+    return network.design.policy.ecmp != "hash"
+
+
+def _arrive(fabric: Fabric, legs: Legs, row: Int, switch: Int, part: Float, found: _Collected) -> None:
+    """The last cable, from the switch where traffic arrives to the gateway; parallel ones share it."""
+    span = len(fabric.graph.start)
+    key = fabric.gateway * span + fabric.to_switch
+    wanted = legs.target[row] * span + switch
+    low, high = np.searchsorted(key, wanted), np.searchsorted(key, wanted, side="right")
+    fan = high - low
+    again = np.repeat(np.arange(len(row)), fan)
+    uplink = np.arange(len(again)) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(low, fan)
+    weight = fabric.cables[uplink].astype(np.float64)
+    total = np.bincount(again, weight, len(row))
+    share = (legs.share[row] * part)[again] * weight / total[again]
+    found.add(legs.flow[row[again]], fabric.out[uplink] ^ 1, share)
+
+
+def _targets(fabric: Fabric, gateways: Int) -> tuple[list[tuple[int, ...]], Int]:
+    """Distinct sets of switches the gateways are cabled to, and the set of each gateway."""
+    unique, which = np.unique(gateways, return_inverse=True)
+    low, high = fabric.uplink_start[unique].tolist(), fabric.uplink_start[unique + 1].tolist()
+    switches = fabric.to_switch.tolist()
+    sets: dict[tuple[int, ...], int] = {}
+    of = [sets.setdefault(tuple(sorted(set(switches[a:b]))), len(sets)) for a, b in zip(low, high, strict=True)]
+    return list(sets), np.array(of, dtype=np.int64)[which]
+
+
+def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
+    """All uplinks of each gateway: row in `gateways`, uplink."""
+    fan = fabric.uplink_start[gateways + 1] - fabric.uplink_start[gateways]
+    row = np.repeat(np.arange(len(gateways)), fan)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(
+        fabric.uplink_start[gateways], fan
+    )
+
+
+def _draw(row: Int, uplink: Int, cables: Int, seed: int) -> tuple[Int, Int, Float]:
+    """One of the uplinks of each row, by a hash, each cable equally likely. Rows are ascending."""
+    rows, head = np.unique(row, return_index=True)
+    key = (rows.astype(np.uint64) + np.uint64(seed % 2**62)) * np.uint64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    draw = (key >> np.uint64(11)).astype(np.float64) / 2.0**53
+    upto = np.cumsum(cables[uplink])
+    before = np.concatenate([[0], upto])[head]
+    after = np.concatenate([upto[head[1:] - 1], upto[-1:]])
+    chosen = np.searchsorted(upto, before + draw * (after - before), side="right")
+    return rows, uplink[chosen], np.ones(len(rows))
+
+
+def _expand(which: Int, owner: Int, size: Int) -> tuple[Int, Int]:
+    """For rows that share results: row number and entry number for every entry of every row."""
+    order = np.argsort(owner, kind="stable")
+    head = np.cumsum(size) - size
+    fan = size[which]
+    again = np.repeat(np.arange(len(which)), fan)
+    entry = order[np.arange(len(again)) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(head[which], fan)]
+    return again, entry
+
+
+def local_graph(network: Network, part: int) -> tuple[LocalGraph, int]:
+    """The class of the island a part is in, and its place there."""
+    islands = find_islands(network)
+    return islands.classes[int(islands.class_of[network.island[part]])], int(islands.local[part])

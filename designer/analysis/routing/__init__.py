@@ -1,0 +1,1 @@
+"""Routing algorithms, one per file: inside an island, and through a fabric."""

@@ -1,0 +1,273 @@
+"""Ways through a network of switches: all shortest ones, split over equal next hops or hashed to one.
+
+Distances come from a breadth-first search for all targets at once, 64 targets to a machine word. Works on any
+fabric: rails, leaf/spine, fat trees, rings, and after failures. Equal-cost multipath is hop by hop and counts cables,
+so splitting over next hops is not the same as splitting over paths when their numbers differ.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Bits = npt.NDArray[np.uint64]
+
+#: no fabric has a longer shortest path; the search ends earlier when nothing new is reached
+MAX_HOPS = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwitchGraph:
+    """Switches and the channels between them.
+
+    Parameters
+    ----------
+    start : (n_switches + 1,) first step of each switch
+    to, channel : (n_steps,) neighbour and channel of each step
+    cables : (n_steps,) how many cables the channel bundles
+    key : (n_steps,) ``switch * n_switches + to``, ascending
+    """
+
+    n_switches: int
+    start: Int
+    to: Int
+    channel: Int
+    cables: Int
+    key: Int
+
+    @staticmethod
+    def of(n_switches: int, source: Int, target: Int, channel: Int, cables: Int) -> SwitchGraph:
+        """The graph of the given directed steps."""
+        key = source * n_switches + target
+        order = np.argsort(key, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n_switches))])
+        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order], key[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """The switches at one distance from each target.
+
+    Parameters
+    ----------
+    bits : (n_switches, n_words)
+    start, switch : switches near target t are ``switch[start[t]:start[t+1]]``
+    """
+
+    bits: Bits
+    start: Int
+    switch: Int
+
+    def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
+        """Whether each switch is near its target."""
+        word = self.bits[switch, target >> 6]
+        return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
+
+    def size(self, target: Int) -> Int:
+        """How many switches are near each target."""
+        return self.start[target + 1] - self.start[target]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distances:
+    """Which switch is how far from which target.
+
+    Parameters
+    ----------
+    levels : per distance k, (n_switches, n_words) bits of the targets that are exactly k steps away
+    """
+
+    levels: tuple[Bits, ...]
+    _near: dict[int, Near] = field(default_factory=dict[int, Near], repr=False)
+
+    def near(self, k: int) -> Near:
+        """The switches at exactly `k` steps from each target."""
+        if k not in self._near:
+            bits = self.levels[k]
+            bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
+            target, switch = np.nonzero(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[1]))])
+            self._near[k] = Near(bits, start, switch.astype(np.int64))
+        return self._near[k]
+
+    def of(self, switch: Int, target: Int) -> Int:
+        """Distance of pairs [steps], −1 where there is no way."""
+        found = np.full(len(switch), -1, dtype=np.int64)
+        for k in range(len(self.levels)):
+            found[self.near(k).has(switch, target)] = k
+        return found
+
+
+def measure(graph: SwitchGraph, targets: Sequence[Sequence[int]]) -> Distances:
+    """Distances of all switches to all targets; a target is a set of switches, any of which will do."""
+    words = (len(targets) + 63) // 64
+    front = np.zeros((graph.n_switches, max(words, 1)), dtype=np.uint64)
+    for t, switches in enumerate(targets):
+        for switch in switches:
+            front[switch, t >> 6] |= np.uint64(1) << np.uint64(t & 63)
+    seen = front.copy()
+    levels = [front]
+    joined = np.flatnonzero(np.diff(graph.start) > 0)
+    starts = graph.start[joined]
+    while front.any() and len(levels) < MAX_HOPS and len(joined):
+        reached = np.bitwise_or.reduceat(front[graph.to], starts, axis=0)
+        front = np.zeros_like(seen)
+        front[joined] = reached & ~seen[joined]
+        seen |= front
+        if front.any():
+            levels.append(front)
+    return Distances(tuple(levels))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """Channels that each request takes, with shares.
+
+    Parameters
+    ----------
+    request, channel : (nnz,) which request uses which channel
+    share : (nnz,) share of its traffic
+    last_request, last_switch, last_share
+        Where the traffic of each request arrives.
+    """
+
+    request: Int
+    channel: Int
+    share: Float
+    last_request: Int
+    last_switch: Int
+    last_share: Float
+
+
+def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float) -> Ways:
+    """Ways with traffic split over all shortest next hops, in proportion to cables.
+
+    Parameters
+    ----------
+    request, switch, target, share : (n,) traffic that starts: whose, where, to which target, what part of it
+    """
+    return _walk(graph, distances, request, switch, target, share, None)
+
+
+def hashed_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, seed: int) -> Ways:
+    """Ways on which each request takes one next hop at every switch, chosen by a hash of request and switch."""
+    return _walk(graph, distances, request, switch, target, np.ones(len(request)), seed)
+
+
+def _walk(
+    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float, seed: int | None
+) -> Ways:
+    out: list[tuple[Int, Int, Float]] = []
+    done: list[tuple[Int, Int, Float]] = []
+    left = distances.of(switch, target)
+    going = left >= 0
+    while True:
+        request, switch, target, share, left = request[going], switch[going], target[going], share[going], left[going]
+        there = left == 0
+        done.append((request[there], switch[there], share[there]))
+        if there.any():
+            going = ~there
+            continue
+        if not len(request):
+            break
+        pair = switch * (int(target.max()) + 1) + target
+        _, first, which = np.unique(pair, return_index=True, return_inverse=True)
+        step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
+        cables = graph.cables[step]
+        total = np.bincount(owner, cables, len(first)).astype(np.float64)
+        head = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(first)))])
+        if seed is None:
+            fan = np.diff(head)[which]
+            entry, source = _ranges(head[which], head[which] + fan)
+            chosen = step[entry]
+            part = share[source] * graph.cables[chosen] / total[which][source]
+        else:
+            source = np.arange(len(request))
+            chosen = step[_pick(request, switch, which, cables, head, total, seed)]
+            part = share
+        out.append((request[source], graph.channel[chosen], part))
+        request, target, left = request[source], target[source], left[source] - 1
+        switch, share = graph.to[chosen], part
+        if seed is None:
+            request, switch, target, share, left = _merge(request, switch, target, share, left)
+        going = np.ones(len(request), dtype=bool)
+    return Ways(*_joined(out), *_joined(done))
+
+
+def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
+    """Steps that lead one closer, and which of the given pairs each belongs to, in the order of the pairs."""
+    steps: list[Int] = []
+    owners: list[Int] = []
+    degree = graph.start[switch + 1] - graph.start[switch]
+    for k in np.unique(left):
+        rows = np.flatnonzero(left == k)
+        near = distances.near(int(k) - 1)
+        # Coming down from a core with hundreds of ports, the few switches next to the target are the shorter list.
+        back = degree[rows] > 2 * near.size(target[rows])
+        for chosen, find in ((rows[~back], _forward), (rows[back], _backward)):
+            if len(chosen):
+                step, owner = find(graph, near, switch[chosen], target[chosen])
+                steps.append(step)
+                owners.append(chosen[owner])
+    step, owner = np.concatenate(steps), np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    return step[order], owner[order]
+
+
+def _forward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
+    """Of all steps out of each switch, those that end near its target."""
+    step, owner = _ranges(graph.start[switch], graph.start[switch + 1])
+    good = near.has(graph.to[step], target[owner])
+    return step[good], owner[good]
+
+
+def _backward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
+    """Of all switches near each target, the steps that lead there."""
+    entry, owner = _ranges(near.start[target], near.start[target + 1])
+    wanted = switch[owner] * graph.n_switches + near.switch[entry]
+    low, high = np.searchsorted(graph.key, wanted), np.searchsorted(graph.key, wanted, side="right")
+    step, which = _ranges(low, high)
+    return step, owner[which]
+
+
+def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
+    """All numbers of the ranges low to high − 1, and which range each is from."""
+    size = high - low
+    owner = np.repeat(np.arange(len(low)), size)
+    return np.arange(len(owner)) - np.repeat(np.cumsum(size) - size - low, size), owner
+
+
+def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
+    """One of the steps of each request's pair, by a hash, each cable equally likely."""
+    key = request.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + switch.astype(np.uint64) * np.uint64(
+        0xC2B2AE3D27D4EB4F
+    )
+    key = (key + np.uint64(seed % 2**63)) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+    draw = (key >> np.uint64(11)).astype(np.float64) / 2.0**53
+    upto = np.cumsum(cables)
+    before = np.concatenate([[0], upto])[head[:-1]]
+    return np.searchsorted(upto, before[which] + draw * total[which], side="right").astype(np.int64)
+
+
+def _merge(request: Int, switch: Int, target: Int, share: Float, left: Int) -> tuple[Int, Int, Int, Float, Int]:
+    """Traffic of one request that meets again at a switch becomes one."""
+    order = np.lexsort((switch, request))
+    request, switch, target, share, left = request[order], switch[order], target[order], share[order], left[order]
+    new = np.ones(len(request), dtype=bool)
+    new[1:] = (request[1:] != request[:-1]) | (switch[1:] != switch[:-1])
+    first = np.flatnonzero(new)
+    return request[first], switch[first], target[first], np.add.reduceat(share, first), left[first]
+
+
+def _joined(pieces: list[tuple[Int, Int, Float]]) -> tuple[Int, Int, Float]:
+    if not pieces:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    a, b, c = zip(*pieces, strict=True)
+    return np.concatenate(a), np.concatenate(b), np.concatenate(c)

@@ -1,0 +1,163 @@
+"""Paths inside an island, by cost and transit rules; equal paths share traffic in proportion to their capacity.
+
+GPUs, NICs, memories and drives are ends, not thoroughfares: whether traffic may pass through a part is said by its
+kind. Splitting by capacity gives a GPU's NVLinks their fixed shares over the NVSwitches (4, 5, 5, 4 of 18).
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Final
+
+from designer.analysis.islands import LocalGraph
+from designer.analysis.network import ACCELERATOR, DOMAINS, HOST
+from designer.catalog.parttype import Capability
+
+#: extra cost of going through a GPU that relays for its neighbours
+_RELAY_COST: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Policy that changes paths inside an island."""
+
+    relay_through_gpu: bool = False
+    pcie_acs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A way between two parts of an island: local channels and the share of the traffic each carries."""
+
+    channels: tuple[int, ...]
+    shares: tuple[float, ...]
+    cost: int
+
+
+_State = tuple[int, int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """All cheapest ways from one part: cost of each state, and the states and steps before it."""
+
+    cost: dict[_State, int]
+    before: dict[_State, list[tuple[_State, int, float]]]
+
+
+def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
+    """The cheapest way from `source` to `target`, split over equal ones; None if there is none."""
+    key = (source, target, rules)
+    if key not in graph.routes:
+        graph.routes[key] = _segment(graph, source, target, rules)
+    found = graph.routes[key]
+    return found if isinstance(found, Segment) else None
+
+
+def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
+    if source == target:
+        return Segment((), (), 0)
+    tree = _tree(graph, source, rules)
+    ends = [s for s in tree.cost if s[0] == target]
+    if not ends:
+        return None
+    best = min(tree.cost[s] for s in ends)
+    ends = [s for s in ends if tree.cost[s] == best]
+    ways = _on_the_way(tree, ends)
+    flow: dict[_State, float] = {(source, -1, False): 1.0}
+    carried: dict[int, float] = {}
+    for state in sorted(ways, key=tree.cost.__getitem__):
+        amount = flow.get(state, 0.0)
+        total = sum(capacity for _, _, capacity in ways[state])
+        for after, channel, capacity in ways[state]:
+            part = amount * capacity / total
+            carried[channel] = carried.get(channel, 0.0) + part
+            flow[after] = flow.get(after, 0.0) + part
+    return Segment(tuple(carried), tuple(carried.values()), best)
+
+
+def _on_the_way(tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
+    """The steps that lead from the source to `ends`, by the state they leave."""
+    ways: dict[_State, list[tuple[_State, int, float]]] = {}
+    todo, seen = list(ends), set(ends)
+    while todo:
+        state = todo.pop()
+        for before, channel, capacity in tree.before.get(state, ()):
+            ways.setdefault(before, []).append((state, channel, capacity))
+            if before not in seen:
+                seen.add(before)
+                todo.append(before)
+    return ways
+
+
+def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
+    key = ("tree", source, rules)
+    found = graph.routes.get(key)
+    if isinstance(found, _Tree):
+        return found
+    depth = _depth(graph) if rules.pcie_acs else None
+    start: _State = (source, -1, False)
+    cost: dict[_State, int] = {start: 0}
+    before: dict[_State, list[tuple[_State, int, float]]] = {}
+    queue: list[tuple[int, _State]] = [(0, start)]
+    while queue:
+        spent, state = heapq.heappop(queue)
+        if spent > cost[state]:
+            continue
+        at, arrived, from_above = state
+        for step in graph.steps[at]:
+            extra = 0
+            if arrived >= 0:
+                extra = _passage(graph, at, arrived, step.domain, rules)
+                if extra < 0:
+                    continue
+            up = False
+            if depth is not None:
+                # With ACS a PCIe switch sends peer traffic up to the root; it never turns below.
+                turns = arrived == HOST == step.domain and Capability.ROOT not in graph.kinds[at].capabilities
+                if turns and not from_above and depth[step.to] > depth[at]:
+                    continue
+                up = depth[at] < depth[step.to]
+            after: _State = (step.to, step.domain, up)
+            total = spent + step.cost + extra
+            known = cost.get(after)
+            if known is None or total < known:
+                cost[after] = total
+                before[after] = [(state, step.channel, step.capacity)]
+                heapq.heappush(queue, (total, after))
+            elif total == known:
+                before[after].append((state, step.channel, step.capacity))
+    tree = _Tree(cost, before)
+    graph.routes[key] = tree
+    return tree
+
+
+def _passage(graph: LocalGraph, at: int, arrived: int, leaving: int, rules: Rules) -> int:
+    """Extra cost of passing through a part, −1 if it may not be passed."""
+    kind = graph.kinds[at]
+    if kind.passes(DOMAINS[arrived], DOMAINS[leaving]):
+        return 0
+    if rules.relay_through_gpu and Capability.ACCELERATE in kind.capabilities and arrived == leaving == ACCELERATOR:
+        return _RELAY_COST
+    return -1
+
+
+def _depth(graph: LocalGraph) -> list[int]:
+    """Host steps from the nearest part with cores: how far below the root complex each part is."""
+    found = graph.routes.get("depth")
+    if isinstance(found, list):
+        return found
+    far = graph.n_parts
+    depth = [0 if Capability.ROOT in k.capabilities else far for k in graph.kinds]
+    level = [i for i, d in enumerate(depth) if d == 0]
+    while level:
+        below: list[int] = []
+        for at in level:
+            for step in graph.steps[at]:
+                if step.domain == HOST and depth[step.to] > depth[at] + 1:
+                    depth[step.to] = depth[at] + 1
+                    below.append(step.to)
+        level = below
+    graph.routes["depth"] = depth
+    return depth

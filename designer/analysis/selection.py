@@ -1,0 +1,221 @@
+"""Selectors of workloads resolved to parts, and who sends to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.islands import Islands, LocalGraph, find_islands
+from designer.analysis.network import Network
+from designer.analysis.routes import Legs
+from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError, DesignerError
+from designer.workload.operations import Pairing, Transfer
+
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+_WORDS: Final = {
+    "gpus": Capability.ACCELERATE,
+    "accelerators": Capability.ACCELERATE,
+    "memory": Capability.MEMORY,
+    "nics": Capability.ATTACH,
+    "cpus": Capability.COMPUTE,
+}
+#: words that name part kinds with a capability in common but a different place in the design
+_KINDS: Final = {"storage": ("storage", "drive"), "drives": ("drive",), "servers": ("server",), "dpus": ("dpu",)}
+#: all pairs of two sets are refused above this
+MAX_FLOWS: Final = 4_000_000
+
+
+def resolve(network: Network, selector: str, place: str) -> Int:
+    """Numbers of the parts a selector names, in natural order.
+
+    Raises
+    ------
+    AnalysisError
+        If it names none.
+    """
+    found: list[Int] = []
+    for piece in (p.strip() for p in selector.split(",")):
+        if piece in _WORDS:
+            found.append(np.flatnonzero(network.has(_WORDS[piece])))
+        elif piece in _KINDS:
+            # Storage systems come first; the drives of servers stand in where there is none.
+            chosen = np.empty(0, dtype=np.int64)
+            for kind in _KINDS[piece]:
+                chosen = network.parts_of_kind(kind)
+                if len(chosen):
+                    break
+            found.append(chosen)
+        else:
+            try:
+                found.append(network.net.select(piece).flat)
+            except DesignerError as error:
+                raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+    parts = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+    if not len(parts):
+        raise AnalysisError(
+            f"{selector!r} names no part of this design", place=place, remedy="add such parts or choose others"
+        )
+    _, first = np.unique(parts, return_index=True)
+    return parts[np.sort(first)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """Flows of a transfer before routing.
+
+    Parameters
+    ----------
+    legs
+        Ways to route; several legs may belong to one flow.
+    source, target : (n_flows,) the part a flow is named after at each end
+    """
+
+    legs: Legs
+    source: Int
+    target: Int
+
+    @property
+    def n_flows(self) -> int:
+        """Number of flows."""
+        return len(self.source)
+
+
+def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
+    """The flows of a transfer.
+
+    Raises
+    ------
+    AnalysisError
+        If a side names nothing, sides do not match, or there would be more than ``MAX_FLOWS`` flows.
+    """
+    source = resolve(network, operation.source, f"{place}.from")
+    target = resolve(network, operation.target, f"{place}.to")
+    pairing = operation.pairing if operation.pairing != "auto" else _choose(network, source, target)
+    if pairing == "nearest":
+        return _nearest(network, source, target)
+    if pairing == "striped":
+        return _striped(np.tile(source, (len(target), 1)), target)
+    a, b = _pairs(source, target, pairing, operation.seed, place)
+    keep = a != b
+    a, b = a[keep], b[keep]
+    if not len(a):
+        raise AnalysisError("every flow would end where it begins", place=place, remedy="choose other parts")
+    if operation.both_ways:
+        a, b = np.concatenate([a, b]), np.concatenate([b, a])
+    return Traffic(Legs.of(a, b), a, b)
+
+
+def _choose(network: Network, source: Int, target: Int) -> Pairing:
+    memory, store = network.has(Capability.MEMORY), network.has(Capability.STORE)
+    local = memory | store
+    if len(source) > 1 and np.array_equal(np.sort(source), np.sort(target)):
+        return "shift"
+    if store[source].all() and not _share_islands(network, source, target):
+        return "striped"
+    if local[source].all() or local[target].all():
+        return "nearest"
+    return "pairs" if len(source) == len(target) else "all"
+
+
+def _share_islands(network: Network, source: Int, target: Int) -> bool:
+    return bool(np.isin(network.island[target], network.island[source]).any())
+
+
+def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) -> tuple[Int, Int]:
+    if pairing == "shift":
+        both = np.concatenate([source, target[~np.isin(target, source)]])
+        return both, np.roll(both, -(len(both) // 2))
+    if pairing == "permutation":
+        both = np.concatenate([source, target[~np.isin(target, source)]])
+        return both, np.random.default_rng(seed).permutation(both)
+    if pairing == "pairs":
+        if len(source) != len(target) and 1 not in (len(source), len(target)):
+            raise AnalysisError(
+                f"pairs need as many parts on both sides, here {len(source)} and {len(target)}", place=place,
+                remedy="change the selection or use the pairing all",
+            )  # fmt: skip
+        n = max(len(source), len(target))
+        return np.resize(source, n), np.resize(target, n)
+    if len(source) * len(target) > MAX_FLOWS:
+        raise AnalysisError(
+            f"all pairs would be {len(source) * len(target):,} flows", place=place, remedy="use the pairing permutation"
+        )
+    return np.repeat(source, len(target)), np.tile(target, len(source))
+
+
+def _striped(table: Int, target: Int) -> Traffic:
+    """Each target from all sources of its row, in equal shares."""
+    n, width = table.shape
+    flow = np.repeat(np.arange(n), width)
+    legs = Legs(flow, table.ravel(), np.repeat(target, width), np.full(n * width, 1 / width))
+    return Traffic(legs, table[:, 0], target)
+
+
+def _nearest(network: Network, source: Int, target: Int) -> Traffic:
+    """Each part of the one side with the parts of the other that are nearest to it, in equal shares.
+
+    The side with accelerators makes the flows; where neither or both have, the targets do.
+    """
+    accelerates = network.has(Capability.ACCELERATE)
+    outward = bool(accelerates[source].all() and not accelerates[target].all())
+    owners, offered = (source, target) if outward else (target, source)
+    islands = find_islands(network)
+    allowed = np.zeros(network.net.n_parts, dtype=bool)
+    allowed[offered] = True
+    offers = np.bincount(network.island[offered], minlength=network.n_islands) > 0
+    flow: list[Int] = []
+    partner: list[Int] = []
+    share: list[npt.NDArray[np.float64]] = []
+    inside = offers[network.island[owners]]
+    for owner_rows, partners in _nearest_rows(network, islands, owners, np.flatnonzero(inside), allowed):
+        width = partners.shape[1]
+        flow.append(np.repeat(owner_rows, width))
+        partner.append(partners.ravel())
+        share.append(np.full(partners.size, 1 / width))
+    far = np.flatnonzero(~inside)
+    if len(far):
+        flow.append(np.repeat(far, len(offered)))
+        partner.append(np.tile(offered, len(far)))
+        share.append(np.full(len(far) * len(offered), 1 / len(offered)))
+    flows, partners, shares = np.concatenate(flow), np.concatenate(partner), np.concatenate(share)
+    own = owners[flows]
+    legs = Legs(flows, own, partners, shares) if outward else Legs(flows, partners, own, shares)
+    _, first = np.unique(flows, return_index=True)
+    lead = partners[first]
+    return Traffic(legs, owners, lead) if outward else Traffic(legs, lead, owners)
+
+
+def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, allowed: Bool) -> list[tuple[Int, Int]]:
+    """For owners with offers in their own island: rows that look alike, and the partners of each row."""
+    found: list[tuple[Int, Int]] = []
+    pattern: dict[tuple[int, int, bytes], list[int]] = {}
+    for row in rows.tolist():
+        island = int(network.island[owners[row]])
+        key = (
+            int(islands.class_of[island]),
+            int(islands.local[owners[row]]),
+            allowed[islands.members(island)].tobytes(),
+        )
+        pattern.setdefault(key, []).append(row)
+    for (cls, at, mask), alike in pattern.items():
+        offered = np.flatnonzero(np.frombuffer(mask, dtype=bool)).tolist()
+        local = np.array(nearest_places(islands.classes[cls], at, offered), dtype=np.int64)
+        where = np.array(alike)
+        base = islands.part_start[network.island[owners[where]]]
+        found.append((where, islands.parts[base[:, None] + local]))
+    return found
+
+
+def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
+    """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no way."""
+    rules = rules or Rules()
+    cost = {o: s.cost for o in offered if (s := find_segment(graph, at, o, rules)) is not None}
+    best = min(cost.values(), default=0)
+    return [o for o in offered if cost.get(o) == best] or offered

@@ -1,0 +1,373 @@
+"""Transfers evaluated: routed, shared fairly, with what binds each flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.achieved import COPY, P2P, RDMA, STORAGE, Achieved
+from designer.analysis.bounds import Limit, Resources, describe, with_gains
+from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
+from designer.analysis.islands import find_islands
+from designer.analysis.network import Network
+from designer.analysis.results import Bound, ChannelLoads, Flow
+from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.selection import Traffic, nearest_places, pair_up
+from designer.catalog.parttype import Capability, value_of
+from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.sources import Constant, Status
+from designer.workload.operations import Transfer
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+#: most flows that are listed one by one
+MAX_LISTED: Final = 256
+#: relative half width of a capacity whose source gives no band, by how sure it is
+SPREAD: Final = {
+    Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
+    Status.SECONDARY: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
+    Status.DERIVED: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
+    Status.UNVERIFIED: Constant(0.2, 0.1, 0.4, "assumed-spread", Status.ASSUMED),
+    Status.ASSUMED: Constant(0.3, 0.1, 0.5, "assumed-spread", Status.ASSUMED),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TransferAnswer:
+    """What a transfer achieves.
+
+    Parameters
+    ----------
+    rate, low, high : (n_flows,) [B/s]; 0 for flows without a way
+    binding, next
+        What limits the slowest flows, and what would next.
+    sources
+        Keys of what the rates rest on.
+    """
+
+    traffic: Traffic
+    rate: Float
+    low: Float
+    high: Float
+    binding: tuple[Bound, ...]
+    next: tuple[Bound, ...]
+    flows: tuple[Flow, ...]
+    loads: ChannelLoads
+    sources: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def evaluate_transfer(network: Network, operation: Transfer, place: str) -> TransferAnswer:
+    """Rates of all flows of a transfer, and what binds them.
+
+    Raises
+    ------
+    AnalysisError
+        If nothing can be routed.
+    """
+    traffic = pair_up(network, operation, place)
+    legs = _through_memory(network, traffic, operation)
+    routes = route(network, legs)
+    findings = _lost(network, traffic, routes, place)
+    return _Evaluation(network, traffic, legs, routes, operation).answer(findings)
+
+
+def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> list[Finding]:
+    found: list[Finding] = []
+    net = network.net
+    if len(routes.lost):
+        if len(routes.lost) == traffic.n_flows:
+            f = int(routes.lost[0])
+            raise AnalysisError(
+                f"there is no way from {net.path(int(traffic.source[f]))} to {net.path(int(traffic.target[f]))}",
+                place=place, remedy="join them by links, or give both servers NICs on one network",
+            )  # fmt: skip
+        where = tuple(net.path(int(traffic.target[f])) for f in routes.lost[:20])
+        text = f"{len(routes.lost)} of {traffic.n_flows} flows have no way and are left out"
+        found.append(Finding("FLOW-NO-WAY", Severity.ERROR, text, where, "join these parts to the others"))
+    if routes.hashed:
+        text = "traffic is hashed to single ways: splitting it over all ways would need too many entries"
+        found.append(Finding("FLOW-HASHED", Severity.INFO, text, (), "set the policy to hash to choose the seed"))
+    return found
+
+
+def _through_memory(network: Network, traffic: Traffic, operation: Transfer) -> Legs:
+    """Legs with a stop in host memory where the policy has no direct path between devices of different kinds."""
+    policy = network.design.policy
+    wanted = not policy.gpudirect if operation.through_memory is None else operation.through_memory
+    legs = traffic.legs
+    if not wanted:
+        return legs
+    memory = network.has(Capability.MEMORY)
+    accelerates = network.has(Capability.ACCELERATE)
+    outside = network.island[legs.source] != network.island[legs.target]
+    stores = network.has(Capability.STORE)
+    stop_a = accelerates[legs.source] & (outside | stores[legs.target])
+    stop_b = accelerates[legs.target] & (outside | stores[legs.source])
+    pieces: list[Legs] = []
+    first = np.where(stop_a, _near_memory(network, legs.source, memory), legs.source)
+    last = np.where(stop_b, _near_memory(network, legs.target, memory), legs.target)
+    for rows, source, target in (
+        (stop_a & (first != legs.source), legs.source, first),
+        (np.ones(len(legs), dtype=bool), first, last),
+        (stop_b & (last != legs.target), last, legs.target),
+    ):
+        pieces.append(Legs(legs.flow[rows], source[rows], target[rows], legs.share[rows]))
+    return Legs(*(np.concatenate([getattr(p, name) for p in pieces]) for name in ("flow", "source", "target", "share")))
+
+
+def _near_memory(network: Network, parts: Int, memory: npt.NDArray[np.bool_]) -> Int:
+    """The host memory nearest to each part; the part itself where its island has none."""
+    islands = find_islands(network)
+    known: dict[tuple[int, int], int] = {}
+    near = parts.copy()
+    for row, part in enumerate(parts.tolist()):
+        island = int(network.island[part])
+        key = (int(islands.class_of[island]), int(islands.local[part]))
+        if key not in known:
+            offered = np.flatnonzero(memory[islands.members(island)]).tolist()
+            known[key] = nearest_places(islands.classes[key[0]], key[1], offered)[0] if offered else key[1]
+        near[row] = islands.part(island, known[key])
+    return near
+
+
+class _Evaluation:
+    """One transfer being solved."""
+
+    def __init__(self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, operation: Transfer) -> None:
+        self.network, self.traffic, self.routes, self.operation = network, traffic, routes, operation
+        self.achieved = Achieved(network)
+        n = traffic.n_flows
+        self.protocol = self._protocols()
+        self.placement = self.achieved.placement(routes, n)
+        self.fraction = self.achieved.of(routes, self.protocol, self.placement)
+        resource = self._link_resources()
+        part_flow, part_resource, part_usage = self._part_entries(legs)
+        limit_flow, limit_resource, limit_usage, self.limits = self._client_limits(legs)
+        flow = np.concatenate([routes.flow, part_flow, limit_flow])
+        resource = np.concatenate([resource, part_resource, limit_resource])
+        usage = np.concatenate([routes.share / self.fraction, part_usage, limit_usage])
+        self.alive = np.ones(n, dtype=bool)
+        self.alive[routes.lost] = False
+        self.number = np.cumsum(self.alive) - 1
+        keep = self.alive[flow]
+        flow, resource, usage = self.number[flow[keep]], resource[keep], usage[keep]
+        order = np.argsort(flow, kind="stable")
+        n_alive = int(self.alive.sum())
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
+        capacity = np.concatenate([network.capacity, [limit.capacity for limit in self.limits]])
+        demand = np.full(n_alive, operation.demand if operation.demand > 0 else np.inf)
+        self.incidence = Incidence(
+            ptr, resource[order].astype(np.int32), usage[order], capacity, np.ones(n_alive), demand
+        )
+
+    def _protocols(self) -> Int:
+        network, traffic = self.network, self.traffic
+        accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
+        code = np.full(traffic.n_flows, COPY, dtype=np.int64)
+        code[accelerates[traffic.source] & accelerates[traffic.target]] = P2P
+        code[network.island[traffic.source] != network.island[traffic.target]] = RDMA
+        code[stores[traffic.source] | stores[traffic.target]] = STORAGE
+        return code
+
+    def _link_resources(self) -> Int:
+        network, routes = self.network, self.routes
+        link = routes.channel >> 1
+        cables = network.cables[link]
+        direction = np.where(network.full[link], routes.channel & 1, 0)
+        spread = (routes.flow.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + link.astype(np.uint64)) >> np.uint64(
+            17
+        )
+        cable = (spread % cables.astype(np.uint64)).astype(np.int64)
+        return network.first_resource[link] + direction * cables + cable
+
+    def _part_entries(self, legs: Legs) -> tuple[Int, Int, Float]:
+        """Media and accelerator memory at both ends of every leg."""
+        network = self.network
+        read = np.array([r.read if r else 0.0 for r in network.part_resources])
+        write = np.array([r.write if r else 0.0 for r in network.part_resources])
+        definition = network.net.part_def
+        flow: list[Int] = []
+        resource: list[Int] = []
+        usage: list[Float] = []
+        for ends, cost in ((legs.source, read), (legs.target, write)):
+            rows = np.flatnonzero(network.part_resource[ends] >= 0)
+            flow.append(legs.flow[rows])
+            resource.append(network.part_resource[ends[rows]])
+            usage.append(legs.share[rows] * cost[definition[ends[rows]]])
+        return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage)
+
+    def _client_limits(self, legs: Legs) -> tuple[Int, Int, Float, tuple[Limit, ...]]:
+        """What one client can get from a storage system through its mount, one limit per server and system."""
+        network, net = self.network, self.network.net
+        per_definition: dict[tuple[str, int], float] = {}
+        for name in ("client_read_bandwidth", "client_write_bandwidth"):
+            for d, part in enumerate(net.part_defs):
+                quantity = network.design.quantity(part, name)
+                value = value_of(part.kind, name, quantity) if quantity else None
+                if value:
+                    per_definition[(name, d)] = value
+        none = np.empty(0, dtype=np.int64)
+        if not per_definition:
+            return none, none, np.empty(0), ()
+        flow: list[int] = []
+        resource: list[int] = []
+        usage: list[float] = []
+        limits: dict[tuple[int, int, str], int] = {}
+        made: list[Limit] = []
+        ends = (
+            ("client_read_bandwidth", legs.source, legs.target),
+            ("client_write_bandwidth", legs.target, legs.source),
+        )
+        for name, systems, clients in ends:
+            definition = net.part_def[systems]
+            for row in np.flatnonzero(np.isin(definition, [d for n, d in per_definition if n == name])).tolist():
+                system, client = int(systems[row]), int(network.island[clients[row]])
+                key = (system, client, name)
+                if key not in limits:
+                    limits[key] = len(made)
+                    server = net.path(int(clients[row])).rpartition("/")[0] or "the server"
+                    label = f"client of {net.part(system).label} at {server}"
+                    made.append(
+                        Limit(f"client:{net.path(system)}", label, per_definition[(name, int(definition[row]))])
+                    )
+                flow.append(int(legs.flow[row]))
+                resource.append(network.n_resources + limits[key])
+                usage.append(float(legs.share[row]))
+        return np.array(flow, dtype=np.int64), np.array(resource, dtype=np.int64), np.array(usage), tuple(made)
+
+    def answer(self, findings: list[Finding]) -> TransferAnswer:
+        """Solve and explain."""
+        network, incidence = self.network, self.incidence
+        allocation = solve(incidence)
+        bound = binding(incidence, allocation)
+        resources = Resources(network, self.limits)
+        fractions = self._fraction_of_resource()
+        worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + 1e-9))
+        first = bound.union(worst.tolist()) if len(worst) <= MAX_LISTED * 256 else bound.resource
+        described, members = describe(resources, incidence, first.tolist(), fractions)
+        described = with_gains(described, members, incidence, allocation, slowest())
+        after = next_bottleneck(incidence, worst, allocation) if len(first) else None
+        then = describe(resources, incidence, after.then.tolist(), fractions)[0] if after is not None else ()
+        low, high, sources = self._band(allocation, bound)
+        n = self.traffic.n_flows
+        rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
+        rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
+        if self.operation.demand > 0 and not len(first):
+            asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
+            described = (asked,)
+        return TransferAnswer(
+            self.traffic, rate, lows, highs, described, then, self._listed(rate, lows, highs, bound),
+            self._loads(rate), sources, tuple(findings),
+        )  # fmt: skip
+
+    def _fraction_of_resource(self) -> dict[int, float]:
+        channel_resource = self._link_resources()
+        _, first = np.unique(channel_resource, return_index=True)
+        return dict(zip(channel_resource[first].tolist(), self.fraction[first].tolist(), strict=True))
+
+    def _band(self, allocation: Allocation, bound: Binding) -> tuple[Float, Float, tuple[str, ...]]:
+        """Rates if what binds each flow achieved the low or the high end of its fraction and capacity."""
+        network = self.network
+        rate = allocation.rate
+        low, high = np.ones(len(rate)), np.ones(len(rate))
+        owner = np.repeat(np.arange(len(rate)), np.diff(bound.ptr))
+        alive = np.flatnonzero(self.alive)
+        ratio: dict[tuple[int, int, int], tuple[float, float]] = {}
+        sources: set[str] = set()
+        code = self.protocol[alive] * 3 + self.placement[alive]
+        lows, highs = np.empty(len(owner)), np.empty(len(owner))
+        definition, status = self._definitions(bound.resource)
+        for d, c in np.unique(np.stack([definition, code[owner]], axis=1), axis=0).tolist():
+            rows = (definition == d) & (code[owner] == c)
+            key = (d, c // 3, c % 3)
+            if key not in ratio:
+                ratio[key] = self._ratio(key, sources)
+            lows[rows], highs[rows] = ratio[key]
+        del status
+        np.minimum.at(low, owner, lows)
+        # With a tie the flow rises only as far as the least of them.
+        tops = np.full(len(rate), np.inf)
+        np.minimum.at(tops, owner, highs)
+        high = np.where(np.isfinite(tops), tops, 1.0)
+        for link in network.net.link_defs:
+            if link.source:
+                sources.add(link.source)
+        return rate * low, rate * np.maximum(high, low), tuple(sorted(sources))
+
+    def _definitions(self, resource: Int) -> tuple[Int, Int]:
+        """Link definition of each resource; −1 for those of parts and limits."""
+        network = self.network
+        found = np.full(len(resource), -1, dtype=np.int64)
+        links = resource < network.n_link_resources
+        link = np.searchsorted(network.first_resource, resource[links], side="right") - 1
+        found[links] = network.net.link_def[link]
+        return found, links.astype(np.int64)
+
+    def _ratio(self, key: tuple[int, int, int], sources: set[str]) -> tuple[float, float]:
+        definition, protocol, placement = key
+        if definition < 0:
+            spread = SPREAD[Status.SECONDARY].value
+            sources.add("assumed-spread")
+            return 1 - spread, 1 + spread
+        constant = self.achieved.constant(definition, protocol, placement)
+        status = self.network.link_facts[definition].status
+        spread = SPREAD[status].value if status in (Status.UNVERIFIED, Status.ASSUMED) else 0.0
+        sources.add(constant.source)
+        if spread:
+            sources.add("assumed-spread")
+        return constant.low / constant.value * (1 - spread), constant.high / constant.value * (1 + spread)
+
+    def _loads(self, rate: Float) -> ChannelLoads:
+        routes, network = self.routes, self.network
+        carried = routes.share * rate[routes.flow]
+        n = 2 * network.net.n_links
+        load = np.bincount(routes.channel, carried, n).astype(np.float64)
+        occupied = np.bincount(routes.channel, carried / self.fraction, n).astype(np.float64)
+        shared = ~np.repeat(network.full, 2)
+        if shared.any():
+            both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
+            occupied = np.where(shared, both, occupied)
+        return ChannelLoads(load, occupied / np.repeat(network.rate, 2))
+
+    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> tuple[Flow, ...]:
+        network, net, traffic = self.network, self.network.net, self.traffic
+        resources = Resources(network, self.limits)
+        order = np.argsort(self.routes.flow, kind="stable")
+        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, MAX_LISTED) + 1))
+        listed: list[Flow] = []
+        for f in range(min(traffic.n_flows, MAX_LISTED)):
+            channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
+            source, target = int(traffic.source[f]), int(traffic.target[f])
+            by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []
+            listed.append(
+                Flow(
+                    f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
+                    tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
+                    float(rate[f]), float(low[f]), float(high[f]), tuple(by),
+                )
+            )  # fmt: skip
+        return tuple(listed)
+
+
+def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
+    """Channels of a flow as it meets them from its source."""
+    by_start: dict[int, list[int]] = {}
+    for channel in channels:
+        by_start.setdefault(network.ends(channel)[0], []).append(channel)
+    ordered: list[int] = []
+    todo, seen = [source], {source}
+    while todo:
+        at = todo.pop(0)
+        for channel in by_start.pop(at, ()):
+            ordered.append(channel)
+            end = network.ends(channel)[1]
+            if end not in seen:
+                seen.add(end)
+                todo.append(end)
+    return ordered + [c for left in by_start.values() for c in left]

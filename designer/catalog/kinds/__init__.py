@@ -1,0 +1,1 @@
+"""Part kinds, one per file."""

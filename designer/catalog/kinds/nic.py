@@ -1,0 +1,28 @@
+"""NIC: joins a host to a network."""
+
+from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+
+KIND = PartKind(
+    name="nic",
+    title="NIC",
+    plural="NICs",
+    order=70,
+    icon="nic",
+    help="NIC: joins a host to a network.",
+    capabilities=frozenset({Capability.ATTACH}),
+    transit=frozenset({(Domain.HOST, Domain.NETWORK), (Domain.NETWORK, Domain.HOST)}),
+    ports=(
+        PortKind("pcie", "PCIe", ("pcie", "c2c")),
+        PortKind("network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports"),
+    ),
+    fields=(
+        Field("ports", "Network ports", "count"),
+        Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
+        Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+        Field("pcie_generation", "PCIe generation", "count"),
+        Field("pcie_lanes", "PCIe lanes", "count"),
+        Field("power_per_part", "Power", "power"),
+        Field("technology", "Technology", "text"),
+        Field("role", "Role", "text"),
+    ),
+)

@@ -1,0 +1,26 @@
+"""NUMA domain: a part of a socket with its own memory and root ports."""
+
+from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+
+KIND = PartKind(
+    name="numa",
+    title="NUMA domain",
+    plural="NUMA domains",
+    order=25,
+    icon="numa",
+    help="NUMA domain: a part of a socket with its own memory and root ports.",
+    capabilities=frozenset({Capability.ROOT, Capability.SWITCH}),
+    transit=frozenset(
+        {(Domain.HOST, Domain.HOST), (Domain.HOST, Domain.ACCELERATOR), (Domain.ACCELERATOR, Domain.HOST)}
+    ),
+    ports=(
+        PortKind("internal", "On-die fabric", ("infinity_fabric", "upi", "c2c")),
+        PortKind("pcie", "PCIe root ports", ("pcie",)),
+        PortKind("memory", "Memory channels", ("memory_bus",)),
+        PortKind("nvlink", "NVLink to accelerators", ("nvlink",)),
+    ),
+    fields=(
+        Field("cores", "Cores", "count"),
+        Field("memory_capacity", "Local memory", "size"),
+    ),
+)

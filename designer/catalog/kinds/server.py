@@ -1,0 +1,19 @@
+"""Server: the chassis that holds sockets, accelerators and NICs."""
+
+from designer.catalog.parttype import Capability, Field, PartKind
+
+KIND = PartKind(
+    name="server",
+    title="Server",
+    plural="Servers",
+    order=10,
+    icon="server",
+    help="Server: the chassis that holds sockets, accelerators and NICs.",
+    contains=("cpu", "numa", "memory", "pcie_switch", "gpu", "nvswitch", "nic", "dpu", "drive", "switch", "storage"),
+    capabilities=frozenset({Capability.CONTAIN}),
+    fields=(
+        Field("height", "Height units", "count"),
+        Field("power_max", "Largest power draw", "power"),
+        Field("vendor_model", "Vendor model", "text"),
+    ),
+)

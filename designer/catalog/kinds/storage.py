@@ -1,0 +1,29 @@
+"""Storage system: an array, server or service that keeps data behind a network."""
+
+from designer.catalog.parttype import Capability, Field, PartKind, PortKind
+
+KIND = PartKind(
+    name="storage",
+    title="Storage",
+    plural="Storage systems",
+    order=90,
+    icon="storage",
+    help="Storage system: an array, server or service that keeps data behind a network.",
+    capabilities=frozenset({Capability.STORE}),
+    ports=(
+        PortKind("network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports"),
+        PortKind("pcie", "PCIe", ("pcie",)),
+    ),
+    fields=(
+        Field("capacity", "Capacity", "size"),
+        Field("read_bandwidth", "Sequential read", "rate"),
+        Field("write_bandwidth", "Sequential write", "rate"),
+        Field("random_read_rate", "Random reads", "frequency"),
+        Field("random_write_rate", "Random writes", "frequency"),
+        Field("client_read_bandwidth", "One client, read", "rate"),
+        Field("client_write_bandwidth", "One client, write", "rate"),
+        Field("protocol", "Protocol", "text"),
+        Field("access_latency", "Access latency", "duration"),
+        Field("ports", "Network ports", "count"),
+    ),
+)

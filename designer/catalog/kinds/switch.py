@@ -1,0 +1,29 @@
+"""Network switch: leaf, spine or core of a fabric."""
+
+from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+
+KIND = PartKind(
+    name="switch",
+    title="Network switch",
+    plural="Network switches",
+    order=80,
+    icon="switch",
+    help="Network switch: leaf, spine or core of a fabric.",
+    capabilities=frozenset({Capability.SWITCH}),
+    transit=frozenset({(Domain.NETWORK, Domain.NETWORK)}),
+    ports=(PortKind("network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports"),),
+    fields=(
+        Field("ports", "Ports", "count"),
+        Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+        Field("cages", "Cages", "count", help="One cage may hold several ports."),
+        Field("uplink_ports", "Uplink ports", "count"),
+        Field("uplink_port_bandwidth_per_direction", "One uplink port, per direction", "rate"),
+        Field("bandwidth_per_direction", "Switching capacity, one way", "rate"),
+        Field("hop_latency", "Port-to-port latency", "duration"),
+        Field("height", "Height units", "count"),
+        Field("technology", "Technology", "text"),
+        Field("tier", "Tier", "text"),
+        Field("in_switch_reduction", "Reduces in the switch (SHARP)", "flag"),
+        Field("power_max", "Largest power draw", "power"),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Link kinds, one per file."""

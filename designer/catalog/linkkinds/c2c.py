@@ -1,0 +1,16 @@
+"""Chip-to-chip: NVLink-C2C between Grace and its accelerators."""
+
+from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.sources import Constant, Status
+
+LINK_KIND = LinkKind(
+    name="c2c",
+    title="Chip-to-chip",
+    domain=Domain.HOST,
+    duplex=Duplex.FULL,
+    achievable=Constant(0.82, 0.78, 0.86, source="c2c-measured", status=Status.SECONDARY),
+    default_rate="225 GB/s",
+    latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    order=40,
+    help="NVLink-C2C between Grace and its accelerators",
+)

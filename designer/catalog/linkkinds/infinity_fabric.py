@@ -1,0 +1,16 @@
+"""Infinity Fabric: AMD socket to socket, and between the quadrants of a socket."""
+
+from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.sources import Constant, Status
+
+LINK_KIND = LinkKind(
+    name="infinity_fabric",
+    title="Infinity Fabric",
+    domain=Domain.HOST,
+    duplex=Duplex.FULL,
+    achievable=Constant(0.75, 0.5, 0.9, source="socket-links", status=Status.UNVERIFIED),
+    default_rate="36 GB/s",
+    latency=Constant(1e-07, 6e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    order=51,
+    help="AMD socket to socket, and between the quadrants of a socket",
+)

@@ -1,0 +1,16 @@
+"""Memory bus: Socket to its DRAM; reads and writes share it."""
+
+from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.sources import Constant, Status
+
+LINK_KIND = LinkKind(
+    name="memory_bus",
+    title="Memory bus",
+    domain=Domain.HOST,
+    duplex=Duplex.SHARED,
+    achievable=Constant(0.78, 0.7, 0.86, source="dram-stream", status=Status.SECONDARY),
+    default_rate="204.8 GB/s",
+    latency=Constant(1e-07, 8e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    order=60,
+    help="Socket to its DRAM; reads and writes share it",
+)

@@ -1,0 +1,16 @@
+"""PCIe: PCI Express; raw rate after line encoding, per direction."""
+
+from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.sources import Constant, Status
+
+LINK_KIND = LinkKind(
+    name="pcie",
+    title="PCIe",
+    domain=Domain.HOST,
+    duplex=Duplex.FULL,
+    achievable=Constant(0.85, 0.78, 0.88, source="pcie-copy-measured", status=Status.SECONDARY),
+    default_rate="31.507692 GB/s",
+    latency=Constant(1e-06, 5e-07, 1.5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    order=10,
+    help="PCI Express; raw rate after line encoding, per direction",
+)

@@ -1,0 +1,16 @@
+"""xGMI: AMD accelerator to accelerator."""
+
+from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.sources import Constant, Status
+
+LINK_KIND = LinkKind(
+    name="xgmi",
+    title="xGMI",
+    domain=Domain.ACCELERATOR,
+    duplex=Duplex.FULL,
+    achievable=Constant(0.74, 0.7, 0.8, source="xgmi-rccl-plan", status=Status.DERIVED),
+    default_rate="50 GB/s",
+    latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    order=21,
+    help="AMD accelerator to accelerator",
+)

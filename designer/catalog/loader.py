@@ -1,0 +1,296 @@
+"""The catalog: part types read from files, one at a time and only when asked for.
+
+A part type lives in ``<folder>/<kind>/<vendor>/<part>.toml``; its id is that path. The shipped folder is
+``assets/catalog``; a user may add folders of their own, whose files win over shipped ones of the same id.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from pydantic import ValidationError
+
+from designer import resources
+from designer.catalog.names import Aliases, likeness, normal
+from designer.catalog.parttype import PartType, part_kinds
+from designer.errors import CatalogError
+
+#: a part file beyond this size is a mistake, not a part [B]
+LARGEST_FILE: Final = 1 << 20
+ALIASES_FILE: Final = "aliases.toml"
+
+_HEAD = re.compile(r'^(title|vendor)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
+_ID = re.compile(r"[a-z0-9_]+(/[a-zA-Z0-9_.+-]+)+")
+_UNION_TAGS: Final = frozenset({"str", "int", "bool"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a list of parts shows of one part type."""
+
+    id: str
+    kind: str
+    title: str
+    vendor: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """An entry with the texts that a search looks into, made once."""
+
+    entry: Entry
+    text: str
+    tight: str
+    exact: frozenset[str]
+    last: str
+
+
+class Catalog:
+    """Part types by id, with search and aliases. Nothing is read before it is asked for.
+
+    Parameters
+    ----------
+    extra
+        Folders of the user's own part files, laid out like the shipped one; the last one wins.
+    shipped
+        The folder that comes with the program; ``assets/catalog`` when not given.
+    """
+
+    def __init__(self, extra: Path | Sequence[Path] = (), *, shipped: Path | None = None) -> None:
+        self._extra = (extra,) if isinstance(extra, Path) else tuple(extra)
+        self._shipped = shipped
+        self._types: dict[str, PartType] = {}
+        self._paths: Mapping[str, Path] | None = None
+        self._entries: tuple[_Indexed, ...] | None = None
+        self._aliases: Aliases | None = None
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders read, the one that wins first."""
+        return (*reversed(self._extra), self._shipped or resources.assets() / "catalog")
+
+    def get(self, id: str) -> PartType:
+        """The part type called `id`. Reads that one file, once.
+
+        Raises
+        ------
+        CatalogError
+            If there is no such part, or its file is wrong; with file, place and remedy.
+        """
+        found = self._types.get(id)
+        if found is None:
+            path = self._path(id)
+            if path is None:
+                raise self._unknown(id)
+            found = self._types[id] = read_part_file(path, id)
+        return found
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and (id in self._types or self._path(id) is not None)
+
+    def ids(self, kind: str | None = None) -> tuple[str, ...]:
+        """All ids, sorted, of one kind or of all. Read from the names of the files alone."""
+        if self._paths is None:
+            found: dict[str, Path] = {}
+            for folder in reversed(self.folders):
+                for path in folder.rglob("*.toml"):
+                    id = path.relative_to(folder).with_suffix("").as_posix()
+                    if "/" in id:
+                        found[id] = path
+            self._paths = dict(sorted(found.items()))
+        return tuple(i for i in self._paths if kind is None or i.startswith(kind + "/"))
+
+    def all(self, kind: str | None = None) -> Iterator[PartType]:
+        """Every part type, of one kind or of all, sorted by id. Reads every such file."""
+        return (self.get(id) for id in self.ids(kind))
+
+    def entries(self, kind: str | None = None) -> tuple[Entry, ...]:
+        """Id, title and vendor of every part type, sorted by id. Reads the heads of the files once."""
+        return tuple(i.entry for i in self._index() if kind is None or i.entry.kind == kind)
+
+    def find(self, query: str, kind: str | None = None) -> tuple[Entry, ...]:
+        """Part types whose id, title, vendor or aliases hold every word of `query`, the best match first.
+
+        An empty query finds all.
+        """
+        words = query.casefold().split()
+        whole = normal(query)
+        exact = self.aliases.get(query)
+        scored: list[tuple[int, str, Entry]] = []
+        for indexed in self._index():
+            entry = indexed.entry
+            if kind is not None and entry.kind != kind:
+                continue
+            score = _score(indexed, words, whole)
+            if entry.id == exact:
+                score = 0
+            if score is not None:
+                scored.append((score, entry.id, entry))
+        return tuple(entry for _, _, entry in sorted(scored, key=lambda s: s[:2]))
+
+    @property
+    def aliases(self) -> Aliases:
+        """Names that people and dumps use for part types: PCI ids, marketing names, architecture numbers."""
+        if self._aliases is None:
+            tables = [_table(f / ALIASES_FILE) for f in reversed(self.folders) if (f / ALIASES_FILE).is_file()]
+            self._aliases = Aliases(tables)
+        return self._aliases
+
+    def resolve(self, name: str, kind: str | None = None) -> str | None:
+        """The id meant by `name`: an id, an alias, or the last part of exactly one id; None if none is.
+
+        With `kind` only part types of that kind count.
+        """
+        if name in self:
+            return name if kind is None or name.startswith(kind + "/") else None
+        found = self.aliases.get(name)
+        if found is not None:
+            return found if kind is None or found.startswith(kind + "/") else None
+        wanted = normal(name)
+        same = [id for id in self.ids(kind) if normal(id.rsplit("/", 1)[-1]) == wanted]
+        return same[0] if wanted and len(same) == 1 else None
+
+    def nearest(self, kind: str, name: str, count: int = 3) -> tuple[str, ...]:
+        """Ids of the kind that look most like `name`, best first; for suggestions where a name is unknown."""
+        names: dict[str, list[str]] = {id: [id.rsplit("/", 1)[-1]] for id in self.ids(kind)}
+        for alias, id in self.aliases.items():
+            if id in names:
+                names[id].append(alias)
+        target = name.rsplit("/", 1)[-1]
+        ranked = sorted((-max(likeness(target, n) for n in known), id) for id, known in names.items())
+        return tuple(id for score, id in ranked[:count] if score < 0)
+
+    def _path(self, id: str) -> Path | None:
+        if not _ID.fullmatch(id) or any(part in (".", "..") for part in id.split("/")):
+            return None
+        for folder in self.folders:
+            path = folder / f"{id}.toml"
+            if path.is_file():
+                return path
+        return None
+
+    def _unknown(self, id: str) -> CatalogError:
+        kind = id.partition("/")[0]
+        meant = self.resolve(id)
+        near = (meant,) if meant else self.nearest(kind, id) if self.ids(kind) else ()
+        kinds = sorted({i.partition("/")[0] for i in self.ids()})
+        remedy = f"did you mean {' or '.join(near)}?" if near else f"ids begin with one of {', '.join(kinds)}"
+        return CatalogError(f"the catalog has no part type {id!r}", remedy=remedy)
+
+    def _index(self) -> tuple[_Indexed, ...]:
+        if self._entries is None:
+            ids = self.ids()
+            assert self._paths is not None
+            known: dict[str, list[str]] = {}
+            for alias, id in self.aliases.items():
+                known.setdefault(id, []).append(alias)
+            self._entries = tuple(_indexed(id, self._paths[id], known.get(id, ())) for id in ids)
+        return self._entries
+
+
+def read_part_file(path: Path, id: str | None = None) -> PartType:
+    """The part type in one file; `id` is what its place says it must be called.
+
+    Raises
+    ------
+    CatalogError
+        If the file cannot be read, is no TOML, or breaks the rules of part types; with file, place and remedy.
+    """
+    data = _table(path)
+    try:
+        part = PartType.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(p) for p in first["loc"] if p not in _UNION_TAGS)
+        raise CatalogError(
+            f"{first['msg']}",
+            file=str(path),
+            place=place or None,
+            remedy='write quantities as text with unit ("80 GB"), counts as whole numbers; see other files of the kind',
+        ) from None
+    if id is not None and part.id != id:
+        raise CatalogError(
+            f"id {part.id!r} is not the path of the file", file=str(path), place="id", remedy=f'write id = "{id}"'
+        )
+    if part.kind != part.id.partition("/")[0]:
+        raise CatalogError(
+            f"kind {part.kind!r} is not the first part of id {part.id!r}",
+            file=str(path),
+            place="kind",
+            remedy="make both the same",
+        )
+    if part.kind not in part_kinds():
+        raise CatalogError(
+            f"there is no part kind {part.kind!r}",
+            file=str(path),
+            place="kind",
+            remedy=f"use one of {', '.join(part_kinds())}",
+        )
+    for problem in part.problems():
+        place, _, text = problem.partition(": ")
+        raise CatalogError(
+            text or problem, file=str(path), place=place if text else "values", remedy="correct the value in the file"
+        )
+    return part
+
+
+def _table(path: Path) -> dict[str, object]:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise CatalogError("the file is too large for a part", file=str(path), remedy="keep it below 1 MiB")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogError(f"cannot be read: {error}", file=str(path), remedy="save it as UTF-8 text") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).partition(" (at ")
+        raise CatalogError(
+            message, file=str(path), place=place.rstrip(")") or None, remedy="mend the TOML syntax there"
+        ) from None
+
+
+def _indexed(id: str, path: Path, aliases: Sequence[str]) -> _Indexed:
+    # A broken file still gets an entry, so that one bad file does not hide the others; get() reports what is wrong.
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            head = dict(_HEAD.findall(file.read(2048).partition("\n[")[0]))
+    except OSError:
+        head = {}
+    entry = Entry(id, id.partition("/")[0], head.get("title", id), head.get("vendor", ""))
+    text = " ".join((entry.id, entry.title, entry.vendor, *aliases)).casefold()
+    last = normal(id.rsplit("/", 1)[-1])
+    return _Indexed(entry, text, normal(text), frozenset((last, normal(entry.title), normal(id))), last)
+
+
+def _score(indexed: _Indexed, words: Sequence[str], whole: str) -> int | None:
+    """How well an entry fits, smaller is better; None if it does not."""
+    if whole and whole in indexed.exact:
+        return 1
+    if all(word in indexed.text for word in words):
+        if whole and indexed.last.startswith(whole):
+            return 2
+        return 3 if all(re.search(rf"(?<![a-z0-9]){re.escape(word)}", indexed.text) for word in words) else 4
+    return 5 if whole and whole in indexed.tight else None
+
+
+@cache
+def load_catalog() -> Catalog:
+    """The shipped catalog; the same object every time, so that each file is read once."""
+    return Catalog()
+
+
+def kinds_with_parts(catalog: Catalog) -> Mapping[str, int]:
+    """How many part types each kind has, sorted by kind."""
+    counts: dict[str, int] = {}
+    for id in catalog.ids():
+        kind = id.partition("/")[0]
+        counts[kind] = counts.get(kind, 0) + 1
+    return MappingProxyType(dict(sorted(counts.items())))

@@ -1,0 +1,303 @@
+"""The design document: frozen, complete, without references to anything outside itself.
+
+A design is a *block* (parts, links, groups, wirings) with a title, the part types it uses, virtual machines,
+workloads, assertions and notes. A group repeats a block; a wiring joins members of groups by a pattern. Nothing here
+changes: an edit is a function from design to design (``designer.design.edits``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSerializer
+
+from designer.catalog.parttype import PartType, SourceRecord
+from designer.errors import DocumentError
+from designer.fields import DataRate, DataSize, Frozen, Quantity
+from designer.sources import Status
+
+#: more replicas than this in one group are refused, as is a design of more than MAX_PARTS parts after elaboration
+MAX_REPLICAS = 1_000_000
+MAX_PARTS = 4_000_000
+_FORBIDDEN_IN_ID = set("/[]*{}\"'`<>|\\")
+
+
+def check_id(text: str) -> str:
+    """`text` if it can be an id: 1 to 200 printable characters, none of ``/ [ ] * { } < > |``, no blank ends."""
+    if not text or len(text) > 200 or text != text.strip() or not text.isprintable():
+        raise ValueError(f"{text[:40]!r} cannot be an id: use 1 to 200 printable characters without blanks at the ends")
+    bad = sorted(_FORBIDDEN_IN_ID & set(text))
+    if bad:
+        raise ValueError(f"{text[:40]!r} cannot be an id: {' '.join(bad)} are not allowed")
+    return text
+
+
+Id = Annotated[str, AfterValidator(check_id)]
+#: a path to a part: an id, or through groups ``pods[0]/servers[3]/gpu0``; in wirings ``servers[*]/nic*``
+PartPath = Annotated[str, Field(min_length=1, max_length=1000)]
+_Item = TypeVar("_Item", bound="Named")
+_Thing = TypeVar("_Thing", bound=Frozen)
+
+
+class Named(Frozen):
+    """Something with an id that is unique in its list."""
+
+    id: Id
+
+
+def _keyed(items: object) -> object:
+    """A list of things with ids as a mapping; a mapping must be keyed by the ids of its values."""
+    if isinstance(items, Mapping):
+        for key, item in items.items():
+            if getattr(item, "id", key) != key:
+                raise ValueError(f"{key!r} is the key of {item.id!r}")
+        return items
+    if not isinstance(items, list | tuple):
+        raise ValueError("must be a list")
+    keyed: dict[str, Any] = {}
+    for item in items:
+        key = item.get("id") if isinstance(item, dict) else getattr(item, "id", None)
+        if not isinstance(key, str):
+            raise ValueError("every item needs an id")
+        if key in keyed:
+            raise ValueError(f"the id {key!r} exists twice")
+        keyed[key] = item
+    return keyed
+
+
+def _listed(items: Mapping[str, Any]) -> list[Any]:
+    return [items[key] for key in sorted(items)]
+
+
+_AsList = (BeforeValidator(_keyed), PlainSerializer(_listed, return_type=list[Any]))
+
+
+class Position(Frozen):
+    """Place on the canvas in scene units (pixels at 1:1), relative to the top left corner of the container."""
+
+    x: int
+    y: int
+
+
+class Size(Frozen):
+    """Extent on the canvas in scene units."""
+
+    width: int = Field(ge=8, le=1_000_000)
+    height: int = Field(ge=8, le=1_000_000)
+
+
+class Part(Named):
+    """The use of a part type in a design; ``parent`` is the id of the part that contains it."""
+
+    kind: str = Field(min_length=1, max_length=60)
+    type: str = ""
+    name: str = Field(default="", max_length=10_000)
+    parent: Id | None = None
+    overrides: Mapping[str, Quantity] = {}
+    attributes: Mapping[str, str] = {}
+    position: Position | None = None
+    size: Size | None = None
+    collapsed: bool = False
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return self.name or self.id
+
+
+class LinkValues(Frozen):
+    """What a link and a wiring have in common: a bundle of ``count`` equal parallel links and their speed.
+
+    The raw capacity of one link per direction is ``bandwidth_per_direction``; where that is missing, a PCIe link takes
+    it from generation and lanes, and any other from its kind's default, marked assumed.
+    """
+
+    kind: str = Field(min_length=1, max_length=60)
+    count: int = Field(default=1, ge=1, le=100_000)
+    bandwidth_per_direction: DataRate | None = None
+    generation: int | None = Field(default=None, ge=1, le=7)
+    lanes: int | None = Field(default=None, ge=1, le=64)
+    status: Status = Status.SECONDARY
+    source: str = ""
+    attributes: Mapping[str, str] = {}
+    note: str = ""
+
+
+class Link(Named, LinkValues):
+    """A bundle of ``count`` equal links between two parts; each end is a part id or a path to a member of a group."""
+
+    a: PartPath
+    b: PartPath
+    a_port: str = ""
+    b_port: str = ""
+
+
+class Wiring(Named, LinkValues):
+    """Links by a pattern between selected parts: ``a`` and ``b`` are paths with ``[*]`` and ``*`` in them."""
+
+    pattern: str
+    a: PartPath
+    b: PartPath
+
+
+class Block(Frozen):
+    """Parts and how they are joined; the content of a design and of a group."""
+
+    parts: Annotated[Mapping[str, Part], *_AsList] = {}
+    links: Annotated[Mapping[str, Link], *_AsList] = {}
+    groups: Annotated[Mapping[str, Group], *_AsList] = {}
+    wirings: Annotated[Mapping[str, Wiring], *_AsList] = {}
+
+
+class Group(Named):
+    """A block repeated ``replicas`` times; ``exceptions`` give single members, by index, a block of their own."""
+
+    name: str = ""
+    replicas: int = Field(ge=1, le=MAX_REPLICAS)
+    content: Block
+    exceptions: Mapping[int, Block] = {}
+    parent: Id | None = None
+    position: Position | None = None
+    collapsed: bool = True
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return self.name or self.id
+
+    def member(self, index: int) -> Block:
+        """The block of member `index`."""
+        return self.exceptions.get(index, self.content)
+
+
+class VmDevice(Frozen):
+    """A device given to a virtual machine: a part, a vGPU or MIG profile, an SR-IOV function, a device group."""
+
+    kind: Literal["passthrough", "dynamic_directpath", "vgpu", "mig_vgpu", "sriov", "device_group", "dpu"]
+    part: PartPath | None = None
+    profile: str = ""
+    count: int = Field(default=1, ge=1, le=64)
+
+
+class VirtualMachine(Named):
+    """A virtual machine and where it runs."""
+
+    name: str = ""
+    host: PartPath | None = None
+    vcpus: int = Field(default=1, ge=1, le=10_000)
+    memory: DataSize = "4 GiB"
+    memory_reservation: DataSize | None = None
+    hardware_version: int | None = None
+    release: str = ""
+    devices: tuple[VmDevice, ...] = ()
+    settings: Mapping[str, JsonValue] = {}
+    note: str = ""
+
+
+class WorkloadSpec(Named):
+    """Something to run on the design: a workload kind and its settings, which that kind checks."""
+
+    kind: str = Field(min_length=1, max_length=60)
+    title: str = ""
+    settings: Mapping[str, JsonValue] = {}
+    note: str = ""
+
+
+class Assertion(Named):
+    """A promise the design must keep: a metric of a workload compared with a value."""
+
+    workload: Id
+    metric: str
+    comparison: Literal["<=", ">=", "<", ">", "=="] = ">="
+    value: str
+    note: str = ""
+
+
+class Annotation(Named):
+    """A note or frame on the canvas."""
+
+    text: str = Field(max_length=20_000)
+    position: Position
+    size: Size | None = None
+    style: Literal["note", "frame"] = "note"
+
+
+class Policy(Frozen):
+    """How traffic chooses its way."""
+
+    gpudirect: bool = True
+    rail_affinity: bool = True
+    numa_local: bool = True
+    ecmp: Literal["split", "hash"] = "split"
+    hash_seed: int = 0
+    #: GPUs may pass data on for pairs without a direct accelerator link, as NCCL does for send and receive
+    relay_through_gpu: bool = False
+    #: access control services send peer-to-peer traffic up to the root complex
+    pcie_acs: bool = False
+
+
+class Design(Block):
+    """A whole design."""
+
+    name: str = Field(min_length=1, max_length=200)
+    title: str = ""
+    intent: str = ""
+    description: str = ""
+    part_types: Annotated[Mapping[str, PartType], *_AsList] = {}
+    sources: Mapping[str, SourceRecord] = {}
+    vms: Annotated[Mapping[str, VirtualMachine], *_AsList] = {}
+    workloads: Annotated[Mapping[str, WorkloadSpec], *_AsList] = {}
+    assertions: Annotated[Mapping[str, Assertion], *_AsList] = {}
+    annotations: Annotated[Mapping[str, Annotation], *_AsList] = {}
+    policy: Policy = Policy()
+    default_workload: str = ""
+    catalog_version: str = ""
+
+    def type_of(self, part: Part) -> PartType | None:
+        """The part type of `part` as this design carries it, or None."""
+        return self.part_types.get(part.type)
+
+    def quantity(self, part: Part, name: str) -> Quantity | None:
+        """The value `name` of a part: its override, else its type's."""
+        if name in part.overrides:
+            return part.overrides[name]
+        part_type = self.part_types.get(part.type)
+        return part_type.values.get(name) if part_type else None
+
+
+Block.model_rebuild()
+
+
+def with_changes(thing: _Thing, **changes: object) -> _Thing:
+    """`thing` with fields changed, validated again through its constructor (``model_copy`` would not check)."""
+    fields: dict[str, Any] = {name: getattr(thing, name) for name in type(thing).model_fields}
+    return type(thing).model_validate({**fields, **changes})
+
+
+def replaced(
+    mapping: Mapping[str, _Item], items: Iterable[_Item] = (), removed: Iterable[str] = ()
+) -> dict[str, _Item]:
+    """A copy of `mapping` with `items` put in by their ids and the `removed` ids taken out."""
+    copy = dict(mapping)
+    for key in removed:
+        copy.pop(key, None)
+    for item in items:
+        copy[item.id] = item
+    return copy
+
+
+def get_part(block: Block, part_id: str) -> Part:
+    """The part called `part_id` of a block.
+
+    Raises
+    ------
+    DocumentError
+        If there is none.
+    """
+    part = block.parts.get(part_id)
+    if part is None:
+        raise DocumentError(f"there is no part {part_id!r}", remedy="check the id against the outline")
+    return part

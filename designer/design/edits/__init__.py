@@ -1,0 +1,1 @@
+"""Edits: frozen functions from design to design, one noun per file. They do not know each other."""

@@ -1,0 +1,61 @@
+"""Assertions: the promises a design must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from designer.design.document import Assertion, Design
+from designer.design.edits._edit import DesignEdit, add, change, demand, remove, several
+
+
+@dataclass(frozen=True)
+class AddAssertions(DesignEdit):
+    """Put new assertions into the design."""
+
+    assertions: tuple[Assertion, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Assert {several([f'{a.metric} {a.comparison} {a.value}' for a in self.assertions], 'that', 'metrics')}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        demand(design, "workloads", [a.workload for a in self.assertions])
+        return add(design, "assertions", self.assertions)
+
+
+@dataclass(frozen=True)
+class RemoveAssertions(DesignEdit):
+    """Take assertions out."""
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Delete {several(self.ids, 'assertion', 'assertions')}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        return remove(design, "assertions", self.ids)
+
+
+@dataclass(frozen=True)
+class ChangeAssertion(DesignEdit):
+    """Change fields of an assertion."""
+
+    id: str
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Change assertion {self.id}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        changed = change(design, "assertions", (self.id,), self.changes)
+        demand(design, "workloads", (changed.assertions[self.id].workload,))
+        return changed

@@ -1,0 +1,168 @@
+"""Groups: add, remove, change, rename, and how many members they have."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from designer.design.address import block_at, missing, with_block
+from designer.design.document import Block, Design, Group
+from designer.design.edits._edit import BlockEdit, add, change, changed, demand, put, several
+from designer.design.limits import check_size
+from designer.design.references import prune, reaches, rewrite_references, with_head
+from designer.design.selectors import parse_selector
+from designer.errors import DocumentError
+
+
+@dataclass(frozen=True)
+class AddGroup(BlockEdit):
+    """Put a new group into a block."""
+
+    group: Group
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Add {self.group.replicas} × {self.group.label}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        return check_size(super().apply(design), self.place("groups", self.group.id))
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        if self.group.parent is not None and self.group.parent not in block.parts:
+            raise missing("parts", self.group.parent, self.within)
+        wrong = [k for k in self.group.exceptions if not 0 <= k < self.group.replicas]
+        if wrong:
+            raise DocumentError(
+                f"member {wrong[0]} is outside the group of {self.group.replicas}",
+                place=self.place("groups", self.group.id, "exceptions"),
+                remedy=f"choose members 0 to {self.group.replicas - 1}",
+            )
+        return add(block, "groups", (self.group,), self.within)
+
+
+@dataclass(frozen=True)
+class RemoveGroups(BlockEdit):
+    """Take groups out, with the links and wirings that reach into them."""
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Delete {several(self.ids, 'group', 'groups')}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        block = block_at(design, self.within)
+        demand(block, "groups", self.ids, self.within)
+        if not self.ids:
+            return design
+        smaller = with_block(design, self.within, put(block, "groups", removed=self.ids))
+        return prune(smaller, self.within, set(self.ids))
+
+
+@dataclass(frozen=True)
+class ChangeGroups(BlockEdit):
+    """Change the same fields of some groups: name, note, collapsed."""
+
+    ids: tuple[str, ...]
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'group', 'groups')}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.ids, tuple(self.changes))
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        fixed = ("id", "replicas", "content", "exceptions", "parent")
+        return change(block, "groups", self.ids, self.changes, self.within, fixed)
+
+
+@dataclass(frozen=True)
+class SetReplicas(BlockEdit):
+    """Repeat a group more or less often; exceptions and links of members that go away go with them."""
+
+    id: str
+    replicas: int
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Repeat {self.id} {self.replicas} times"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.id)
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        block = block_at(design, self.within)
+        demand(block, "groups", (self.id,), self.within)
+        group = block.groups[self.id]
+        if group.replicas == self.replicas:
+            return design
+        kept = {k: v for k, v in group.exceptions.items() if k < self.replicas}
+        at = self.place("groups", self.id)
+        new = changed(group, {"replicas": self.replicas, "exceptions": kept}, at)
+        block = put(block, "groups", (new,))
+        design = check_size(with_block(design, self.within, block), at)
+        if self.replicas > group.replicas:
+            return design
+        return rewrite_references(design, self.within, {self.id}, lambda path: self._clipped(block, path))
+
+    def _clipped(self, block: Block, path: str) -> str | None:
+        if "/" not in path:
+            return path
+        step = parse_selector(path).steps[0]
+        if step.high is None or step.high < self.replicas:
+            return path
+        if step.low >= self.replicas:
+            return None
+        last = self.replicas - 1
+        members = f"[{step.low}-{last}]" if step.low < last else f"[{last}]"
+        clipped = f"{step.group}{members}/{path.split('/', 1)[1]}"
+        return clipped if reaches(block, clipped) else None
+
+
+@dataclass(frozen=True)
+class SetGroupId(BlockEdit):
+    """Give a group another id; everything that refers to it follows."""
+
+    id: str
+    new_id: str
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Call {self.id} {self.new_id}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        block = block_at(design, self.within)
+        demand(block, "groups", (self.id,), self.within)
+        if self.new_id == self.id:
+            return design
+        renamed = changed(block.groups[self.id], {"id": self.new_id}, self.place("groups", self.id), fixed=())
+        if self.new_id in block.groups:
+            raise DocumentError(
+                f"there is already a group {self.new_id!r}",
+                place=self.place("groups", self.id, "id"),
+                remedy="choose another id",
+            )
+        groups = {self.new_id if k == self.id else k: renamed if k == self.id else g for k, g in block.groups.items()}
+        return rewrite_references(
+            with_block(design, self.within, block.model_copy(update={"groups": groups})),
+            self.within,
+            {self.id},
+            lambda path: with_head(path, self.new_id) if "/" in path else path,
+        )

@@ -1,0 +1,135 @@
+"""Links: add, remove, change, hang to another part, turn round."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from designer.design.document import Block, Link
+from designer.design.edits._edit import BlockEdit, add, change, demand, put, remove, several
+from designer.design.references import is_pattern, reaches
+from designer.errors import DocumentError
+
+
+@dataclass(frozen=True)
+class AddLinks(BlockEdit):
+    """Put new links into a block."""
+
+    links: tuple[Link, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        if len(self.links) == 1:
+            return f"Connect {self.links[0].a} to {self.links[0].b}"
+        return f"Add {len(self.links)} links"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        for link in self.links:
+            check_ends(block, link, self)
+        return add(block, "links", self.links, self.within)
+
+
+@dataclass(frozen=True)
+class RemoveLinks(BlockEdit):
+    """Take links out."""
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Delete {several(self.ids, 'link', 'links')}"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        return remove(block, "links", self.ids, self.within)
+
+
+@dataclass(frozen=True)
+class ChangeLinks(BlockEdit):
+    """Change the same fields of some links: kind, count, bandwidth_per_direction, generation, lanes …"""
+
+    ids: tuple[str, ...]
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'link', 'links')}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.ids, tuple(self.changes))
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        return change(block, "links", self.ids, self.changes, self.within, fixed=("id", "a", "b"))
+
+
+@dataclass(frozen=True)
+class Reconnect(BlockEdit):
+    """Hang one end of a link to another part."""
+
+    id: str
+    side: Literal["a", "b"]
+    to: str
+    port: str = ""
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Connect {self.id} to {self.to}"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        changes = {self.side: self.to, f"{self.side}_port": self.port}
+        new = change(block, "links", (self.id,), changes, self.within)
+        check_ends(block, new.links[self.id], self)
+        return new
+
+
+@dataclass(frozen=True)
+class ReverseLinks(BlockEdit):
+    """Exchange the two ends of links."""
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Turn {several(self.ids, 'link', 'links')} round"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        demand(block, "links", self.ids, self.within)
+        turned = [
+            link.model_copy(update={"a": link.b, "b": link.a, "a_port": link.b_port, "b_port": link.a_port})
+            for link in (block.links[i] for i in self.ids)
+        ]
+        return put(block, "links", turned)
+
+
+def check_ends(block: Block, link: Link, edit: BlockEdit) -> None:
+    """Refuse a link whose ends are not two parts.
+
+    Raises
+    ------
+    DocumentError
+        If an end is missing or both are the same.
+    """
+    for side, path in (("a", link.a), ("b", link.b)):
+        wild = is_pattern(path) or "*" in path
+        if wild or not reaches(block, path):
+            raise DocumentError(
+                f"it would end at {path!r}, which {'is many parts' if wild else 'does not exist'}",
+                place=edit.place("links", link.id, side),
+                remedy="use a wiring for many" if wild else "check the id against the outline",
+            )
+    if link.a == link.b:
+        raise DocumentError(
+            "both ends are the same part", place=edit.place("links", link.id), remedy="choose another part"
+        )

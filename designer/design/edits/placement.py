@@ -1,0 +1,269 @@
+"""Placement on the canvas: place, move, resize, align, distribute, same size, snap, collapse.
+
+Positions are scene units relative to the container. Things without a position are where the canvas laid them out,
+so edits that start from where something is take ``start``: the places it is drawn at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from designer.design.address import Ref, get_item, singular
+from designer.design.document import Block, Position, Size
+from designer.design.edits._edit import BlockEdit, changed, put, several
+
+#: extent of a thing that has no size of its own and is not in ``extents``, scene units
+DEFAULT_EXTENT = (160, 96)
+_LARGEST = 10_000_000
+Point = tuple[int, int]
+Points = Mapping[Ref, Point]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Arrangement(BlockEdit):
+    """Base: ``start`` tells where things without a position are drawn, ``extents`` how large those without a size."""
+
+    start: Points = field(default_factory=dict[Ref, Point])
+    extents: Points = field(default_factory=dict[Ref, Point])
+
+    def _at(self, ref: Ref, item: Any) -> Point:
+        return (item.position.x, item.position.y) if item.position is not None else self.start.get(ref, (0, 0))
+
+    def _extent(self, ref: Ref, item: Any) -> Point:
+        size = getattr(item, "size", None)
+        return (size.width, size.height) if size is not None else self.extents.get(ref, DEFAULT_EXTENT)
+
+    def _placed(self, block: Block, points: Points) -> Block:
+        return update(self, block, points, lambda item, ref: {"position": _position(*points[ref])})
+
+
+@dataclass(frozen=True)
+class Place(BlockEdit):
+    """Put things at given positions: the end of a drag, an automatic layout."""
+
+    positions: Points
+    title: str = "Move"
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"{self.title} {_things(self.positions)}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, frozenset(self.positions))
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        return update(self, block, self.positions, lambda item, ref: {"position": _position(*self.positions[ref])})
+
+
+@dataclass(frozen=True)
+class MoveBy(_Arrangement):
+    """Move things by a distance: arrow keys."""
+
+    refs: tuple[Ref, ...]
+    dx: int
+    dy: int
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Move {_things(self.refs)}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.refs)
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        if not self.dx and not self.dy:
+            return block
+        here = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
+        return self._placed(block, {ref: (x + self.dx, y + self.dy) for ref, (x, y) in here.items()})
+
+
+@dataclass(frozen=True)
+class Resize(BlockEdit):
+    """Give a part or note another size and, when dragged at the left or top, position."""
+
+    ref: Ref
+    size: Point | None
+    position: Point | None = None
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Resize {_things((self.ref,))}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.ref)
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        changes: dict[str, object] = {"size": None if self.size is None else _size(*self.size)}
+        if self.position is not None:
+            changes["position"] = _position(*self.position)
+        return update(self, block, (self.ref,), lambda item, ref: changes)
+
+
+@dataclass(frozen=True)
+class Align(_Arrangement):
+    """Align things at one side or their middle."""
+
+    refs: tuple[Ref, ...]
+    side: Literal["left", "center", "right", "top", "middle", "bottom"]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Align {_things(self.refs)} {self.side}"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        axis = 0 if self.side in ("left", "center", "right") else 1
+        share = {"left": 0, "top": 0, "center": 1, "middle": 1, "right": 2, "bottom": 2}[self.side]
+        items = {ref: get_item(block, ref, self.within) for ref in self.refs}
+        if len(items) < 2:
+            return block
+        spans = {ref: (self._at(ref, i)[axis], self._extent(ref, i)[axis]) for ref, i in items.items()}
+        low, high = min(a for a, _ in spans.values()), max(a + n for a, n in spans.values())
+        points: dict[Ref, Point] = {}
+        for ref, item in items.items():
+            value = low + (high - low - spans[ref][1]) * share // 2
+            points[ref] = _with(self._at(ref, item), axis, value)
+        return self._placed(block, points)
+
+
+@dataclass(frozen=True)
+class Distribute(_Arrangement):
+    """Make the gaps between things equal; the outermost two stay where they are."""
+
+    refs: tuple[Ref, ...]
+    direction: Literal["horizontal", "vertical"]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Distribute {_things(self.refs)} {self.direction}ly"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        axis = 0 if self.direction == "horizontal" else 1
+        items = {ref: get_item(block, ref, self.within) for ref in self.refs}
+        if len(items) < 3:
+            return block
+        order = sorted(items, key=lambda ref: (self._at(ref, items[ref])[axis], ref))
+        starts = [self._at(ref, items[ref])[axis] for ref in order]
+        extents = [self._extent(ref, items[ref])[axis] for ref in order]
+        free = starts[-1] - starts[0] - sum(extents[:-1])
+        points: dict[Ref, Point] = {}
+        before = 0
+        for i, ref in enumerate(order):
+            value = starts[0] + before + round(free * i / (len(order) - 1))
+            points[ref] = _with(self._at(ref, items[ref]), axis, value)
+            before += extents[i]
+        return self._placed(block, points)
+
+
+@dataclass(frozen=True)
+class MatchSize(_Arrangement):
+    """Make things as wide, as high or both as the first of them."""
+
+    refs: tuple[Ref, ...]
+    width: bool = True
+    height: bool = True
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Same size for {_things(self.refs)}"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        if not self.refs:
+            return block
+        model = self._extent(self.refs[0], get_item(block, self.refs[0], self.within))
+
+        def resized(item: Any, ref: Ref) -> Mapping[str, object]:
+            own = self._extent(ref, item)
+            return {"size": _size(model[0] if self.width else own[0], model[1] if self.height else own[1])}
+
+        return update(self, block, [r for r in self.refs if r.what != "groups"], resized)
+
+
+@dataclass(frozen=True)
+class Snap(_Arrangement):
+    """Move things to the nearest point of a grid."""
+
+    refs: tuple[Ref, ...]
+    grid: int = 8
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Snap {_things(self.refs)} to the grid"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        points = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
+        return self._placed(block, {ref: (snap(x, self.grid), snap(y, self.grid)) for ref, (x, y) in points.items()})
+
+
+@dataclass(frozen=True)
+class SetCollapsed(BlockEdit):
+    """Close or open containers and groups."""
+
+    refs: tuple[Ref, ...]
+    collapsed: bool
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"{'Close' if self.collapsed else 'Open'} {_things(self.refs)}"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        return update(self, block, self.refs, lambda item, ref: {"collapsed": self.collapsed})
+
+
+def snap(value: int, grid: int) -> int:
+    """The multiple of `grid` nearest to `value`; halves go up."""
+    return (2 * value + grid) // (2 * grid) * grid if grid > 0 else value
+
+
+def update(
+    edit: BlockEdit, block: Block, refs: Iterable[Ref], changes: Callable[[Any, Ref], Mapping[str, object]]
+) -> Block:
+    """`block` with fields of different things changed, each collection copied once."""
+    new: dict[str, list[Any]] = {}
+    for ref in refs:
+        item = get_item(block, ref, edit.within)
+        fields = changes(item, ref)
+        new.setdefault(ref.what, []).append(changed(item, fields, edit.place(ref.what, ref.id)))
+    for what, items in new.items():
+        block = put(block, what, items)  # type: ignore[arg-type]
+    return block
+
+
+def _things(refs: Iterable[Ref]) -> str:
+    refs = tuple(refs)
+    return several(refs, singular(refs[0].what) if refs else "thing", "things")
+
+
+def _with(point: Point, axis: int, value: int) -> Point:
+    return (value, point[1]) if axis == 0 else (point[0], value)
+
+
+def _position(x: int, y: int) -> Position:
+    return Position(x=max(-_LARGEST, min(_LARGEST, int(x))), y=max(-_LARGEST, min(_LARGEST, int(y))))
+
+
+def _size(width: int, height: int) -> Size:
+    return Size(width=max(8, min(1_000_000, int(width))), height=max(8, min(1_000_000, int(height))))

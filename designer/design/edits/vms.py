@@ -1,0 +1,85 @@
+"""Virtual machines: add, remove, change, put on a host."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from designer.design.document import Block, Design, VirtualMachine
+from designer.design.edits._edit import DesignEdit, add, change, remove, several
+from designer.design.references import reaches
+from designer.errors import DocumentError
+
+
+@dataclass(frozen=True)
+class AddVms(DesignEdit):
+    """Put new virtual machines into the design."""
+
+    vms: tuple[VirtualMachine, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Add {several([v.name or v.id for v in self.vms], 'VM', 'VMs')}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        for vm in self.vms:
+            check_host(design, vm.id, vm.host)
+        return add(design, "vms", self.vms)
+
+
+@dataclass(frozen=True)
+class RemoveVms(DesignEdit):
+    """Take virtual machines out."""
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Delete {several(self.ids, 'VM', 'VMs')}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        return remove(design, "vms", self.ids)
+
+
+@dataclass(frozen=True)
+class ChangeVms(DesignEdit):
+    """Change the same fields of some virtual machines."""
+
+    ids: tuple[str, ...]
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'VM', 'VMs')}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.ids, tuple(self.changes))
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        changed = change(design, "vms", self.ids, self.changes)
+        if "host" in self.changes:
+            for vm_id in self.ids:
+                check_host(design, vm_id, changed.vms[vm_id].host)
+        return changed
+
+
+def check_host(block: Block, vm_id: str, host: str | None) -> None:
+    """Refuse a host that does not exist.
+
+    Raises
+    ------
+    DocumentError
+        If it is not there.
+    """
+    if host is not None and not reaches(block, host):
+        raise DocumentError(
+            f"there is no host {host!r}", place=f"vms.{vm_id}.host", remedy="choose a part of the design"
+        )

@@ -1,0 +1,75 @@
+"""Wirings: links by a pattern between selected parts. What would not join is refused with the pattern's reason."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from designer.design.address import block_at, with_block
+from designer.design.document import Block, Design, Wiring
+from designer.design.edits._edit import BlockEdit, add, change, remove, several
+from designer.design.elaborate import elaborate
+
+
+@dataclass(frozen=True)
+class AddWirings(BlockEdit):
+    """Put new wirings into a block."""
+
+    wirings: tuple[Wiring, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        if len(self.wirings) == 1:
+            return f"Wire {self.wirings[0].a} to {self.wirings[0].b}"
+        return f"Add {len(self.wirings)} wirings"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        grown = add(block, "wirings", self.wirings, self.within)
+        elaborate(grown)
+        return grown
+
+
+@dataclass(frozen=True)
+class RemoveWirings(BlockEdit):
+    """Take wirings out."""
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Delete {several(self.ids, 'wiring', 'wirings')}"
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        return remove(block, "wirings", self.ids, self.within)
+
+
+@dataclass(frozen=True)
+class ChangeWirings(BlockEdit):
+    """Change the same fields of some wirings: pattern, ends, kind, count, bandwidth_per_direction …"""
+
+    ids: tuple[str, ...]
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'wiring', 'wirings')}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.ids, tuple(self.changes))
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        block = block_at(design, self.within)
+        new = change(block, "wirings", self.ids, self.changes, self.within)
+        if new is block:
+            return design
+        if {"a", "b", "pattern"} & set(self.changes):
+            elaborate(new)
+        return with_block(design, self.within, new)

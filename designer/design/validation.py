@@ -1,0 +1,67 @@
+"""What pydantic refuses, told as one clear sentence with its place."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from designer.errors import DesignerError, DocumentError
+
+_TEXTS = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such field",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+}
+_REMEDIES = {
+    "missing": "add it",
+    "extra_forbidden": "remove it, or check its spelling",
+    "int_parsing_size": "use a smaller number",
+}
+
+
+class Refusal(NamedTuple):
+    """The first thing that was refused, and how many more there were."""
+
+    place: str
+    text: str
+    remedy: str | None
+    others: int
+
+
+def explain(error: ValidationError) -> Refusal:
+    """The first refusal of a validation, in words."""
+    details = error.errors(include_url=False)
+    first: dict[str, Any] = dict(details[0])
+    place = ".".join(str(step) for step in first["loc"] if step != "[key]")
+    others = len({str(d["loc"]) for d in details}) - 1
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, DesignerError):
+        return Refusal(place, cause.text, cause.remedy, others)
+    kind = str(first["type"])
+    text = str(cause) if cause is not None else _TEXTS.get(kind, _lower(str(first["msg"])))
+    given = first.get("input")
+    if cause is None and isinstance(given, str | int | float) and kind not in _TEXTS:
+        text = f"{text}, but is {_short(given)}"
+    return Refusal(place, text, _REMEDIES.get(kind, "correct the value"), others)
+
+
+def refused(error: ValidationError, place: str) -> DocumentError:
+    """The document error for an object that could not be built."""
+    first = explain(error)
+    return DocumentError(first.text, place=".".join(p for p in (place, first.place) if p), remedy=first.remedy)
+
+
+def _lower(text: str) -> str:
+    text = text.removeprefix("Input should be ").removeprefix("Value error, ")
+    return f"must be {text}" if text and not text[0].isupper() else text[:1].lower() + text[1:]
+
+
+def _short(given: str | int | float) -> str:
+    # repr of an int of thousands of digits is refused by Python itself
+    if isinstance(given, int) and not isinstance(given, bool) and given.bit_length() > 200:
+        return "a number of many digits"
+    text = repr(given)
+    return text if len(text) <= 60 else f"{text[:57]}…"

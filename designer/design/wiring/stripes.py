@@ -1,0 +1,27 @@
+"""Planes of a fat tree: the i-th switch of every pod to the i-th share of the other side.
+
+With s switches in a pod and m upper switches, switch i of each pod joins upper switches ``i·m/s`` to ``(i+1)·m/s − 1``.
+Sources: Al-Fares, Loukissas & Vahdat 2008; NVIDIA DGX SuperPOD RA-11333-001 for groups of spines and cores.
+"""
+
+import numpy as np
+
+from designer.design.pattern import Indices, Pattern, Selection
+from designer.errors import DocumentError
+
+
+def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
+    """Every lower switch to all upper switches of its plane."""
+    lower, upper = a.flat, b.flat
+    planes = a.last * a.index.shape[1]
+    if len(upper) % planes:
+        raise DocumentError(
+            f"{planes} planes need a multiple of {planes} upper switches, here {len(upper)}",
+            remedy=f"use a multiple of {planes} switches on side b",
+        )
+    share = len(upper) // planes
+    plane = np.arange(len(lower)) % planes
+    return np.repeat(lower, share), upper[(plane[:, None] * share + np.arange(share)).ravel()]
+
+
+PATTERN = Pattern("stripes", "Planes of a fat tree", join, "spine i of every pod to the cores of plane i")

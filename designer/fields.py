@@ -1,0 +1,69 @@
+"""The pydantic base of every document class, and field types that keep spelled text and check it at the door."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from designer.sources import Status
+from designer.units import parse
+
+
+class Frozen(BaseModel):
+    """Immutable, and unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings", validate_default=False)
+
+
+@lru_cache(maxsize=65536)
+def amount(text: str, dimension: str) -> float:
+    """The SI value of spelled text; remembered, because the same few spellings are read over and over."""
+    return parse(text, dimension)
+
+
+def _spelled(dimension: str) -> AfterValidator:
+    def check(text: str) -> str:
+        amount(text, dimension)
+        return text
+
+    return AfterValidator(check)
+
+
+def _positive(dimension: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if amount(text, dimension) <= 0:
+            raise ValueError(f"{text!r} must be greater than zero")
+        return text
+
+    return AfterValidator(check)
+
+
+#: data rate as text, ``"400 Gb/s"``, greater than zero
+DataRate = Annotated[str, _positive("rate")]
+#: amount of data as text, ``"80 GiB"``
+DataSize = Annotated[str, _spelled("size")]
+#: duration as text, ``"8.9 us"``
+Duration = Annotated[str, _spelled("duration")]
+
+
+class Quantity(Frozen):
+    """A value as it was written, with where it comes from and how sure it is.
+
+    ``value`` is spelled text for quantities (``"80 GiB"``), an integer for counts, plain text for names.
+    ``low`` and ``high`` give the band in the same spelling where it is known.
+    """
+
+    value: str | int | bool
+    source: str = ""
+    status: Status = Status.SECONDARY
+    low: str | int | None = None
+    high: str | int | None = None
+    note: str = ""
+
+    def si(self, dimension: str) -> float:
+        """The value in SI units of `dimension`; counts and flags as numbers."""
+        if isinstance(self.value, str):
+            return amount(self.value, dimension)
+        return float(self.value)

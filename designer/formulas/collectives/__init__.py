@@ -1,0 +1,21 @@
+"""Time of collectives by algorithm and protocol, and the cheapest of them."""
+
+from designer.formulas.collectives._situation import (
+    AlgorithmTime,
+    CollectiveKind,
+    CollectiveSituation,
+    CollectiveTime,
+    NetworkKind,
+    PathClass,
+    Protocol,
+)
+
+__all__ = [
+    "AlgorithmTime",
+    "CollectiveKind",
+    "CollectiveSituation",
+    "CollectiveTime",
+    "NetworkKind",
+    "PathClass",
+    "Protocol",
+]

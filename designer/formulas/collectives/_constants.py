@@ -1,0 +1,211 @@
+"""Constants of the collective models. Latencies from the planning table of NCCL, fractions from measurements.
+
+The fits use the 84 published collective measurements kept in ``tests/validation/collectives/cases.json``; the note of a
+fitted constant names the points and the residual. 80 % bands throughout.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.formulas.collectives._situation import NetworkKind, PathClass, Protocol
+from designer.sources import Constant, Status
+
+_NCCL: Final = "nccl-tuning"
+_FIT: Final = "collectives-fit"
+_BOOK: Final = "ml-engineering-network"
+_LL, _LL128, _SIMPLE = Protocol.LL, Protocol.LL128, Protocol.SIMPLE
+
+# ------------------------------------------------------------------ launch
+LAUNCH: Final = Constant(
+    3e-6, 0.0, 2e-5, _FIT, Status.DERIVED, "s",
+    "empty all-reduce of 4 A100 takes 12.5 µs of which 10.2 are steps; frameworks add up to 25 µs",
+)  # fmt: skip
+
+# ------------------------------------------------------------------ base and step latencies
+RING_BASE: Final = {
+    _LL: Constant(6.6e-6, 4.5e-6, 9e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(14e-6, 9e-6, 2e-5, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(8.4e-6, 5.5e-6, 1.2e-5, _NCCL, Status.PRIMARY, "s"),
+}
+TREE_BASE: Final = {
+    _LL: Constant(6.8e-6, 4.5e-6, 9e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(14e-6, 9e-6, 2e-5, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(8.4e-6, 5.5e-6, 1.2e-5, _NCCL, Status.PRIMARY, "s"),
+}
+NVLINK_RING_STEP: Final = {
+    _LL: Constant(0.6e-6, 0.4e-6, 0.9e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(1.9e-6, 1.3e-6, 2.6e-6, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(3.4e-6, 2.3e-6, 4.8e-6, _NCCL, Status.PRIMARY, "s"),
+}
+PCIE_RING_STEP: Final = {
+    _LL: Constant(1.0e-6, 0.7e-6, 1.5e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(2.5e-6, 1.7e-6, 3.5e-6, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(5.7e-6, 3.9e-6, 8.1e-6, _NCCL, Status.PRIMARY, "s"),
+}
+NETWORK_RING_STEP: Final = {
+    _LL: Constant(2.7e-6, 1.8e-6, 4e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(4.0e-6, 2.7e-6, 6e-6, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(14e-6, 9e-6, 2e-5, _NCCL, Status.PRIMARY, "s"),
+}
+NVLINK_TREE_STEP: Final = {
+    _LL: Constant(0.6e-6, 0.4e-6, 0.9e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(1.25e-6, 0.8e-6, 1.8e-6, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(4.0e-6, 2.7e-6, 5.7e-6, _NCCL, Status.PRIMARY, "s"),
+}
+PCIE_TREE_STEP: Final = {
+    _LL: Constant(1.0e-6, 0.7e-6, 1.5e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(1.9e-6, 1.3e-6, 2.7e-6, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(4.0e-6, 2.7e-6, 5.7e-6, _NCCL, Status.PRIMARY, "s"),
+}
+NETWORK_TREE_STEP: Final = {
+    _LL: Constant(5.0e-6, 3.4e-6, 7e-6, _NCCL, Status.PRIMARY, "s"),
+    _LL128: Constant(8.5e-6, 5.7e-6, 1.2e-5, _NCCL, Status.PRIMARY, "s"),
+    _SIMPLE: Constant(14e-6, 9e-6, 2e-5, _NCCL, Status.PRIMARY, "s"),
+}
+IN_SWITCH_STEP: Final = Constant(25e-6, 1.7e-5, 3.5e-5, _NCCL, Status.PRIMARY, "s")
+IN_SWITCH_NETWORK_STEP: Final = Constant(20.9e-6, 1.4e-5, 3e-5, _NCCL, Status.PRIMARY, "s")
+IN_NETWORK_STEP: Final = Constant(31e-6, 2.1e-5, 4.4e-5, _NCCL, Status.PRIMARY, "s")
+IN_NETWORK_INTRA_STEP: Final = Constant(3.7e-6, 2.5e-6, 5.3e-6, _NCCL, Status.PRIMARY, "s")
+AGGREGATED_BASE: Final = Constant(8.0e-6, 5.4e-6, 1.2e-5, _NCCL, Status.PRIMARY, "s")
+AGGREGATED_PER_RANK: Final = Constant(2.8e-6, 1.9e-6, 4e-6, _NCCL, Status.PRIMARY, "s")
+AGGREGATED_OVERLAP: Final = Constant(
+    3.5, 2.5, 4.5, _NCCL, Status.PRIMARY, "1", "network steps hidden behind each other"
+)
+#: posting a network operation from the host, per step of a ring that crosses servers; three messages in Simple
+NETWORK_POST: Final = Constant(1.5e-6, 1e-6, 2e-6, _NCCL, Status.PRIMARY, "s", "1 µs on Intel, 2 µs on AMD hosts")
+NETWORK_POSTS_SIMPLE: Final = Constant(3.0, 2.0, 4.0, _NCCL, Status.PRIMARY)
+PEER_POST: Final = Constant(
+    1.2e-6, 0.5e-6, 2.5e-6, "assumed-collectives", Status.ASSUMED, "s", "per peer of a direct exchange"
+)
+IN_NETWORK_ARITY: Final = Constant(0.4e-6, 0.3e-6, 0.6e-6, _NCCL, Status.PRIMARY, "s", "per rank gathered at a NIC")
+
+#: what a network kind adds to each step over the RDMA the planning table was made on
+NETWORK_EXTRA: Final = {
+    NetworkKind.INFINIBAND: Constant(0.0, 0.0, 1e-6, _NCCL, Status.PRIMARY, "s"),
+    NetworkKind.ROCE: Constant(1e-6, 0.0, 4e-6, "assumed-collectives", Status.ASSUMED, "s"),
+    NetworkKind.EFA: Constant(
+        19e-6,
+        1e-5,
+        3e-5,
+        _FIT,
+        Status.DERIVED,
+        "s",
+        "162 µs floor of a two-server tree in Simple gives (162 − 92 − 3) ÷ 4 = 17; with mid sizes 19",
+    ),
+    NetworkKind.TCP: Constant(30e-6, 1.5e-5, 8e-5, "assumed-collectives", Status.ASSUMED, "s"),
+}
+SWITCH_HOP: Final = {
+    NetworkKind.INFINIBAND: Constant(0.13e-6, 0.09e-6, 0.25e-6, "switch-latency", Status.SECONDARY, "s"),
+    NetworkKind.ROCE: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+    NetworkKind.EFA: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+    NetworkKind.TCP: Constant(0.7e-6, 0.4e-6, 1.2e-6, "switch-latency", Status.UNVERIFIED, "s"),
+}
+
+# ------------------------------------------------------------------ pipelines
+RING_PIPELINE: Final = Constant(
+    0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "Simple rings, trees with flags: A100 8–1024 MiB"
+)
+TREE_PIPELINE: Final = Constant(
+    0.5, 0.25, 0.9, _FIT, Status.DERIVED, "1", "Simple trees: 6 points of one two-server sweep"
+)
+#: slots of a connection's buffer: no rank runs further ahead, so longer rings fill no deeper
+PIPELINE_SLOTS: Final = Constant(8.0, 8.0, 8.0, "nccl-tuning", Status.PRIMARY, "1", "src/include/device.h")
+IN_SWITCH_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "H100 and H200, 8–1024 MiB")
+
+# ------------------------------------------------------------------ achieved fraction of raw bandwidth, large messages
+#: rings over NVLink, by GPU architecture
+NVLINK_RING: Final = {
+    60: Constant(0.83, 0.76, 0.90, _FIT, Status.ASSUMED, "1", "as sm_70; the planning table has 18 of 20"),
+    70: Constant(0.83, 0.76, 0.88, _FIT, Status.DERIVED, "1", "4 V100 83 %; 8 V100 at least 110 of 150 GB/s"),
+    80: Constant(0.785, 0.73, 0.82, _FIT, Status.DERIVED, "1", "20 points ≥ 64 MiB, 5 groups; residual 3 %"),
+    86: Constant(0.80, 0.70, 0.87, _FIT, Status.ASSUMED, "1", "as sm_80; the planning table has 12 of 14.06"),
+    90: Constant(0.83, 0.80, 0.85, _FIT, Status.DERIVED, "1", "11 points ≥ 64 MiB, 4 groups; residual 2 %"),
+    100: Constant(0.765, 0.71, 0.81, _BOOK, Status.SECONDARY, "1", "682 GB/s of bus bandwidth on 8 B200"),
+}
+#: rings over xGMI
+XGMI_RING: Final = Constant(
+    0.72, 0.66, 0.78, _BOOK, Status.SECONDARY, "1", "MI300X: 47.7 of 64 with 2 ranks, 312.9 of 448 with 8"
+)
+#: rings over PCIe: every rank sends and receives at once
+PCIE_RING: Final = Constant(
+    0.70, 0.63, 0.78, _FIT, Status.DERIVED, "1", "4 L40S 22, 3 A100 20 of 31.5 GB/s; residual 5 %"
+)
+#: the same where every PCIe link carries one direction only (pairs bridged by NVLink)
+PCIE_ONE_WAY: Final = Constant(
+    0.83, 0.76, 0.88, _FIT, Status.DERIVED, "1", "4 H100 49 of 63, 4 A100 at least 25 of 31.5 GB/s; residual 5 %"
+)
+#: the same across sockets, relative to below one
+CROSS_SOCKET_RING: Final = Constant(0.85, 0.70, 0.95, "nvbandwidth-50", Status.DERIVED)
+#: the same without peer access, relative to with it
+HOST_MEMORY_RING: Final = Constant(
+    0.70, 0.50, 0.90, "assumed-collectives", Status.ASSUMED, "1", "every byte crosses host memory twice"
+)
+#: two ranks move the same data through fewer concurrent steps
+PAIR: Final = Constant(0.93, 0.87, 0.98, _FIT, Status.DERIVED, "1", "8 points of A100 and H100 pairs; residual 4 %")
+#: multicast and reduction in the NVSwitch, by GPU architecture
+IN_SWITCH: Final = {
+    90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED, "1", "18 points ≥ 64 MiB, 5–8 ranks; residual 1.5 %"),
+    100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
+}
+#: NVLink domains larger than one baseboard: no measurement in the fit, published ones stay behind the formula
+IN_SWITCH_RACK: Final = Constant(1.0, 0.78, 1.0, "assumed-collectives", Status.ASSUMED, "1", "band only")
+BASEBOARD_RANKS: Final = Constant(8.0, 8.0, 16.0, "assumed-collectives", Status.ASSUMED)
+#: NCCL plans in-switch reduction inside one server from this many ranks on
+IN_SWITCH_RANKS: Final = Constant(5.0, 4.0, 5.0, _FIT, Status.PRIMARY, "1", "8 H200: ring up to 4 ranks, then NVLS")
+#: LL128 relative to Simple
+LL128_SHARE: Final = {
+    70: Constant(0.62, 0.5, 0.9, _FIT, Status.DERIVED, "1", "fitted on sm_80 alone"),
+    90: Constant(0.92, 0.8, 0.94, _NCCL, Status.PRIMARY),
+}
+LL128_NETWORK: Final = Constant(0.9375, 0.85, 0.9375, _NCCL, Status.PRIMARY, "1", "120 B of data in 128 B")
+#: most an LL ring moves, as bus bandwidth, one server
+LL_CEILING: Final = {
+    60: Constant(39e9, 2.8e10, 5.5e10, _NCCL, Status.PRIMARY, "B/s"),
+    80: Constant(87.7e9, 6.2e10, 1.2e11, _NCCL, Status.PRIMARY, "B/s"),
+    90: Constant(141e9, 1e11, 2e11, _NCCL, Status.PRIMARY, "B/s"),
+    100: Constant(282e9, 2e11, 4e11, _NCCL, Status.PRIMARY, "B/s"),
+}
+LL_CEILING_TWO_SERVERS: Final = Constant(
+    30e9, 2.25e10, 3.9e10, _NCCL, Status.PRIMARY, "B/s", "22.5 AMD, 39 Intel hosts"
+)
+LL_CEILING_SERVERS: Final = Constant(19.7e9, 1.9e10, 2.04e10, _NCCL, Status.PRIMARY, "B/s")
+LL_SHARE: Final = Constant(0.5, 0.4, 0.5, _NCCL, Status.PRIMARY, "1", "4 B of flag per 4 B of data")
+LL_TREE_SHARE: Final = Constant(0.263, 0.2, 0.33, _NCCL, Status.PRIMARY)
+TREE_SHARE: Final = Constant(0.92, 0.80, 0.95, _NCCL, Status.PRIMARY, "1", "trees relative to rings")
+TREE_LL128_SHARE: Final = Constant(0.778, 0.65, 0.9375, _NCCL, Status.PRIMARY)
+DIRECT_SHARE: Final = Constant(
+    0.92, 0.78, 1.0, "assumed-collectives", Status.ASSUMED, "1", "all-to-all relative to rings"
+)
+SEND_NVLINK: Final = Constant(0.93, 0.85, 0.96, _FIT, Status.DERIVED, "1", "send and receive over NVLink, one pair")
+SEND_NETWORK: Final = Constant(
+    0.80, 0.68, 0.95, _FIT, Status.DERIVED, "1", "one pair on one NIC, relative to collectives"
+)
+AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
+IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
+
+#: achieved fraction of the line, by network kind
+NETWORK: Final = {
+    NetworkKind.INFINIBAND: Constant(
+        0.96, 0.92, 0.98, _NCCL, Status.PRIMARY, "1", "plans 12 of 12.5 GB/s; 46–48 of 50"
+    ),
+    NetworkKind.ROCE: Constant(0.91, 0.84, 0.97, _FIT, Status.DERIVED, "1", "21.4 of 25 GB/s; residual 4 %"),
+    NetworkKind.EFA: Constant(0.95, 0.85, 0.98, _FIT, Status.DERIVED, "1", "one two-server sweep; residual 10 %"),
+    NetworkKind.TCP: Constant(0.65, 0.4, 0.85, "assumed-collectives", Status.ASSUMED, "1", "bound by host cores"),
+}
+#: a rank's PCIe path to its NIC, when that is narrower than the NIC
+HOST_RDMA: Final = Constant(0.85, 0.75, 0.90, "assumed-collectives", Status.ASSUMED, "1", "as the copy engine")
+#: what is left of it when the NIC does not sit below the PCIe switch of its rank
+NIC_PATH: Final = {
+    PathClass.PCIE_CPU: Constant(0.667, 0.55, 0.95, "nccl-412", Status.SECONDARY, "1", "16 of 24 GB/s"),
+    PathClass.CROSS_SOCKET: Constant(0.49, 0.35, 0.85, "rdma-cross-socket", Status.UNVERIFIED),
+}
+
+# ------------------------------------------------------------------ default sweep, as nccl-tests users print it
+SWEEP_SMALLEST: Final = Constant(2.0**10, 8.0, 2.0**10, "assumed-collectives", Status.ASSUMED, "B")
+SWEEP_LARGEST: Final = Constant(2.0**34, 2.0**34, 2.0**34, "assumed-collectives", Status.ASSUMED, "B")
+
+# ------------------------------------------------------------------ spread of the model itself
+SPREAD_LATENCY: Final = Constant(0.35, 0.25, 0.5, _FIT, Status.DERIVED, "1", "log spread of the latency term")
+SPREAD_PIPELINE: Final = Constant(0.6, 0.4, 0.8, _FIT, Status.DERIVED, "1", "log spread of the pipeline term")
+SPREAD_MODEL: Final = Constant(0.04, 0.03, 0.06, _FIT, Status.DERIVED, "1", "log spread left at large sizes")

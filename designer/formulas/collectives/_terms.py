@@ -1,0 +1,202 @@
+"""Terms the algorithms share: achieved rates, step latencies, and how terms and their bands add up to a time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives._situation import (
+    AlgorithmTime,
+    CollectiveSituation,
+    NetworkKind,
+    PathClass,
+    Protocol,
+)
+from designer.sources import Constant
+
+_DIGITS = re.compile(r"(?:sm|compute)_?(\d+)", re.IGNORECASE)
+_AMPERE, _HOPPER, _FIRST_LL128 = "sm_80", "sm_90", "sm_70"
+
+
+def generation(architecture: str) -> int:
+    """Compute capability × 10 of an NVIDIA architecture, e.g. 90; AMD and unknown ones count as 80 [1]."""
+    found = _DIGITS.match(architecture) or _DIGITS.match(_AMPERE)
+    assert found is not None
+    return int(found.group(1))
+
+
+def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
+    """The entry of the newest generation that is not newer than the given one; the oldest if all are newer."""
+    wanted = generation(architecture)
+    return table[max((key for key in table if key <= wanted), default=min(table))]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """An achieved bandwidth [B/s] with its 80 % band."""
+
+    value: float
+    low: float
+    high: float
+
+    def times(self, fraction: Constant) -> Rate:
+        """This rate after losing a fraction; relative bands add in squares [B/s]."""
+        if math.isinf(self.value):
+            return self
+        return self._scaled(fraction.value, fraction.low / fraction.value, fraction.high / fraction.value)
+
+    def _scaled(self, factor: float, low: float, high: float) -> Rate:
+        down = math.hypot(1 - self.low / self.value, 1 - low)
+        up = math.hypot(self.high / self.value - 1, high - 1)
+        value = self.value * factor
+        return Rate(value, value / (1 + down), value * (1 + up))
+
+    def at_most(self, ceiling: Rate) -> Rate:
+        """The lower of two rates [B/s]."""
+        return self if self.value <= ceiling.value else ceiling
+
+
+def exactly(bandwidth: float) -> Rate:
+    """A raw bandwidth as a rate without spread [B/s]."""
+    return Rate(bandwidth, bandwidth, bandwidth)
+
+
+def ceiling(constant: Constant) -> Rate:
+    """A constant bandwidth as a rate [B/s]."""
+    return Rate(constant.value, constant.low, constant.high)
+
+
+UNLIMITED = exactly(math.inf)
+
+
+def intra_rate(situation: CollectiveSituation, raw: float | None = None) -> Rate:
+    """What rings with large chunks achieve inside a server, per rank and direction [B/s]."""
+    if situation.ranks == situation.servers:
+        return UNLIMITED
+    rate = exactly(situation.intra_bandwidth if raw is None else raw)
+    path = situation.intra_path
+    if path is PathClass.XGMI:
+        return rate.times(c.XGMI_RING)
+    if path.is_nvlink:
+        rate = rate.times(by_generation(c.NVLINK_RING, situation.architecture))
+        return rate.times(c.PAIR) if situation.ranks == 2 else rate
+    rate = rate.times(c.PCIE_ONE_WAY if situation.bridged_pairs else c.PCIE_RING)
+    detour = {PathClass.CROSS_SOCKET: c.CROSS_SOCKET_RING, PathClass.HOST_MEMORY: c.HOST_MEMORY_RING}
+    return rate.times(detour[path]) if path in detour else rate
+
+
+def network_rate(situation: CollectiveSituation) -> Rate:
+    """What a server achieves into the network per direction, NIC, PCIe path and placement counted [B/s]."""
+    if situation.servers == 1:
+        return UNLIMITED
+    rate = exactly(situation.inter_bandwidth).times(c.NETWORK[situation.network])
+    if situation.nic_path in c.NIC_PATH:
+        rate = rate.times(c.NIC_PATH[situation.nic_path])
+    if situation.host_bandwidth > 0:
+        rate = rate.at_most(exactly(situation.host_bandwidth).times(c.HOST_RDMA))
+    return rate
+
+
+def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:
+    """Protocols the library would allow here."""
+    new = generation(situation.architecture) >= generation(_HOPPER)
+    crosses = situation.servers > 1
+    if crosses and situation.network is NetworkKind.EFA and not new:
+        return (Protocol.SIMPLE,)  # the first generations do not keep bytes in order
+    inside = situation.ranks == situation.servers or not situation.intra_path.is_pcie
+    outside = not crosses or (
+        situation.network is not NetworkKind.TCP
+        and (situation.nic_path is PathClass.PCIE_SWITCH or (new and situation.nic_path is PathClass.PCIE_CPU))
+    )
+    if inside and outside and generation(situation.architecture) >= generation(_FIRST_LL128):
+        return (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
+    return (Protocol.LL, Protocol.SIMPLE)
+
+
+def ll_ceiling(situation: CollectiveSituation) -> Rate:
+    """The most an LL ring or tree moves, as bus bandwidth [B/s]."""
+    if situation.servers == 1:
+        return ceiling(by_generation(c.LL_CEILING, situation.architecture))
+    return ceiling(c.LL_CEILING_TWO_SERVERS if situation.servers == 2 else c.LL_CEILING_SERVERS)
+
+
+def intra_step(
+    situation: CollectiveSituation,
+    nvlink: Mapping[Protocol, Constant],
+    pcie: Mapping[Protocol, Constant],
+    protocol: Protocol,
+) -> float:
+    """Latency of one step inside a server [s]."""
+    return (pcie if situation.intra_path.is_pcie else nvlink)[protocol].value
+
+
+def network_extra(situation: CollectiveSituation, protocol: Protocol) -> float:
+    """What this network adds to a step between servers [s]. Simple pays twice: data, then the flush behind it."""
+    once = c.NETWORK_EXTRA[situation.network].value + max(0, situation.switch_hops - 1) * (
+        c.SWITCH_HOP[situation.network].value
+    )
+    return 2 * once if protocol is Protocol.SIMPLE else once
+
+
+def tree_network_bytes(servers: int) -> float:
+    """Bytes per byte of message that the busiest server of a double binary tree sends [1].
+
+    Each tree carries half the message. A server is a leaf of one tree (half up) and inner in the other (half down to
+    each child, half up to a parent). Only from four servers on does an inner server with two children have a parent.
+    """
+    if servers == 1:
+        return 0.0
+    children = min(2, servers - 1)
+    has_parent = servers - 1 > 2
+    return 0.5 + 0.5 * children + (0.5 if has_parent else 0.0)
+
+
+def assemble(
+    algorithm: str,
+    protocol: Protocol,
+    latency: float,
+    loads: tuple[tuple[float, Rate], ...],
+    pipeline: Constant | None,
+    depth: float = 1.0,
+) -> AlgorithmTime:
+    """Time of an algorithm from its terms [s].
+
+    The bandwidth term is the slowest of the loads (bytes, rate), which overlap. A pipeline of k chunks over a path
+    costs (k + steps − 1)(α + β·S/k), at best a + b + 2√(ab); the library's fixed chunks leave a share of that root.
+    Depth is the share of the latency that chunks can fill [1].
+    """
+    seconds = [(load / rate.value, rate) for load, rate in loads if rate.value < math.inf]
+    bandwidth, rate = max(seconds, key=lambda pair: pair[0], default=(0.0, UNLIMITED))
+    filling = 2 * pipeline.value * math.sqrt(depth * latency * bandwidth) if pipeline else 0.0
+    launch = c.LAUNCH
+    time = launch.value + latency + bandwidth + filling
+    longer, shorter = (rate.value / rate.low, rate.value / rate.high) if bandwidth else (1.0, 1.0)
+    spread_latency, spread_pipeline = math.exp(c.SPREAD_LATENCY.value), math.exp(c.SPREAD_PIPELINE.value)
+    spread_model = math.exp(c.SPREAD_MODEL.value)
+    more = (
+        launch.high - launch.value,
+        latency * (spread_latency - 1),
+        bandwidth * (longer - 1),
+        filling * (spread_pipeline - 1),
+        time * (spread_model - 1),
+    )
+    less = (
+        launch.value - launch.low,
+        latency * (1 - 1 / spread_latency),
+        bandwidth * (1 - shorter),
+        filling * (1 - 1 / spread_pipeline),
+        time * (1 - 1 / spread_model),
+    )
+    return AlgorithmTime(
+        algorithm=algorithm,
+        protocol=protocol,
+        time=time,
+        low=time - math.hypot(*less),
+        high=time + math.hypot(*more),
+        latency_term=launch.value + latency,
+        bandwidth_term=bandwidth,
+        pipeline_term=filling,
+    )

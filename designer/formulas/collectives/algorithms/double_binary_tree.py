@@ -1,0 +1,66 @@
+"""Two complementary binary trees over the servers, a chain inside each: few steps, full bandwidth."""
+
+from __future__ import annotations
+
+from math import log2
+
+from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives._situation import AlgorithmTime, CollectiveKind, CollectiveSituation, Protocol
+from designer.formulas.collectives._terms import (
+    Rate,
+    assemble,
+    by_generation,
+    intra_rate,
+    intra_step,
+    ll_ceiling,
+    network_extra,
+    network_rate,
+    protocols,
+    tree_network_bytes,
+)
+from designer.formulas.formula import Formula
+
+
+def double_binary_tree(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
+    """Times of an all-reduce over a double binary tree with each protocol [s].
+
+    Notes
+    -----
+    T ≈ 2·(chain in the server + log₂ servers)·α + 2S/B (Sanders, Speck & Träff 2009). Inside a server the tree is a
+    chain that carries the message up and down; two servers only exchange halves, so their NICs carry S, not 2S.
+    """
+    n, m = situation.ranks, situation.servers
+    if n < 2 or situation.kind is not CollectiveKind.ALL_REDUCE:
+        return ()
+    inner = 2 * situation.message
+    outer = tree_network_bytes(m) * situation.message
+    times: list[AlgorithmTime] = []
+    for protocol in protocols(situation):
+        inside, outside = _rates(situation, protocol)
+        step = intra_step(situation, c.NVLINK_TREE_STEP, c.PCIE_TREE_STEP, protocol)
+        network = c.NETWORK_TREE_STEP[protocol].value + network_extra(situation, protocol)
+        latency = c.TREE_BASE[protocol].value + 2 * ((n / m - 1) * step + log2(m) * network)
+        pipeline = c.TREE_PIPELINE if protocol is Protocol.SIMPLE else c.RING_PIPELINE
+        times.append(assemble("tree", protocol, latency, ((inner, inside), (outer, outside)), pipeline))
+    return tuple(times)
+
+
+def _rates(situation: CollectiveSituation, protocol: Protocol) -> tuple[Rate, Rate]:
+    inside = intra_rate(situation).times(c.TREE_SHARE)
+    outside = network_rate(situation).times(c.TREE_SHARE)
+    if protocol is Protocol.LL:
+        top = ll_ceiling(situation)
+        return inside.times(c.LL_TREE_SHARE).at_most(top), outside.times(c.LL_SHARE).at_most(top)
+    if protocol is Protocol.LL128:
+        inside = inside.times(by_generation(c.LL128_SHARE, situation.architecture))
+        return (inside.times(c.TREE_LL128_SHARE) if situation.servers == 1 else inside), outside.times(c.LL128_NETWORK)
+    return inside, outside
+
+
+FORMULA = Formula(
+    name="double-binary-tree",
+    title="Double binary tree all-reduce",
+    function=double_binary_tree,
+    sources=("sanders-2009", "nccl-tuning", "collectives-fit"),
+    valid_when="all-reduce; equal servers",
+)

@@ -1,0 +1,106 @@
+"""The cheapest algorithm of those that can run, as the library would choose it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from designer.errors import AnalysisError
+from designer.formulas.collectives._situation import (
+    AlgorithmTime,
+    CollectiveKind,
+    CollectiveSituation,
+    CollectiveTime,
+    Protocol,
+)
+from designer.formulas.formula import Formula
+from designer.registry import discover
+
+#: built by frameworks from sub-groups; only chosen when asked for
+NOT_CHOSEN = frozenset({"hierarchical"})
+
+
+def bus_factor(kind: CollectiveKind, ranks: int) -> float:
+    """Bus bandwidth ÷ algorithm bandwidth in the sense of nccl-tests [1]."""
+    if kind is CollectiveKind.ALL_REDUCE:
+        return 2 * (ranks - 1) / ranks
+    if kind in (CollectiveKind.BROADCAST, CollectiveKind.SEND_RECV):
+        return 1.0
+    return (ranks - 1) / ranks
+
+
+def collective_time(
+    situation: CollectiveSituation,
+    algorithms: frozenset[str] | None = None,
+    protocols: frozenset[Protocol] | None = None,
+) -> CollectiveTime:
+    """Time, bandwidths and 80 % band of a collective with its cheapest algorithm [s, B/s].
+
+    Parameters
+    ----------
+    situation
+        What runs where.
+    algorithms, protocols
+        Restrict the choice, as ``NCCL_ALGO`` and ``NCCL_PROTO`` do; by default all the library would choose from.
+
+    Raises
+    ------
+    AnalysisError
+        If none of the algorithms allowed can run.
+    """
+    candidates = _candidates(situation)
+    if situation.ranks == 1:
+        return _result(situation, AlgorithmTime("none", Protocol.SIMPLE, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), ())
+    chosen = [
+        one
+        for one in candidates
+        if (one.algorithm in algorithms if algorithms is not None else one.algorithm not in NOT_CHOSEN)
+        and (protocols is None or one.protocol in protocols)
+    ]
+    if not chosen:
+        raise AnalysisError(
+            f"no allowed algorithm can run {situation.kind} on {situation.ranks} ranks",
+            place="algorithms",
+            remedy="allow one of " + ", ".join(sorted({one.algorithm for one in candidates})),
+        )
+    return _result(situation, chosen[0], candidates)
+
+
+# the same group is asked for again on every redraw
+@lru_cache
+def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
+    formulas = discover("designer.formulas.collectives.algorithms", "FORMULA", Formula).values()
+    times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
+    return tuple(sorted(times, key=lambda one: (one.time, one.algorithm, one.protocol)))
+
+
+def _result(
+    situation: CollectiveSituation, best: AlgorithmTime, candidates: tuple[AlgorithmTime, ...]
+) -> CollectiveTime:
+    def rate(seconds: float) -> float:
+        return situation.message / seconds if seconds else 0.0
+
+    factor = bus_factor(situation.kind, situation.ranks)
+    return CollectiveTime(
+        algorithm=best.algorithm,
+        protocol=best.protocol,
+        time=best.time,
+        low=best.low,
+        high=best.high,
+        algorithm_bandwidth=rate(best.time),
+        bus_bandwidth=factor * rate(best.time),
+        bus_low=factor * rate(best.high),
+        bus_high=factor * rate(best.low),
+        latency_term=best.latency_term,
+        bandwidth_term=best.bandwidth_term,
+        pipeline_term=best.pipeline_term,
+        candidates=candidates,
+    )
+
+
+FORMULA = Formula(
+    name="collective-time",
+    title="Time of a collective with its cheapest algorithm",
+    function=collective_time,
+    sources=("nccl-tuning", "collectives-fit"),
+    valid_when="equal servers; the group alone on its links (sharing is in the bandwidth given)",
+)

@@ -1,0 +1,11 @@
+"""Achieved rates and times of transfers over PCIe, NVLink, sockets and networks."""
+
+from designer.formulas.transfer._situation import (
+    LinkClass,
+    Placement,
+    TransferProtocol,
+    TransferSituation,
+    TransferTime,
+)
+
+__all__ = ["LinkClass", "Placement", "TransferProtocol", "TransferSituation", "TransferTime"]

@@ -1,0 +1,132 @@
+"""Constants of the transfer models: achieved fraction of a raw channel, latencies. 80 % bands.
+
+Fits use the 29 published transfer measurements kept in ``tests/validation/transfers/cases.json``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.formulas.transfer._situation import LinkClass, Placement, TransferProtocol
+from designer.sources import Constant, Status
+
+_FIT: Final = "transfers-fit"
+_ASSUMED: Final = "assumed-transfers"
+_DERIVED, _GUESS = Status.DERIVED, Status.ASSUMED
+_L, _P = LinkClass, TransferProtocol
+
+# ------------------------------------------------------------------ PCIe and NVLink, raw
+PCIE_LANE: Final = {
+    1: Constant(0.25e9, 0.25e9, 0.25e9, "pcie-rates", Status.PRIMARY, "B/s", "2.5 GT/s, 8b/10b"),
+    2: Constant(0.5e9, 0.5e9, 0.5e9, "pcie-rates", Status.PRIMARY, "B/s", "5 GT/s, 8b/10b"),
+    3: Constant(8e9 / 8 * 128 / 130, 0.98e9, 0.99e9, "pcie-rates", Status.PRIMARY, "B/s", "8 GT/s, 128b/130b"),
+    4: Constant(16e9 / 8 * 128 / 130, 1.96e9, 1.98e9, "pcie-rates", Status.PRIMARY, "B/s", "16 GT/s, 128b/130b"),
+    5: Constant(32e9 / 8 * 128 / 130, 3.93e9, 3.94e9, "pcie-rates", Status.PRIMARY, "B/s", "32 GT/s, 128b/130b"),
+    6: Constant(64e9 / 8 * 242 / 256, 7.56e9, 7.57e9, "pcie-rates", Status.PRIMARY, "B/s", "64 GT/s, FLIT 242/256"),
+}
+#: where a generation is not known
+USUAL_PCIE: Final = Constant(4.0, 3.0, 5.0, "assumed-transfers", Status.ASSUMED, "1", "generation")
+USUAL_NVLINK: Final = Constant(3.0, 3.0, 4.0, "assumed-transfers", Status.ASSUMED, "1", "generation")
+TLP_OVERHEAD: Final = Constant(24.0, 20.0, 28.0, "pcie-tlp", Status.PRIMARY, "B", "header, sequence, CRC, framing")
+
+# ------------------------------------------------------------------ copy engines
+PCIE_COPY: Final = {
+    1: Constant(0.75, 0.68, 0.82, _ASSUMED, _GUESS, "1", "as the third generation"),
+    3: Constant(0.77, 0.73, 0.84, _FIT, _DERIVED, "1", "12.0 of 15.75 GB/s"),
+    4: Constant(0.82, 0.78, 0.86, _FIT, _DERIVED, "1", "25.0, 26.0, 26.3 of 31.5 GB/s"),
+    5: Constant(0.88, 0.83, 0.90, _FIT, _DERIVED, "1", "55.1, 55.4 of 63.0 GB/s"),
+    6: Constant(0.88, 0.80, 0.92, _ASSUMED, _GUESS, "1", "as the fifth generation"),
+}
+#: NVLink copies by generation; a generation without a measurement takes its predecessor
+NVLINK_COPY: Final = {
+    1: Constant(0.913, 0.89, 0.93, _FIT, _DERIVED, "1", "18.3 of 20, 36.4 of 40 GB/s, P100"),
+    2: Constant(0.958, 0.93, 0.97, _FIT, _DERIVED, "1", "47.9 of 50, 143.7 of 150 GB/s, V100"),
+    3: Constant(0.918, 0.89, 0.94, _FIT, _DERIVED, "1", "274.5, 276.3 of 300 GB/s, A100"),
+    4: Constant(0.87, 0.83, 0.90, _FIT, _DERIVED, "1", "376.0, 391.9, 396.4 of 450 GB/s, H100 and H200"),
+    5: Constant(0.87, 0.80, 0.93, _ASSUMED, _GUESS, "1", "as the fourth generation"),
+}
+XGMI_COPY: Final = Constant(
+    0.75, 0.70, 0.84, "rccl-topology", Status.PRIMARY, "1", "the library plans 48 of 64, 36 of 50"
+)
+C2C_COPY: Final = Constant(0.82, 0.78, 0.86, _FIT, _DERIVED, "1", "359, 377 of 450 GB/s")
+SOCKET_COPY: Final = Constant(0.80, 0.65, 0.90, _ASSUMED, Status.UNVERIFIED, "1", "host memory of the other socket")
+SOCKET_P2P: Final = Constant(
+    0.30, 0.15, 0.60, _ASSUMED, _GUESS, "1", "one socket's posted peer traffic; plans use 15–25 %"
+)
+MEMORY_BUS: Final = Constant(
+    0.78, 0.72, 0.85, "stream-dgx-a100", Status.SECONDARY, "1", "STREAM 148 of 204.8 GB/s at the low end"
+)
+FABRIC: Final = Constant(0.98, 0.95, 1.0, _ASSUMED, _GUESS, "1", "inside a non-blocking switch")
+
+# ------------------------------------------------------------------ kernels and CPUs that load and store
+SM_WRITE: Final = Constant(0.83, 0.77, 0.87, _FIT, _DERIVED, "1", "52.8 of 63.0 GB/s")
+SM_READ: Final = Constant(0.80, 0.72, 0.85, _FIT, _DERIVED, "1", "25.1 of 31.5 GB/s")
+#: loads in flight ÷ round trip: faster links do not raise it
+SM_READ_CEILING: Final = Constant(35.2e9, 3.0e10, 4.2e10, "nvbandwidth-24", Status.SECONDARY, "B/s", "H100, Gen5")
+#: reach of the GPU's translation cache over host memory, and time per byte beyond it
+SM_READ_REACH: Final = Constant(4 * 2.0**30, 2.0 * 2.0**30, 8.0 * 2.0**30, "nvbandwidth-42", _DERIVED, "B")
+SM_READ_MISS: Final = Constant(2.6e-11, 1.5e-11, 4e-11, "nvbandwidth-42", _DERIVED, "s/B", "25.1 → 18.05 → 16.5 GB/s")
+BAR_WRITE: Final = Constant(0.61, 0.45, 0.75, "gdrcopy", Status.PRIMARY, "1", "write-combined, 9.64 of 15.75 GB/s")
+BAR_READ_CEILING: Final = Constant(
+    0.53e9, 0.35e9, 1.2e9, "gdrcopy", Status.PRIMARY, "B/s", "uncached, one load in flight"
+)
+
+# ------------------------------------------------------------------ placement and direction
+P2P_PLACEMENT: Final = {
+    Placement.SAME_SWITCH: Constant(1.0, 0.95, 1.03, _FIT, _DERIVED),
+    Placement.SAME_SOCKET: Constant(
+        0.97, 0.80, 1.03, _FIT, _DERIVED, "1", "26.3 GB/s on EPYC; Intel splits into 64 B packets: 0.83"
+    ),
+    Placement.CROSS_SOCKET: Constant(0.85, 0.70, 0.95, "nvbandwidth-50", Status.SECONDARY, "1", "22.3 of 26.3 GB/s"),
+}
+RDMA_PLACEMENT: Final = {
+    Placement.SAME_SWITCH: Constant(1.0, 0.97, 1.0, _FIT, _DERIVED),
+    Placement.SAME_SOCKET: Constant(
+        0.667, 0.55, 0.97, "nccl-412", Status.SECONDARY, "1", "16 of 24 GB/s; newer hosts lose less"
+    ),
+    Placement.CROSS_SOCKET: Constant(0.49, 0.35, 0.85, "rdma-cross-socket", Status.UNVERIFIED, "1", "48 % of the line"),
+}
+#: what one direction keeps when the other is as busy
+BOTH_DIRECTIONS: Final = {
+    _L.NVLINK: Constant(0.99, 0.96, 1.0, _FIT, _DERIVED, "1", "783.7 ÷ 2 of 396.4 GB/s"),
+    _L.C2C: Constant(0.48, 0.45, 0.95, _FIT, _DERIVED, "1", "host memory shared by both: give its bandwidth instead"),
+}
+PCIE_BOTH_DIRECTIONS: Final = {
+    3: Constant(0.88, 0.70, 0.98, _ASSUMED, _GUESS),
+    4: Constant(0.72, 0.66, 0.95, "nvbandwidth-readme", Status.PRIMARY, "1", "26.0 → 18.7 GB/s on a Rome host"),
+    5: Constant(0.85, 0.65, 0.98, _ASSUMED, _GUESS),
+}
+#: host memory at the end of a coherent link, both directions together
+HOST_MEMORY: Final = Constant(0.88, 0.78, 0.93, _FIT, _DERIVED, "1", "347 of 396 GB/s LPDDR5X")
+
+# ------------------------------------------------------------------ networks
+INFINIBAND_RDMA: Final = Constant(
+    0.96, 0.93, 0.98, _FIT, _DERIVED, "1", "97.7 % of NDR at best, 46–48 of 50 GB/s in NCCL"
+)
+ETHERNET_RDMA: Final = Constant(0.92, 0.86, 0.97, _ASSUMED, _GUESS, "1", "87 % with files, 97 % at best")
+ETHERNET_STORAGE: Final = Constant(0.87, 0.80, 0.93, "nfs-rdma", Status.SECONDARY, "1", "347 of 400 Gb/s")
+INFINIBAND_STORAGE: Final = Constant(0.92, 0.85, 0.96, _ASSUMED, _GUESS)
+PCIE_STORAGE: Final = Constant(0.87, 0.82, 0.91, "nfs-rdma", Status.SECONDARY, "1", "26.4–28.4 of 31.5 GB/s")
+PCIE_RDMA: Final = Constant(0.85, 0.78, 0.90, _ASSUMED, _GUESS, "1", "as copy engines")
+#: TCP up to the line rate given [B/s]; the last holds beyond: host cores bind
+TCP: Final = (
+    (Constant(3.2e9, 3.2e9, 3.2e9, _ASSUMED, _GUESS, "B/s"), Constant(0.93, 0.86, 0.95, _ASSUMED, Status.UNVERIFIED)),
+    (
+        Constant(12.6e9, 12.6e9, 12.6e9, _ASSUMED, _GUESS, "B/s"),
+        Constant(0.80, 0.60, 0.92, _ASSUMED, Status.UNVERIFIED),
+    ),
+    (Constant(1e30, 1e30, 1e30, _ASSUMED, _GUESS, "B/s"), Constant(0.60, 0.40, 0.85, _ASSUMED, Status.UNVERIFIED)),
+)
+
+# ------------------------------------------------------------------ latencies
+LATENCY: Final = {
+    _P.COPY: Constant(8e-6, 5e-6, 1.5e-5, _ASSUMED, Status.UNVERIFIED, "s", "launch and completion of one copy"),
+    _P.P2P: Constant(8e-6, 5e-6, 1.5e-5, _ASSUMED, Status.UNVERIFIED, "s"),
+    _P.SM_READ: Constant(6e-6, 3e-6, 1.2e-5, _ASSUMED, Status.UNVERIFIED, "s", "launch of a kernel and a round trip"),
+    _P.SM_WRITE: Constant(5e-6, 3e-6, 1e-5, _ASSUMED, Status.UNVERIFIED, "s"),
+    _P.BAR_WRITE: Constant(0.1e-6, 0.05e-6, 0.5e-6, _ASSUMED, Status.UNVERIFIED, "s"),
+    _P.BAR_READ: Constant(0.8e-6, 0.4e-6, 1.5e-6, _ASSUMED, Status.UNVERIFIED, "s"),
+    _P.RDMA: Constant(2e-6, 1e-6, 4e-6, _ASSUMED, Status.UNVERIFIED, "s", "post to completion, one switch"),
+    _P.TCP: Constant(25e-6, 1.2e-5, 6e-5, _ASSUMED, Status.UNVERIFIED, "s"),
+    _P.STORAGE: Constant(60e-6, 2e-5, 1.7e-4, "gds-latency", Status.SECONDARY, "s", "local 20–60, over RDMA 60–170"),
+}

@@ -1,0 +1,1 @@
+"""Designs in and out: the native file, importers and exporters of foreign formats."""

@@ -1,0 +1,1 @@
+"""The native design file, ``*.design.json``."""

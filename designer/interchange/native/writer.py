@@ -1,0 +1,53 @@
+"""Writes designs: the same bytes on every machine, and never half a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from designer.design.document import Design
+from designer.errors import FormatError
+from designer.interchange.native.envelope import FORMAT, VERSION, written_by
+
+
+def dumps(design: Design) -> str:
+    """The text of a design file: sorted keys, defaults left out, every quantity spelled."""
+    content = design.model_dump(mode="json", exclude_defaults=True)
+    envelope = {"format": FORMAT, "version": VERSION, "written_by": written_by(), "design": content}
+    return json.dumps(envelope, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def save(design: Design, path: str | Path) -> None:
+    """Write `design` to `path`: beside it first, then synced, then renamed, so the old file survives any failure.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be written.
+    """
+    write_text(Path(path), dumps(design))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file at `path` by `text` in one step."""
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else None
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise FormatError(
+            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
+        ) from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, mode if mode is not None else 0o644)
+        os.replace(name, path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise FormatError(
+            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
+        ) from error

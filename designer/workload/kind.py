@@ -1,0 +1,116 @@
+"""What every workload kind offers, and how its settings are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from designer.errors import AnalysisError, UnitError
+from designer.registry import discover
+from designer.units import DIMENSIONS, parse
+from designer.workload.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a workload kind.
+
+    Parameters
+    ----------
+    dimension
+        A dimension of ``designer.units``, or ``count``, ``text``, ``flag``, ``selector``, ``choice``.
+    """
+
+    name: str
+    title: str
+    dimension: str
+    default: str | int | bool | None = None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Operations to evaluate, and which numbers of theirs are the workload's metrics."""
+
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadKind:
+    """A workload: typed settings, and how it lowers itself to operations.
+
+    Parameters
+    ----------
+    reports
+        ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
+    """
+
+    name: str
+    title: str
+    reports: str
+    settings: tuple[Setting, ...]
+    lower: Callable[[Mapping[str, Any]], Program]
+    help: str = ""
+
+
+@cache
+def workload_kinds() -> Mapping[str, WorkloadKind]:
+    """All workload kinds by name."""
+    return discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
+
+
+def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Program:
+    """The program of a workload as stored in a design; `place` is named in errors.
+
+    Raises
+    ------
+    AnalysisError
+        If the kind is unknown, or a setting is unknown, missing or cannot be read.
+    """
+    kind = workload_kinds().get(kind_name)
+    if kind is None:
+        raise AnalysisError(
+            f"there is no workload kind {kind_name!r}", place=place, remedy=f"use one of {', '.join(workload_kinds())}"
+        )
+    return kind.lower(read_settings(kind, settings, place))
+
+
+def read_settings(kind: WorkloadKind, settings: Mapping[str, object], place: str) -> dict[str, Any]:
+    """Settings with defaults filled in, quantities in SI units."""
+    known = {s.name: s for s in kind.settings}
+    for name in settings:
+        if name not in known:
+            raise AnalysisError(f"{kind.title} has no setting {name!r}", place=place, remedy=f"use {', '.join(known)}")
+    values: dict[str, Any] = {}
+    for setting in kind.settings:
+        value = settings.get(setting.name, setting.default)
+        if value is None:
+            raise AnalysisError(
+                f"the setting {setting.name!r} is missing", place=place, remedy=setting.help or "give it"
+            )
+        values[setting.name] = _read(setting, value, f"{place}.{setting.name}")
+    return values
+
+
+def _read(setting: Setting, value: object, place: str) -> object:
+    if setting.dimension in DIMENSIONS:
+        try:
+            amount = parse(value, setting.dimension)
+        except UnitError as error:
+            raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+        if amount < 0:
+            raise AnalysisError(f"{value!r} is negative", place=place, remedy="give zero or more")
+        return amount
+    if setting.dimension == "count" and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if setting.dimension == "flag" and isinstance(value, bool):
+        return value
+    if setting.dimension in ("text", "selector") and isinstance(value, str):
+        return value
+    if setting.dimension == "choice" and value in setting.choices:
+        return value
+    wanted = f"one of {', '.join(setting.choices)}" if setting.choices else f"a {setting.dimension}"
+    raise AnalysisError(f"{value!r} is not {wanted}", place=place, remedy=setting.help or f"give {wanted}")

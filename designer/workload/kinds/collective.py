@@ -1,0 +1,37 @@
+"""Collective: all-reduce and its relatives over a group of GPUs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.workload.kind import Program, Setting, WorkloadKind
+from designer.workload.operations import Collective
+
+COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "send-recv")
+
+
+def lower(settings: Mapping[str, Any]) -> Program:
+    """One collective operation."""
+    return Program(
+        (Collective("collective", settings["collective"], settings["group"], settings["size"], settings["algorithm"]),)
+    )
+
+
+WORKLOAD = WorkloadKind(
+    name="collective",
+    title="Collective",
+    reports="collective",
+    lower=lower,
+    help="Time, algorithm and bus bandwidth of a collective, with a sweep over sizes.",
+    settings=(
+        Setting("collective", "Collective", "choice", "all-reduce", choices=COLLECTIVES),
+        Setting("group", "Group", "selector", "gpus", help="which accelerators take part"),
+        Setting("size", "Message", "size", "1 GiB", help="the message as nccl-tests counts it"),
+        Setting(
+            "algorithm",
+            "Algorithm",
+            "choice",
+            "auto",
+            choices=("auto", "ring", "tree", "in-switch", "hierarchical", "direct"),
+        ),
+    ),
+)

@@ -1,0 +1,46 @@
+"""Transfer: steady streams or files between any two sets of parts, all at once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.workload.kind import Program, Setting, WorkloadKind
+from designer.workload.operations import Transfer
+
+
+def lower(settings: Mapping[str, Any]) -> Program:
+    """One transfer operation."""
+    return Program(
+        (
+            Transfer(
+                name="transfer",
+                source=settings["from"],
+                target=settings["to"],
+                pairing=settings["pairing"],
+                size=settings["size"],
+                demand=settings["demand"],
+                both_ways=settings["both_ways"],
+                seed=settings["seed"],
+            ),
+        )
+    )
+
+
+WORKLOAD = WorkloadKind(
+    name="transfer",
+    title="Transfer",
+    reports="transfer",
+    lower=lower,
+    help="Host to device for all GPUs at once, storage to all GPUs, GPU to GPU, GPU to remote GPU.",
+    settings=(
+        Setting("from", "From", "selector", "memory", help="which parts send, for example memory or gpu0"),
+        Setting("to", "To", "selector", "gpus", help="which parts receive, for example gpus or gpu1"),
+        Setting(
+            "pairing", "Pairing", "choice", "auto",
+            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"), help="who sends to whom",
+        ),
+        Setting("size", "Bytes per flow", "size", "0 B", help="0 B for a steady stream"),
+        Setting("demand", "Most a flow asks for", "rate", "0 B/s", help="0 B/s for all it can get"),
+        Setting("both_ways", "Both ways at once", "flag", False),
+        Setting("seed", "Seed of a permutation", "count", 0),
+    ),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""Every test runs offscreen, in a home of its own, and repeats exactly."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.real import real_folder
+
+# Before anything loads Qt: no window on the developer's screen unless a run asks for one.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("PYTEST_QT_API", "pyside6")
+os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
+
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# For finding new failures: HYPOTHESIS_PROFILE=search tries many more, different every time.
+settings.register_profile("search", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_HOME = tempfile.TemporaryDirectory(prefix="designer-tests-")
+
+
+def _move_home(home: Path) -> None:
+    """Nobody's settings are read or written. Qt and the XDG rules look at these once, at their first use."""
+    places = {
+        "HOME": home,
+        "XDG_CONFIG_HOME": home / "config",
+        "XDG_DATA_HOME": home / "data",
+        "XDG_STATE_HOME": home / "state",
+        "XDG_CACHE_HOME": home / "cache",
+        "XDG_RUNTIME_DIR": home / "run",
+    }
+    for variable, place in places.items():
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.environ[variable] = str(place)
+
+
+_move_home(Path(_HOME.name))
+
+
+def pytest_unconfigure() -> None:
+    _HOME.cleanup()
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The top of the checkout under test."""
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    """The folder of real topology dumps; skips where they are not at hand."""
+    folder = real_folder()
+    if folder is None:
+        pytest.skip("no real dumps: put them in ../shared/real beside the checkout, or name them in DESIGNER_REAL")
+    return folder

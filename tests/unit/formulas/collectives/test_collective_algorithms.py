@@ -1,0 +1,210 @@
+"""Each algorithm against its formula by hand, its limits, and what it refuses."""
+
+from dataclasses import replace
+
+import pytest
+
+from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, PathClass, Protocol
+from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives._situation import AlgorithmTime
+from designer.formulas.collectives._terms import generation, protocols, tree_network_bytes
+from designer.formulas.collectives.algorithms.aggregated_tree import aggregated_tree
+from designer.formulas.collectives.algorithms.direct import direct
+from designer.formulas.collectives.algorithms.double_binary_tree import double_binary_tree
+from designer.formulas.collectives.algorithms.hierarchical import hierarchical
+from designer.formulas.collectives.algorithms.in_network import in_network
+from designer.formulas.collectives.algorithms.in_switch import in_switch
+from designer.formulas.collectives.algorithms.point_to_point import point_to_point
+from designer.formulas.collectives.algorithms.ring import ring
+
+GIB = 2.0**30
+A100 = CollectiveSituation(CollectiveKind.ALL_REDUCE, 8, GIB, 300e9, architecture="sm_80")
+H100 = CollectiveSituation(CollectiveKind.ALL_REDUCE, 8, GIB, 450e9, architecture="sm_90", in_switch_reduction=True)
+CLUSTER = replace(H100, ranks=64, servers=8, inter_bandwidth=400e9, nics_per_server=8)
+
+
+def simple(times: tuple[AlgorithmTime, ...]) -> AlgorithmTime:
+    return next(one for one in times if one.protocol is Protocol.SIMPLE)
+
+
+def test_ring_by_hand() -> None:
+    # 14 steps of 3.4 µs and a base of 8.4; 7/4 of a GiB at 0.785 × 300 GB/s
+    one = simple(ring(A100))
+    assert one.latency_term - c.LAUNCH.value == pytest.approx(8.4e-6 + 14 * 3.4e-6)
+    assert one.bandwidth_term == pytest.approx(1.75 * GIB / (c.NVLINK_RING[80].value * 300e9))
+    assert one.time == pytest.approx(one.latency_term + one.bandwidth_term + one.pipeline_term)
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [
+        (CollectiveKind.ALL_REDUCE, 1.75),
+        (CollectiveKind.ALL_GATHER, 0.875),
+        (CollectiveKind.REDUCE_SCATTER, 0.875),
+        (CollectiveKind.BROADCAST, 1.0),
+    ],
+)
+def test_bytes_a_ring_moves(kind: CollectiveKind, share: float) -> None:
+    one = simple(ring(replace(A100, kind=kind)))
+    assert one.bandwidth_term == pytest.approx(share * GIB / (c.NVLINK_RING[80].value * 300e9))
+
+
+def test_a_ring_over_servers_runs_at_its_slowest_part() -> None:
+    slow_network = simple(ring(replace(CLUSTER, inter_bandwidth=100e9)))
+    moved = 2 * 63 / 64 * GIB
+    assert slow_network.bandwidth_term == pytest.approx(moved / (c.NETWORK[NetworkKind.INFINIBAND].value * 100e9))
+    assert simple(ring(CLUSTER)).bandwidth_term == pytest.approx(moved / (c.NVLINK_RING[90].value * 450e9))
+
+
+def dtree_busiest(servers: int) -> float:
+    """Egress of the busiest server of two explicit complementary in-order trees, in messages."""
+
+    def parent(rank: int) -> int:
+        if rank == 0:
+            return -1
+        bit = rank & -rank
+        up = (rank ^ bit) | (bit << 1)
+        return up if up < servers else rank ^ bit
+
+    egress = [0.0] * servers
+    for mirrored in (False, True):
+
+        def place(rank: int, flip: bool = mirrored) -> int:
+            if not flip:
+                return rank
+            return servers - 1 - rank if servers % 2 == 0 else (rank + 1) % servers
+
+        for rank in range(1, servers):
+            egress[place(rank)] += 0.5
+            egress[place(parent(rank))] += 0.5
+    return max(egress)
+
+
+@pytest.mark.parametrize("servers", range(2, 40))
+def test_network_bytes_of_explicit_trees(servers: int) -> None:
+    assert tree_network_bytes(servers) == pytest.approx(dtree_busiest(servers))
+
+
+def test_two_servers_exchange_half_of_what_a_ring_sends() -> None:
+    two = replace(CLUSTER, ranks=16, servers=2, inter_bandwidth=25e9)
+    tree, flat = simple(double_binary_tree(two)), simple(ring(two))
+    assert flat.bandwidth_term / tree.bandwidth_term == pytest.approx(2 * 15 / 16 * c.TREE_SHARE.value)
+
+
+def test_trees_take_logarithmic_steps() -> None:
+    def latency(servers: int) -> float:
+        return simple(double_binary_tree(replace(CLUSTER, ranks=8 * servers, servers=servers))).latency_term
+
+    doubling = latency(4) - latency(2)
+    assert doubling > 0
+    for servers in (8, 64, 1024):
+        assert latency(2 * servers) - latency(servers) == pytest.approx(doubling)
+
+
+@pytest.mark.parametrize("ranks", [5, 6, 7, 8])
+def test_in_switch_reduction_by_hand(ranks: int) -> None:
+    (one,) = in_switch(replace(H100, ranks=ranks))
+    assert one.algorithm == "nvls"
+    assert one.bandwidth_term == pytest.approx(GIB * (1 + 1 / ranks) / (c.IN_SWITCH[90].value * 450e9))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ranks": 4},
+        {"architecture": "sm_80"},
+        {"in_switch_reduction": False},
+        {"intra_path": PathClass.NVLINK_MESH},
+        {"kind": CollectiveKind.ALL_GATHER},
+    ],
+)
+def test_in_switch_reduction_needs_the_switch(change: dict[str, object]) -> None:
+    assert in_switch(H100) != ()
+    assert in_switch(replace(H100, **change)) == ()  # pyright: ignore[reportArgumentType]
+
+
+def test_in_switch_trees_join_servers() -> None:
+    (one,) = in_switch(CLUSTER)
+    network = c.NETWORK[NetworkKind.INFINIBAND].value * c.TREE_SHARE.value * 400e9
+    assert one.algorithm == "nvls-tree"
+    assert one.bandwidth_term == pytest.approx(2 * GIB / network)
+
+
+def test_rack_scale_domains_widen_the_band_only() -> None:
+    (board,) = in_switch(replace(H100, ranks=8))
+    (rack,) = in_switch(replace(H100, ranks=72))
+    assert rack.high / rack.time > board.high / board.time + 0.1
+
+
+def test_network_reduction_halves_the_network_bytes() -> None:
+    slow = replace(CLUSTER, inter_bandwidth=50e9, in_network_reduction=True)
+    (one,) = in_network(slow)
+    rate = c.NETWORK[NetworkKind.INFINIBAND].value * c.IN_NETWORK_SHARE.value * 50e9
+    assert one.bandwidth_term == pytest.approx(GIB / rate)
+    assert one.bandwidth_term < 0.6 * simple(ring(slow)).bandwidth_term
+    assert in_network(replace(slow, in_network_reduction=False)) == ()
+
+
+def test_hierarchical_sends_once_per_server() -> None:
+    slow = replace(CLUSTER, inter_bandwidth=50e9)
+    (one,) = hierarchical(slow)
+    assert one.bandwidth_term == pytest.approx(2 * 7 / 8 * GIB / (c.NETWORK[NetworkKind.INFINIBAND].value * 50e9))
+    assert one.latency_term < simple(ring(slow)).latency_term
+    assert hierarchical(A100) == ()
+
+
+def test_all_to_all_sends_each_peer_its_part() -> None:
+    (inside,) = direct(replace(A100, kind=CollectiveKind.ALL_TO_ALL))
+    assert inside.bandwidth_term == pytest.approx(
+        7 / 8 * GIB / (c.NVLINK_RING[80].value * c.DIRECT_SHARE.value * 300e9)
+    )
+    (across,) = direct(replace(CLUSTER, kind=CollectiveKind.ALL_TO_ALL))
+    network = c.NETWORK[NetworkKind.INFINIBAND].value * c.DIRECT_SHARE.value * 400e9
+    assert across.bandwidth_term == pytest.approx(8 * 56 / 64 * GIB / network)
+
+
+def test_all_to_all_uses_all_links_of_a_mesh_at_once() -> None:
+    mesh = replace(A100, kind=CollectiveKind.ALL_TO_ALL, intra_path=PathClass.XGMI, intra_bandwidth=64e9)
+    (all_links,) = direct(replace(mesh, direct_bandwidth=448e9))
+    assert direct(mesh)[0].bandwidth_term == pytest.approx(7 * all_links.bandwidth_term)
+
+
+def test_send_uses_the_link_of_the_pair() -> None:
+    pair = CollectiveSituation(
+        CollectiveKind.SEND_RECV, 2, GIB, 448e9, intra_path=PathClass.XGMI, architecture="gfx942", pair_bandwidth=64e9
+    )
+    (one,) = point_to_point(pair)
+    assert one.bandwidth_term == pytest.approx(GIB / (c.XGMI_RING.value * 64e9))
+
+
+def test_aggregated_trees_need_one_rank_per_server() -> None:
+    single = replace(CLUSTER, kind=CollectiveKind.ALL_GATHER, ranks=64, servers=64, inter_bandwidth=50e9)
+    (one,) = aggregated_tree(single)
+    assert one.latency_term < simple(ring(single)).latency_term
+    assert aggregated_tree(replace(CLUSTER, kind=CollectiveKind.ALL_GATHER)) == ()
+
+
+def test_protocols_follow_path_and_network() -> None:
+    assert protocols(A100) == (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
+    assert Protocol.LL128 not in protocols(replace(A100, intra_path=PathClass.PCIE_SWITCH))
+    assert Protocol.LL128 not in protocols(replace(A100, architecture="sm_60"))
+    two = replace(A100, ranks=16, servers=2, inter_bandwidth=50e9)
+    assert protocols(replace(two, network=NetworkKind.EFA)) == (Protocol.SIMPLE,)
+    assert Protocol.LL128 not in protocols(replace(two, network=NetworkKind.TCP))
+    assert Protocol.LL128 not in protocols(replace(two, nic_path=PathClass.CROSS_SOCKET))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("sm_90", 90), ("sm90a", 90), ("SM_100", 100), ("compute_86", 86), ("gfx942", 80), ("", 80)]
+)
+def test_architecture_spellings(text: str, number: int) -> None:
+    assert generation(text) == number
+
+
+def test_paths_over_pcie_are_ordered() -> None:
+    def seconds(path: PathClass, bridged: bool = False) -> float:
+        one = replace(A100, intra_bandwidth=31.5e9, intra_path=path, bridged_pairs=bridged)
+        return simple(ring(one)).bandwidth_term
+
+    assert seconds(PathClass.PCIE_CPU, bridged=True) < seconds(PathClass.PCIE_CPU) == seconds(PathClass.PCIE_SWITCH)
+    assert seconds(PathClass.PCIE_CPU) < seconds(PathClass.CROSS_SOCKET) < seconds(PathClass.HOST_MEMORY)
