@@ -58,11 +58,11 @@ _OLD_ATTENTION = _assumed(0.40, 0.30, 0.50, "no fused attention kernel of its ow
 CARD: Final = Constant(0.933, 0.85, 1.0, "mamf", Status.SECONDARY, note="A100 PCIe 252.9 against SXM 271.2 TFLOP/s")
 
 _CNN_HALF: Final = _fitted(
-    0.58, 0.45, 0.70, "ResNet-50 on V100, A30, A100, H100 under MXNet: 8 points, 4 % mean residual"
+    0.56, 0.45, 0.68, "ResNet-50 on V100, A30, A100, H100 under MXNet: 31 points, 4 % median residual"
 )
-_CNN_TF32: Final = _fitted(0.58, 0.45, 0.70, "ResNet-50 in TF32 on A100 and H100: 5 points, 6 % mean residual")
-_CNN_SINGLE: Final = _fitted(0.95, 0.75, 1.1, "ResNet-50 in FP32 on V100; Winograd saves operations: 6 points")
-_CNN_PASCAL: Final = _fitted(0.78, 0.60, 0.95, "ResNet-50 and Inception-v3 on P100: 20 points, 8 % median residual")
+_CNN_TF32: Final = _fitted(0.56, 0.45, 0.68, "ResNet-50 in TF32 on A100 and H100: 5 points, 6 % mean residual")
+_CNN_SINGLE: Final = _fitted(1.0, 0.8, 1.2, "ResNet-50 in FP32 on V100; Winograd saves operations: 6 points")
+_CNN_PASCAL: Final = _fitted(0.76, 0.60, 0.92, "ResNet-50 and Inception-v3 on P100: 20 points, 7 % median residual")
 _CNN: Final = MappingProxyType(
     {"fp16": _CNN_HALF, "bf16": _CNN_HALF, "fp8": _CNN_HALF, "tf32": _CNN_TF32, "fp32": _CNN_SINGLE}
 )
@@ -83,14 +83,14 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _assumed(0.85, 0.7, 1.0, _BETWEEN),
             _OLD_ATTENTION,
             MappingProxyType(
-                {"fp32": _fitted(0.44, 0.35, 0.55, "ResNet-50 on K80 against its boost rate: 4 points, 3 % residual")}
+                {"fp32": _fitted(0.40, 0.32, 0.50, "ResNet-50 on K80 against its boost rate: 4 points, 5 % residual")}
             ),
         ),
         "maxwell": Generation(
             _OLD_SINGLE,
             _assumed(0.85, 0.7, 1.0, _BETWEEN),
             _OLD_ATTENTION,
-            MappingProxyType({"fp32": _fitted(0.60, 0.4, 0.8, "ResNet-50 in 14 days on M40: 1 point")}),
+            MappingProxyType({"fp32": _fitted(0.50, 0.38, 0.65, "ResNet-50 in 14 days on M40: 1 point")}),
         ),
         "pascal": Generation(
             _OLD_SINGLE,

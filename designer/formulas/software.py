@@ -32,6 +32,8 @@ class Software:
         Time a step takes however small its batch: host, under-filled kernels, optimizer launches [s].
     convolution_traffic
         Memory passes over the activations of a convolutional network per training step, 16 bit [1].
+    layer_latency
+        Time the kernels of one convolutional layer take in a training step however little they compute [s].
     reduce_bytes
         Bytes per gradient sent to the other replicas [B].
     straggler
@@ -48,6 +50,7 @@ class Software:
     launch: Constant
     step_floor: Constant
     convolution_traffic: Constant
+    layer_latency: Constant
     reduce_bytes: Constant
     straggler: Constant
 
@@ -66,10 +69,10 @@ _FUSED: Final = _assumed(1.0, 0.9, 1.2, "fused as counted")
 _LAUNCH: Final = _assumed(5e-6, 3e-6, 8e-6, "per kernel", "s")
 _HOST: Final = _assumed(5e-3, 2e-3, 10e-3, "per step", "s")
 _STRAGGLER: Final = _fitted(0.004, 0.001, 0.01, "BERT-large on 1 to 256 A100: 1.1 % at 8, 5 % at 256")
-_FUSED_PASSES: Final = _fitted(11.4, 10.0, 13.0, "ResNet-50 under MXNet: 24 points, 4 % median residual")
-_TUNED_PASSES: Final = _fitted(18.7, 14.0, 22.0, "ResNet-50 under tuned PyTorch, A100 and V100: 4 points, 12 % spread")
+_FUSED_PASSES: Final = _fitted(11.6, 10.0, 13.0, "ResNet-50 under MXNet: 31 points, 4 % median residual")
+_TUNED_PASSES: Final = _fitted(16.0, 13.0, 20.0, "ResNet-50 under tuned PyTorch, A100 and V100: 4 points, 10 % spread")
 _EAGER_PASSES: Final = _fitted(
-    36.0, 28.0, 42.0, "ResNet-50, plain PyTorch on V100, A100, H100, Ada: 16 points, 13 % spread"
+    35.0, 28.0, 41.0, "ResNet-50, plain PyTorch on V100, A100, H100, Ada: 16 points, 13 % spread"
 )
 _HALF: Final = _assumed(2.0, 2.0, 4.0, "16-bit gradients", "B")
 _SINGLE: Final = _assumed(4.0, 2.0, 4.0, "32-bit gradients", "B")
@@ -86,6 +89,9 @@ _MEGATRON_2022: Final = Software(
     launch=_LAUNCH,
     step_floor=_HOST,
     convolution_traffic=_TUNED_PASSES,
+    layer_latency=_fitted(
+        420e-6, 200e-6, 700e-6, "ResNet-50 and Inception-v3 at 32 and 64 samples on P100: 20 points", "s"
+    ),
     reduce_bytes=_SINGLE,
     straggler=_STRAGGLER,
 )
@@ -128,6 +134,9 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 name="fused",
                 fused_attention=True,
                 pointwise=_fitted(1.3, 1.0, 1.9, "BERT-large, MLPerf on A100 and H100: 10 points, 14 % spread"),
+                layer_latency=_fitted(
+                    68e-6, 50e-6, 240e-6, "ResNet-50 at 16 to 65 samples each on V100, A100, H100: 9 points", "s"
+                ),
                 step_floor=_assumed(2e-3, 1e-3, 4e-3, "graph launch", "s"),
                 convolution_traffic=_FUSED_PASSES,
             ),

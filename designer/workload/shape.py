@@ -185,6 +185,8 @@ class ConvolutionalShape:
 
     Parameters
     ----------
+    layers
+        Convolutions and dense layers.
     parameters
         Trained values.
     flop_forward
@@ -196,13 +198,14 @@ class ConvolutionalShape:
     """
 
     name: str
+    layers: int
     parameters: int
     flop_forward: Flop
     activations: int
     sample: str = ""
 
     def __post_init__(self) -> None:
-        for field_name in ("parameters", "flop_forward", "activations"):
+        for field_name in ("layers", "parameters", "flop_forward", "activations"):
             if not getattr(self, field_name) > 0:
                 raise CatalogError(
                     f"{field_name} is {getattr(self, field_name)}",

@@ -16,13 +16,8 @@ from designer.units import Seconds
 
 #: one backward pass costs two forward passes
 TRAINING_PASSES: Final = Constant(3.0, 3.0, 3.0, "counted-training", Status.DERIVED, "1", "forward, and two backward")
-TF32_PASSES: Final = Constant(26.7, 23.0, 31.0, "fit-training", Status.DERIVED, "1", "ResNet-50 TF32: 5 points")
-SINGLE_PASSES: Final = Constant(12.6, 10.0, 16.0, "fit-training", Status.DERIVED, "1", "ResNet-50 FP32: 8 points")
-FILL: Final = Constant(
-    170e6, 90e6, 300e6, "fit-training", Status.DERIVED, "1",
-    "activations that fill an accelerator: ResNet-50 at 16 to 65 samples each on V100, A100, H100: 7 points",
-)  # fmt: skip
-HOST: Final = Constant(1e-3, 0.5e-3, 2e-3, "assumed-training", Status.ASSUMED, "s", "launches and the optimizer")
+TF32_PASSES: Final = Constant(26.5, 23.0, 31.0, "fit-training", Status.DERIVED, "1", "ResNet-50 TF32: 5 points")
+SINGLE_PASSES: Final = Constant(17.0, 12.0, 21.0, "fit-training", Status.DERIVED, "1", "ResNet-50 FP32: 26 points")
 #: a pass for inference against one for training: no kept copies, no gradients
 INFERENCE_SHARE: Final = Constant(0.25, 0.18, 0.33, "assumed-training", Status.ASSUMED, "1", "of the training passes")
 
@@ -92,11 +87,10 @@ def convolutional_time(
 
     Notes
     -----
-    t0 is the host's part and as many samples as it takes to fill the accelerator.
+    t0 is what the kernels of every layer take however little they compute: launches, ramps, tails.
     """
-    ramp = FILL.value / shape.activations * (1 if training else INFERENCE_SHARE.value)
-    one = sample_time(shape, accelerator, precision, software, training=training)
-    return Seconds(HOST.value + (batch + ramp) * one)
+    floor = shape.layers * software.layer_latency.value * (1 if training else 1 / TRAINING_PASSES.value)
+    return Seconds(floor + batch * sample_time(shape, accelerator, precision, software, training=training))
 
 
 FORMULA: Final = Formula(
