@@ -25,9 +25,9 @@ class Accelerator:
     memory_capacity
         Usable for a program [B].
     generation
-        Whose calibration applies: ``volta``, ``ampere``, ``hopper`` …, ``cpu``; others use the typical one.
+        Whose calibration applies, by the first word: ``Volta``, ``Ampere GA100``, ``cpu``; others use the typical one.
     form
-        ``module`` (SXM, OAM) or ``card`` (PCIe, which holds lower clocks under load).
+        ``card`` or a text beginning with ``PCIe`` is a card, which holds lower clocks under load; else a module.
     """
 
     name: str
@@ -67,6 +67,11 @@ class Accelerator:
             if self.flops.get(candidate, 0.0) > 0:
                 return candidate
         return number_format
+
+    @property
+    def is_card(self) -> bool:
+        """Whether it is a PCIe card."""
+        return self.form.lower().startswith(("card", "pcie"))
 
     @property
     def calibration(self) -> Generation:

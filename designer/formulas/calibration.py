@@ -146,6 +146,12 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _assumed(0.35, 0.25, 0.50, _BETWEEN),
             _CNN,
         ),
+        "cdna4": Generation(
+            _half(_measured(0.68, _SPREAD + _SPREAD), _SINGLE, _assumed(0.62, 0.50, 0.72, _NO_PRODUCT)),
+            _assumed(0.85, 0.70, 1.0, _BETWEEN),
+            _assumed(0.40, 0.28, 0.55, _BETWEEN),
+            _CNN,
+        ),
         "gaudi2": Generation(
             _half(_measured(0.969, _SPREAD), _SINGLE, _measured(0.955, _SPREAD)),
             _assumed(0.80, 0.65, 0.95, _BETWEEN),
@@ -171,8 +177,15 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
 
 
 def generation(name: str) -> Generation:
-    """The calibration row of a generation, the typical one if it has none."""
-    return GENERATIONS.get(name, GENERATIONS["typical"])
+    """The calibration row of a generation, the typical one if it has none.
+
+    Examples
+    --------
+    >>> generation("Ampere GA100") is generation("ampere")
+    True
+    """
+    first = name.lower().split()[:1]
+    return GENERATIONS.get(first[0] if first else "", GENERATIONS["typical"])
 
 
 def share(table: Mapping[str, Constant], number_format: str) -> Constant:

@@ -47,7 +47,7 @@ def _split(
     """Arithmetic and memory time of one sample [s]."""
     runs_as = accelerator.runs_as(precision.name)
     rate = accelerator.peak(precision.name) * share(accelerator.calibration.convolution, runs_as).value
-    if accelerator.form == "card" and runs_as != "fp32":
+    if accelerator.is_card and runs_as != "fp32":
         rate *= CARD.value
     passes = _passes(software, runs_as).value * (1 if training else INFERENCE_SHARE.value)
     arithmetic = shape.flop_forward * (TRAINING_PASSES.value if training else 1) / rate

@@ -94,7 +94,9 @@ def test_impossible_shapes_are_refused(changes: dict[str, object], word: str) ->
     assert refused.value.remedy
 
 
-@pytest.mark.parametrize("changes", [{"layers": 0}, {"parameters": 0}, {"flop_forward": Flop(-1.0)}, {"activations": 0}])
+@pytest.mark.parametrize(
+    "changes", [{"layers": 0}, {"parameters": 0}, {"flop_forward": Flop(-1.0)}, {"activations": 0}]
+)
 def test_an_empty_network_is_refused(changes: dict[str, float]) -> None:
     values = {"layers": 1, "parameters": 10, "flop_forward": Flop(1.0), "activations": 5} | changes
     with pytest.raises(CatalogError):

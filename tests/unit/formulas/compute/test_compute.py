@@ -41,7 +41,7 @@ def test_best_product_as_measured(part: str, number_format: str, published: floa
     """Best matrix product found on each part, without what training loses of it [TFLOP/s]."""
     found = PARTS[part]
     row = found.calibration
-    card = 0.933 if found.form == "card" else 1
+    card = 0.933 if found.is_card else 1
     assert found.peak(number_format) * share(row.best, number_format).value * card / 1e12 == pytest.approx(
         published, rel=0.005
     )
@@ -102,7 +102,8 @@ def test_an_accelerator_without_a_rate_is_refused(flops: dict[str, float], rate:
 
 
 def test_unknown_generations_take_the_typical_row() -> None:
-    assert generation("zeppelin") is GENERATIONS["typical"]
+    assert generation("zeppelin") is generation("") is GENERATIONS["typical"]
+    assert generation("Hopper GH100") is GENERATIONS["hopper"]
     widths = {name: row.sustained.high / row.sustained.low for name, row in GENERATIONS.items()}
     assert widths["typical"] > widths["ampere"]
 
