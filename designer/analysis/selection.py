@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routes import Legs
-from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, DesignerError
 from designer.workload.operations import Pairing, Transfer
@@ -29,7 +29,7 @@ _WORDS: Final = {
 #: words that name part kinds with a capability in common but a different place in the design
 _KINDS: Final = {"storage": ("storage", "drive"), "drives": ("drive",), "servers": ("server",), "dpus": ("dpu",)}
 #: all pairs of two sets are refused above this
-MAX_FLOWS: Final = 4_000_000
+FLOWS_LIMIT: Final = 4_000_000
 
 
 def resolve(network: Network, selector: str, place: str) -> Int:
@@ -93,7 +93,7 @@ def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
     Raises
     ------
     AnalysisError
-        If a side names nothing, sides do not match, or there would be more than ``MAX_FLOWS`` flows.
+        If a side names nothing, sides do not match, or there would be more than ``FLOWS_LIMIT`` flows.
     """
     source = resolve(network, operation.source, f"{place}.from")
     target = resolve(network, operation.target, f"{place}.to")
@@ -143,7 +143,7 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
             )  # fmt: skip
         n = max(len(source), len(target))
         return np.resize(source, n), np.resize(target, n)
-    if len(source) * len(target) > MAX_FLOWS:
+    if len(source) * len(target) > FLOWS_LIMIT:
         raise AnalysisError(
             f"all pairs would be {len(source) * len(target):,} flows", place=place, remedy="use the pairing permutation"
         )
@@ -216,6 +216,6 @@ def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, al
 def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
     """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no way."""
     rules = rules or Rules()
-    cost = {o: s.cost for o in offered if (s := find_segment(graph, at, o, rules)) is not None}
+    cost = {o: c for o in offered if (c := find_cost(graph, at, o, rules)) is not None}
     best = min(cost.values(), default=0)
     return [o for o in offered if cost.get(o) == best] or offered
