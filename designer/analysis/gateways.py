@@ -6,8 +6,7 @@ take them in turn, the i-th accelerator the i-th gateway (rail affinity); other 
 
 from __future__ import annotations
 
-import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -47,21 +46,14 @@ class Fabric:
     fabric: Int
     uplink_start: Int
     direct: dict[tuple[int, int], list[int]]
-    choices: dict[object, object] = field(default_factory=dict[object, object])
-
-
-_fabrics: dict[int, tuple[weakref.ref[Network], Fabric]] = {}
 
 
 def find_fabric(network: Network) -> Fabric:
-    """The fabric of a network; remembered as long as the network lives."""
-    key = id(network)
-    known = _fabrics.get(key)
-    if known is not None and known[0]() is network:
-        return known[1]
-    found = _find(network)
-    _fabrics[key] = (weakref.ref(network, lambda _: _fabrics.pop(key, None)), found)
-    return found
+    """The fabric of a network."""
+    known = network.memo.get("fabric")
+    if not isinstance(known, Fabric):
+        known = network.memo["fabric"] = _find(network)
+    return known
 
 
 def _find(network: Network) -> Fabric:
@@ -115,10 +107,13 @@ class Doors:
 
 def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     """The gateways of all islands."""
-    key = "doors"
-    known = fabric.choices.get(key)
-    if isinstance(known, Doors):
-        return known
+    known = network.memo.get("doors")
+    if not isinstance(known, Doors):
+        known = network.memo["doors"] = _find_doors(network, islands, fabric)
+    return known
+
+
+def _find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     part = np.concatenate([fabric.gateway, np.array([a for a, _ in fabric.direct], dtype=np.int64)])
     # A direct cable is a fabric of its own, known by its link.
     offset = int(fabric.fabric.max()) + 1 if len(fabric.fabric) else 0
@@ -142,9 +137,7 @@ def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
         for _, at, component in rows[lo:hi].tolist():
             reach.setdefault(at, set()).add(component)
         doors.append(tuple((at, frozenset(c)) for at, c in sorted(reach.items())))
-    found = Doors(signature.astype(np.int64), tuple(doors))
-    fabric.choices[key] = found
-    return found
+    return Doors(signature.astype(np.int64), tuple(doors))
 
 
 #: doors a request may use: (door at the source, door at the target, share)

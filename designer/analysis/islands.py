@@ -6,7 +6,6 @@ inside an island are found once per class and moved to each island by adding off
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -80,18 +79,14 @@ class Islands:
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 _graphs: dict[object, LocalGraph] = {}
 _MOST_GRAPHS: Final = 256
-_islands: dict[int, tuple[weakref.ref[Network], Islands]] = {}
 
 
 def find_islands(network: Network) -> Islands:
-    """The islands of a network; remembered as long as the network lives."""
-    key = id(network)
-    known = _islands.get(key)
-    if known is not None and known[0]() is network:
-        return known[1]
-    found = _find(network)
-    _islands[key] = (weakref.ref(network, lambda _: _islands.pop(key, None)), found)
-    return found
+    """The islands of a network."""
+    known = network.memo.get("islands")
+    if not isinstance(known, Islands):
+        known = network.memo["islands"] = _find(network)
+    return known
 
 
 def _find(network: Network) -> Islands:

@@ -9,8 +9,7 @@ NVLink domain, a single switch.
 
 from __future__ import annotations
 
-import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
+from designer.remembered import Remembered
 from designer.sources import Status
 
 Int = npt.NDArray[np.int64]
@@ -65,7 +65,7 @@ class PartResource:
     label: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Network:
     """A design ready to be routed on.
 
@@ -81,6 +81,7 @@ class Network:
     part_resource : (n_parts,) resource number inside the part, −1 for none
     capacity : (n_resources,) [B/s]
     kinds : kind of each part definition
+    memo : what other modules worked out about this network
     """
 
     design: Design
@@ -99,6 +100,7 @@ class Network:
     capacity: Float
     island: Int
     n_islands: int
+    memo: dict[str, object] = field(default_factory=dict[str, object], repr=False)
 
     @property
     def n_resources(self) -> int:
@@ -205,29 +207,20 @@ def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource |
     return None
 
 
-_networks: dict[tuple[int, bool], tuple[weakref.ref[Design], Network]] = {}
-
-
 def build_network(design: Design) -> Network:
-    """The network of a design; remembered as long as the design lives.
+    """The network of a design; remembered for the last few designs.
 
     Raises
     ------
     DocumentError
         If the design cannot be elaborated.
     """
-    hashed = design.policy.ecmp == "hash"
-    key = (id(design), hashed)
-    known = _networks.get(key)
-    if known is not None and known[0]() is design:
-        return known[1]
-    network = _build(design, hashed)
-    _networks[key] = (weakref.ref(design, lambda _: _networks.pop(key, None)), network)
-    return network
+    return _networks(design)
 
 
-def _build(design: Design, hashed: bool) -> Network:
+def _build(design: Design) -> Network:
     net = elaborate(design)
+    hashed = design.policy.ecmp == "hash"
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
     memories = _memory_ends(design, net, kinds)
@@ -266,6 +259,10 @@ def _build(design: Design, hashed: bool) -> Network:
         island=island,
         n_islands=n_islands,
     )
+
+
+#: networks of the designs analysed last, such as both sides of a comparison
+_networks = Remembered(_build, most=6)
 
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:

@@ -114,7 +114,7 @@ def _print_workload(result: WorkloadResult) -> None:
 
 def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
     """Bottlenecks, those that read alike on one line."""
-    if not bounds:
+    if len(bounds) == 0:
         return
     joint = bounds[0].gain_together
     several = len(bounds) > 1 or bounds[0].alike > 1
