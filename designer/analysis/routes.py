@@ -209,8 +209,9 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
     reached = np.zeros(len(legs), dtype=bool)
     reached[row] = True
     found.lost.append(legs.flow[~reached])
+    labels = _labels(legs)
     if hashed:
-        row, uplink, part = _draw(row, uplink, fabric.cables, network.design.policy.hash_seed)
+        row, uplink, part = _draw(row, uplink, fabric.cables, labels, network.design.policy.hash_seed)
     else:
         weight = fabric.cables[uplink].astype(np.float64)
         part = weight / np.bincount(row, weight, len(legs))[row]
@@ -231,7 +232,7 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
             again, entry = _expand(which, ways.last_request, np.bincount(ways.last_request, minlength=len(first)))
             _arrive(fabric, legs, row[again], ways.last_switch[entry], part[again] * ways.last_share[entry], found)
             return False
-    ways = hashed_ways(fabric.graph, distances, np.arange(len(row)), switch, goal, network.design.policy.hash_seed)
+    ways = hashed_ways(fabric.graph, distances, labels[row], switch, goal, network.design.policy.hash_seed)
     at = ways.request
     found.add(legs.flow[row[at]], ways.channel, (legs.share[row] * part)[at] * ways.share)
     at = ways.last_request
@@ -273,10 +274,17 @@ def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
     )
 
 
-def _draw(row: Int, uplink: Int, cables: Int, seed: int) -> tuple[Int, Int, Float]:
+def _labels(legs: Legs) -> Int:
+    """What switches hash: flow and gateways, not the order in which legs are routed, so that edits elsewhere keep it."""
+    ends = legs.source.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + legs.target.astype(np.uint64)
+    mixed = (ends ^ (ends >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) + legs.flow.astype(np.uint64)
+    return (mixed >> np.uint64(1)).astype(np.int64)
+
+
+def _draw(row: Int, uplink: Int, cables: Int, labels: Int, seed: int) -> tuple[Int, Int, Float]:
     """One of the uplinks of each row, by a hash, each cable equally likely. Rows are ascending."""
     rows, head = np.unique(row, return_index=True)
-    key = (rows.astype(np.uint64) + np.uint64(seed % 2**62)) * np.uint64(0x9E3779B97F4A7C15)
+    key = (labels[rows].astype(np.uint64) + np.uint64(seed % 2**62)) * np.uint64(0x9E3779B97F4A7C15)
     key = (key ^ (key >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     draw = (key >> np.uint64(11)).astype(np.float64) / 2.0**53
     upto = np.cumsum(cables[uplink])

@@ -155,14 +155,21 @@ def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: I
     return _walk(graph, distances, request, switch, target, share, None)
 
 
-def hashed_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, seed: int) -> Ways:
-    """Ways on which each request takes one next hop at every switch, chosen by a hash of request and switch."""
-    return _walk(graph, distances, request, switch, target, np.ones(len(request)), seed)
+def hashed_ways(graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int) -> Ways:
+    """Ways on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
+
+    Parameters
+    ----------
+    labels : (n,) what switches see of each request, as they see addresses and ports
+    """
+    request = np.arange(len(labels))
+    return _walk(graph, distances, request, switch, target, np.ones(len(request)), (labels, seed))
 
 
 def _walk(
-    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float, seed: int | None
-) -> Ways:
+    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float,
+    hashed: tuple[Int, int] | None,
+) -> Ways:  # fmt: skip
     out: list[tuple[Int, Int, Float]] = []
     done: list[tuple[Int, Int, Float]] = []
     left = distances.of(switch, target)
@@ -182,19 +189,20 @@ def _walk(
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
         head = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(first)))])
-        if seed is None:
+        if hashed is None:
             fan = np.diff(head)[which]
             entry, source = _ranges(head[which], head[which] + fan)
             chosen = step[entry]
             part = share[source] * graph.cables[chosen] / total[which][source]
         else:
             source = np.arange(len(request))
-            chosen = step[_pick(request, switch, which, cables, head, total, seed)]
+            labels, seed = hashed
+            chosen = step[_pick(labels[request], switch, which, cables, head, total, seed)]
             part = share
         out.append((request[source], graph.channel[chosen], part))
         request, target, left = request[source], target[source], left[source] - 1
         switch, share = graph.to[chosen], part
-        if seed is None:
+        if hashed is None:
             request, switch, target, share, left = _merge(request, switch, target, share, left)
         going = np.ones(len(request), dtype=bool)
     return Ways(*_joined(out), *_joined(done))
@@ -243,9 +251,9 @@ def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
     return np.arange(len(owner)) - np.repeat(np.cumsum(size) - size - low, size), owner
 
 
-def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
+def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
     """One of the steps of each request's pair, by a hash, each cable equally likely."""
-    key = request.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + switch.astype(np.uint64) * np.uint64(
+    key = label.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + switch.astype(np.uint64) * np.uint64(
         0xC2B2AE3D27D4EB4F
     )
     key = (key + np.uint64(seed % 2**63)) * np.uint64(0xBF58476D1CE4E5B9)
