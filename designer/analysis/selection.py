@@ -145,7 +145,11 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
         return both, np.roll(both, -(len(both) // 2))
     if pairing == "permutation":
         both = np.concatenate([source, target[~np.isin(target, source)]])
-        return both, np.random.default_rng(seed).permutation(both)
+        # Around a random circle: nobody draws itself.
+        circle = np.random.default_rng(seed).permutation(len(both))
+        drawn = np.empty_like(both)
+        drawn[circle] = both[np.roll(circle, -1)]
+        return both, drawn
     if pairing == "pairs":
         if len(source) != len(target) and 1 not in (len(source), len(target)):
             raise AnalysisError(
