@@ -102,7 +102,7 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     order = list(dict.fromkeys(island.tolist()))
     members = {i: ranks[island == i] for i in order}
     inside_legs: list[tuple[int, int, float]] = []
-    path: PathClass | None = PathClass.NVLINK_SWITCH
+    kinds: set[PathClass | None] = set()
     mixed = False
     for i in order:
         if len(members[i]) < 2:
@@ -111,11 +111,19 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
         rings = find_rings(graph, islands.local[members[i]].tolist(), rules)
         base = int(islands.part_start[i])
         inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
-        path, mixed = rings.path, mixed or rings.mixed
+        kinds.add(rings.path)
+        mixed = mixed or rings.mixed
     inside = _activity(network, inside_legs, place) if inside_legs else None
     between = _activity(network, _exchange(members, order), place) if len(order) > 1 else None
-    situation = _situation(network, members, inside, between, path, mixed)
+    situation = _situation(network, members, inside, between, _slowest(kinds), mixed)
     return Communicator(network, situation, inside, between, ranks)
+
+
+def _slowest(kinds: set[PathClass | None]) -> PathClass | None:
+    """The kind of ring that holds up the others; None, where the routes decide, is PCIe."""
+    if None in kinds:
+        return None
+    return max((k for k in kinds if k), key=list(PathClass).index, default=PathClass.NVLINK_SWITCH)
 
 
 def _exchange(members: dict[int, Int], order: Sequence[int]) -> list[tuple[int, int, float]]:

@@ -171,9 +171,17 @@ class _Evaluation:
         accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
         code = np.full(traffic.n_flows, COPY, dtype=np.int64)
         code[accelerates[traffic.source] & accelerates[traffic.target]] = P2P
-        code[network.island[traffic.source] != network.island[traffic.target]] = RDMA
+        code[(network.island[traffic.source] != network.island[traffic.target]) & ~self._through_host_memory()] = RDMA
         code[stores[traffic.source] | stores[traffic.target]] = STORAGE
         return code
+
+    def _through_host_memory(self) -> npt.NDArray[np.bool_]:
+        """Which flows begin, end or stop in host memory: no traffic between peers, so roots do not slow it down."""
+        network, routes = self.network, self.routes
+        bus = np.array([link.kind == "memory_bus" for link in network.net.link_defs], dtype=bool)
+        found = np.zeros(self.traffic.n_flows, dtype=bool)
+        found[routes.flow[bus[network.net.link_def[routes.channel >> 1]]]] = True
+        return found
 
     def _link_resources(self) -> Int:
         network, routes = self.network, self.routes

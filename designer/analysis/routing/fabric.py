@@ -158,14 +158,21 @@ def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: I
     return _walk(graph, distances, request, switch, target, share, None)
 
 
-def hashed_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, seed: int) -> Ways:
-    """Ways on which each request takes one next hop at every switch, chosen by a hash of request and switch."""
-    return _walk(graph, distances, request, switch, target, np.ones(len(request)), seed)
+def hashed_ways(graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int) -> Ways:
+    """Ways on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
+
+    Parameters
+    ----------
+    labels : (n,) what switches see of each request, as they see addresses and ports
+    """
+    request = np.arange(len(labels))
+    return _walk(graph, distances, request, switch, target, np.ones(len(request)), (labels, seed))
 
 
 def _walk(
-    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float, seed: int | None
-) -> Ways:
+    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float,
+    hashed: tuple[Int, int] | None,
+) -> Ways:  # fmt: skip
     out: list[tuple[Int, Int, Float]] = []
     done: list[tuple[Int, Int, Float]] = []
     left = distances.of(switch, target)
@@ -185,19 +192,20 @@ def _walk(
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
         head = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(first)))])
-        if seed is None:
+        if hashed is None:
             fan = np.diff(head)[which]
             entry, source = _ranges(head[which], head[which] + fan)
             chosen = step[entry]
             part = share[source] * graph.cables[chosen] / total[which][source]
         else:
             source = np.arange(len(request))
-            chosen = step[_pick(request, switch, which, cables, head, total, seed)]
+            labels, seed = hashed
+            chosen = step[_pick(labels[request], switch, which, cables, head, total, seed)]
             part = share
         out.append((request[source], graph.channel[chosen], part))
         request, target, left = request[source], target[source], left[source] - 1
         switch, share = graph.to[chosen], part
-        if seed is None:
+        if hashed is None:
             request, switch, target, share, left = _merge(request, switch, target, share, left)
         going = np.ones(len(request), dtype=bool)
     return Ways(*_joined(out), *_joined(done))
@@ -246,9 +254,9 @@ def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
     return np.arange(len(owner)) - np.repeat(np.cumsum(size) - size - low, size), owner
 
 
-def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
+def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
     """One of the steps of each request's pair, by a hash, each cable equally likely."""
-    chance = draw(seed, request, switch)
+    chance = draw(seed, label, switch)
     upto = np.cumsum(cables)
     before = np.concatenate([[0], upto])[head[:-1]]
     return np.searchsorted(upto, before[which] + chance * total[which], side="right").astype(np.int64)
