@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import COPY, P2P, RDMA, STORAGE, Achieved
+from designer.analysis.achieved import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, Achieved
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
+from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
-from designer.analysis.network import Network
-from designer.analysis.results import Bound, ChannelLoads, Flow
+from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network, in_order
+from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
 from designer.catalog.parttype import Capability, value_of
@@ -25,8 +27,6 @@ from designer.workload.operations import Transfer
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: most flows that are listed one by one
-MAX_LISTED: Final = 256
 #: relative half width of a capacity whose source gives no band, by how sure it is
 SPREAD: Final = {
     Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
@@ -56,7 +56,7 @@ class TransferAnswer:
     high: Float
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
-    flows: tuple[Flow, ...]
+    flows: Sequence[Flow]
     loads: ChannelLoads
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -171,19 +171,24 @@ class _Evaluation:
         accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
         code = np.full(traffic.n_flows, COPY, dtype=np.int64)
         code[accelerates[traffic.source] & accelerates[traffic.target]] = P2P
-        code[network.island[traffic.source] != network.island[traffic.target]] = RDMA
+        code[(network.island[traffic.source] != network.island[traffic.target]) & ~self._through_host_memory()] = RDMA
         code[stores[traffic.source] | stores[traffic.target]] = STORAGE
         return code
+
+    def _through_host_memory(self) -> npt.NDArray[np.bool_]:
+        """Which flows begin, end or stop in host memory: no traffic between peers, so roots do not slow it down."""
+        network, routes = self.network, self.routes
+        bus = np.array([link.kind == "memory_bus" for link in network.net.link_defs], dtype=bool)
+        found = np.zeros(self.traffic.n_flows, dtype=bool)
+        found[routes.flow[bus[network.net.link_def[routes.channel >> 1]]]] = True
+        return found
 
     def _link_resources(self) -> Int:
         network, routes = self.network, self.routes
         link = routes.channel >> 1
         cables = network.cables[link]
         direction = np.where(network.full[link], routes.channel & 1, 0)
-        spread = (routes.flow.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + link.astype(np.uint64)) >> np.uint64(
-            17
-        )
-        cable = (spread % cables.astype(np.uint64)).astype(np.int64)
+        cable = (mix(routes.flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
 
     def _part_entries(self, legs: Legs) -> tuple[Int, Int, Float]:
@@ -248,12 +253,12 @@ class _Evaluation:
         bound = binding(incidence, allocation)
         resources = Resources(network, self.limits)
         fractions = self._fraction_of_resource()
-        worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + 1e-9))
-        first = bound.union(worst.tolist()) if len(worst) <= MAX_LISTED * 256 else bound.resource
-        described, members = describe(resources, incidence, first.tolist(), fractions)
+        worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
+        first = bound.union(worst.tolist())
+        described, members = describe(resources, incidence, first, fractions)
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-        then = describe(resources, incidence, after.then.tolist(), fractions)[0] if after is not None else ()
+        then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
         low, high, sources = self._band(allocation, bound)
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -262,7 +267,7 @@ class _Evaluation:
             asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
             described = (asked,)
         return TransferAnswer(
-            self.traffic, rate, lows, highs, described, then, self._listed(rate, lows, highs, bound),
+            self.traffic, rate, lows, highs, described, then, Rows(lambda: self._listed(rate, lows, highs, bound)),
             self._loads(rate), sources, tuple(findings),
         )  # fmt: skip
 
@@ -280,12 +285,12 @@ class _Evaluation:
         alive = np.flatnonzero(self.alive)
         ratio: dict[tuple[int, int, int], tuple[float, float]] = {}
         sources: set[str] = set()
-        code = self.protocol[alive] * 3 + self.placement[alive]
+        code = self.protocol[alive] * N_PLACEMENTS + self.placement[alive]
         lows, highs = np.empty(len(owner)), np.empty(len(owner))
         definition, status = self._definitions(bound.resource)
         for d, c in np.unique(np.stack([definition, code[owner]], axis=1), axis=0).tolist():
             rows = (definition == d) & (code[owner] == c)
-            key = (d, c // 3, c % 3)
+            key = (d, c // N_PLACEMENTS, c % N_PLACEMENTS)
             if key not in ratio:
                 ratio[key] = self._ratio(key, sources)
             lows[rows], highs[rows] = ratio[key]
@@ -339,9 +344,9 @@ class _Evaluation:
         network, net, traffic = self.network, self.network.net, self.traffic
         resources = Resources(network, self.limits)
         order = np.argsort(self.routes.flow, kind="stable")
-        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, MAX_LISTED) + 1))
+        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, LISTED_LIMIT) + 1))
         listed: list[Flow] = []
-        for f in range(min(traffic.n_flows, MAX_LISTED)):
+        for f in range(min(traffic.n_flows, LISTED_LIMIT)):
             channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
             source, target = int(traffic.source[f]), int(traffic.target[f])
             by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []
@@ -353,21 +358,3 @@ class _Evaluation:
                 )
             )  # fmt: skip
         return tuple(listed)
-
-
-def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
-    """Channels of a flow as it meets them from its source."""
-    by_start: dict[int, list[int]] = {}
-    for channel in channels:
-        by_start.setdefault(network.ends(channel)[0], []).append(channel)
-    ordered: list[int] = []
-    todo, seen = [source], {source}
-    while todo:
-        at = todo.pop(0)
-        for channel in by_start.pop(at, ()):
-            ordered.append(channel)
-            end = network.ends(channel)[1]
-            if end not in seen:
-                seen.add(end)
-                todo.append(end)
-    return ordered + [c for left in by_start.values() for c in left]

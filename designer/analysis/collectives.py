@@ -1,0 +1,215 @@
+"""Collectives evaluated: time, bandwidths, which side binds, loads and a sweep over sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.bounds import Resources, describe
+from designer.analysis.communicator import Activity, Communicator, make_communicator
+from designer.analysis.flows import Incidence
+from designer.analysis.network import LISTED_LIMIT, Network, in_order
+from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
+from designer.analysis.selection import resolve
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError
+from designer.formulas.collectives import CollectiveSituation, CollectiveTime
+from designer.formulas.collectives.size_sweep import sizes
+from designer.units import format_quantity
+from designer.workload.operations import Collective
+
+#: a side binds when twice its bandwidth saves more than this share of the time
+NOTICE_TOLERANCE: Final = 1.005
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectiveAnswer:
+    """What a collective achieves, and what limits it."""
+
+    time: CollectiveTime
+    situation: CollectiveSituation
+    binding: tuple[Bound, ...]
+    next: tuple[Bound, ...]
+    flows: Sequence[Flow]
+    n_flows: int
+    loads: ChannelLoads
+    curves: tuple[Curve, ...]
+    sources: tuple[str, ...]
+
+
+def evaluate_collective(network: Network, operation: Collective, place: str, curves: bool = True) -> CollectiveAnswer:
+    """Time, bandwidths and bottlenecks of a collective.
+
+    Raises
+    ------
+    AnalysisError
+        If the group has fewer than two accelerators, or they cannot reach each other.
+    """
+    parts = resolve(network, operation.group, f"{place}.group")
+    parts = parts[network.has(Capability.ACCELERATE)[parts]]
+    if len(parts) < 2:
+        raise AnalysisError(
+            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
+            place=f"{place}.group", remedy="choose a larger group",
+        )  # fmt: skip
+    group = make_communicator(network, parts, place)
+    time = group.time(operation.collective, operation.size, operation.algorithm)
+    binds, then = _bottlenecks(group, operation, time)
+    inside_rate, between_rate = _egress(group, time)
+    loads = _loads(network, group, time, inside_rate, between_rate)
+    flows = Rows(
+        lambda: (_flows(network, group.inside, inside_rate, time) + _flows(network, group.between, between_rate, time))[
+            :LISTED_LIMIT
+        ]
+    )
+    n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
+    swept = _sweep(group, operation) if curves else ()
+    sources = ("nccl-tuning", "collectives-fit")
+    return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources)
+
+
+def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
+    """What each rank sends inside its server, and each server to the next [B/s], averaged over the collective."""
+    ranks, servers = group.situation.ranks, group.situation.servers
+    local = ranks / servers
+    inside = time.bus_bandwidth
+    if time.algorithm.startswith("nvls"):
+        inside = time.algorithm_bandwidth * (1 + 1 / local)
+    return inside, time.bus_bandwidth if servers > 1 else 0.0
+
+
+def _bottlenecks(
+    group: Communicator, operation: Collective, time: CollectiveTime
+) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+    """Which side binds at this size: the ring inside, the exchange between, or latency; and what would next."""
+    sides = {"inside": group.inside, "between": group.between}
+    gains = {side: _gain(group, operation, time, side) if sides[side] is not None else 1.0 for side in sides}
+    steps, whole = format_quantity(time.latency_term, "duration"), format_quantity(time.time, "duration")
+    why = f"{time.algorithm}, {time.protocol}: {steps} of {whole}"
+    latency = Bound("limit", "latency", "latency of the steps", why)
+    best = max(gains.values())
+    if best < NOTICE_TOLERANCE or time.latency_term > time.bandwidth_term:
+        others = [side for side, gain in gains.items() if gain >= NOTICE_TOLERANCE]
+        return (latency,), tuple(b for side in others for b in _told(group, sides[side], gains[side], first=True))
+    now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
+    binds = tuple(b for side in now for b in _told(group, sides[side], gains[side], first=True))
+    then: list[Bound] = []
+    for side, activity in sides.items():
+        if side in now:
+            then += _told(group, activity, None, first=False)
+        elif gains[side] >= NOTICE_TOLERANCE:
+            then += _told(group, activity, gains[side], first=True)
+    return binds, tuple(then) or (latency,)
+
+
+def _gain(group: Communicator, operation: Collective, time: CollectiveTime, side: str) -> float:
+    """How many times faster with twice the bandwidth on one side."""
+    s = group.situation
+    if side == "inside":
+        wider = replace(
+            s,
+            intra_bandwidth=s.intra_bandwidth * 2,
+            direct_bandwidth=s.direct_bandwidth * 2,
+            pair_bandwidth=s.pair_bandwidth * 2,
+        )
+    else:
+        wider = replace(s, inter_bandwidth=s.inter_bandwidth * 2, host_bandwidth=s.host_bandwidth * 2)
+    faster = replace(group, situation=wider).time(operation.collective, operation.size, operation.algorithm)
+    return time.time / faster.time
+
+
+def _told(group: Communicator, activity: Activity | None, gain: float | None, first: bool) -> list[Bound]:
+    if activity is None:
+        return []
+    chosen = activity.binds if first else activity.then
+    if not chosen:
+        return []
+    network = group.network
+    incidence = Incidence(
+        np.array([0, len(activity.resource)]), activity.resource.astype(np.int32), activity.usage, network.capacity,
+        np.ones(1), np.full(1, np.inf),
+    )  # fmt: skip
+    bounds, members = describe(Resources(network), incidence, chosen, {})
+    alone = gain if len(members) == 1 else 1.0
+    hops = f"the ring gives every rank {format_quantity(activity.rate, 'rate')} raw"
+    if activity is group.between:
+        hops = f"every server sends {format_quantity(activity.rate, 'rate')} raw"
+    return [
+        replace(
+            b,
+            why=f"{b.why.rsplit(',', 1)[0]}; {hops}",
+            gain_if_doubled=alone if gain is not None else None,
+            gain_together=gain,
+        )
+        for b in bounds
+    ]
+
+
+def _flows(network: Network, activity: Activity | None, rate: float, time: CollectiveTime) -> tuple[Flow, ...]:
+    if activity is None:
+        return ()
+    legs, routes = activity.legs, activity.routes
+    order = np.argsort(routes.flow, kind="stable")
+    n = min(len(legs), LISTED_LIMIT)
+    cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
+    bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
+    listed: list[Flow] = []
+    for f in range(n):
+        source, target = int(legs.source[f]), int(legs.target[f])
+        channels = in_order(network, source, routes.channel[order[cuts[f] : cuts[f + 1]]].tolist())
+        via = tuple(network.channel_id(c) for c in channels)
+        share = float(legs.share[f])
+        low, high = rate * time.time / time.high, rate * time.time / time.low
+        name = f"{network.net.path(source)}->{network.net.path(target)}"
+        by = tuple(c for c in via if c in bound)
+        listed.append(
+            Flow(
+                name,
+                network.net.path(source),
+                network.net.path(target),
+                via,
+                rate * share,
+                low * share,
+                high * share,
+                by,
+            )
+        )
+    return tuple(listed)
+
+
+def _loads(network: Network, group: Communicator, time: CollectiveTime, inside: float, between: float) -> ChannelLoads:
+    n = 2 * network.net.n_links
+    load, busy = np.zeros(n), np.zeros(n)
+    raw = np.repeat(network.rate, 2)
+    fill = min(1.0, (time.bandwidth_term + time.pipeline_term) / time.time) if time.time else 0.0
+    limits = [
+        a.rate / r if r else np.inf for a, r in ((group.inside, inside), (group.between, between)) if a is not None
+    ]
+    tightest = min(limits, default=1.0)
+    for activity, rate in ((group.inside, inside), (group.between, between)):
+        if activity is None:
+            continue
+        carried = np.bincount(activity.routes.channel, activity.routes.share, n) * rate
+        load += carried
+        busy += carried / raw * tightest * fill
+    shared = ~np.repeat(network.full, 2)
+    if shared.any():
+        busy = np.where(shared, busy.reshape(-1, 2).sum(axis=1).repeat(2), busy)
+    return ChannelLoads(load, busy)
+
+
+def _sweep(group: Communicator, operation: Collective) -> tuple[Curve, ...]:
+    found = [(size, group.time(operation.collective, size, operation.algorithm)) for size in sizes()]
+    x = tuple(size for size, _ in found)
+    return (
+        Curve(
+            "bus bandwidth", x, tuple(t.bus_bandwidth for _, t in found), tuple(t.bus_low for _, t in found),
+            tuple(t.bus_high for _, t in found),
+        ),
+        Curve(
+            "time", x, tuple(t.time for _, t in found), tuple(t.low for _, t in found), tuple(t.high for _, t in found)
+        ),
+    )  # fmt: skip

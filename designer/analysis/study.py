@@ -1,0 +1,140 @@
+"""The one entry point: run workloads on a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.network import Network, build_network
+from designer.analysis.results import Analysis, ChannelLoads, ChannelRow, Rows, WorkloadResult
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import AnalysisError, Cancelled
+from designer.findings import Finding, Severity
+from designer.sources import Status
+from designer.workload.kind import lower, workload_kinds
+
+#: designs with more channels list only the loaded ones, busiest first, up to this many
+CHANNELS_LIMIT: Final = 20_000
+
+Progress = Callable[[float, str], None]
+
+
+def analyze(
+    design: Design,
+    workloads: Sequence[str] | None = None,
+    *,
+    file: str | None = None,
+    curves: bool = True,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Analysis:
+    """Run workloads of a design: routes, fair rates, estimates, what binds and what comes next.
+
+    Parameters
+    ----------
+    workloads
+        Ids of workloads of the design; all of them by default.
+    curves
+        Whether to compute sweeps for plots as well.
+    progress, cancelled
+        Called between steps.
+
+    Raises
+    ------
+    AnalysisError
+        If a workload is unknown, its settings are wrong or nothing can be routed.
+    Cancelled
+        If `cancelled` says so.
+    """
+    chosen = _chosen(design, workloads)
+    network = build_network(design)
+    results: list[WorkloadResult] = []
+    loads: dict[str, ChannelLoads] = {}
+    for i, spec in enumerate(chosen):
+        if cancelled is not None and cancelled():
+            raise Cancelled("stopped")
+        if progress is not None:
+            progress(i / len(chosen), spec.title or spec.id)
+        result, load = run_workload(network, spec, curves)
+        results.append(result)
+        if load is not None:
+            loads[spec.id] = load
+    if progress is not None:
+        progress(1.0, "done")
+    main = design.default_workload if design.default_workload in loads else next(iter(loads), "")
+    shown = loads.get(main)
+    rows = Rows(lambda: channel_rows(network, shown))
+    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, rows)), loads)
+
+
+def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
+    if workloads is None:
+        return list(design.workloads.values())
+    missing = [w for w in workloads if w not in design.workloads]
+    if missing:
+        known = ", ".join(design.workloads) or "none"
+        raise AnalysisError(
+            f"the design {design.name!r} has no workload {missing[0]!r}", remedy=f"its workloads: {known}"
+        )
+    return [design.workloads[w] for w in workloads]
+
+
+def run_workload(
+    network: Network, spec: WorkloadSpec, curves: bool = True
+) -> tuple[WorkloadResult, ChannelLoads | None]:
+    """One workload on a network.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings are wrong or nothing can be routed.
+    """
+    place = f"workloads.{spec.id}"
+    operation = lower(spec.kind, spec.settings, place)
+    kind = workload_kinds()[spec.kind]
+    question = Question(spec.id, kind.reports, spec.title or kind.title, place, curves)
+    return evaluator_of(operation).evaluate(network, operation, question)
+
+
+def channel_rows(network: Network, loads: ChannelLoads | None) -> list[ChannelRow]:
+    """Channels for tables: all of a small design, of a large one the loaded ones, busiest first."""
+    n = 2 * network.net.n_links
+    if n <= CHANNELS_LIMIT:
+        chosen = range(n)
+    elif loads is None:
+        chosen = range(CHANNELS_LIMIT)
+    else:
+        busy = np.flatnonzero(loads.load > 0)
+        chosen = busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT].tolist()
+    rows: list[ChannelRow] = []
+    rates = network.rate.tolist()
+    for channel in chosen:
+        a, b = network.ends(channel)
+        link = channel >> 1
+        rows.append(
+            ChannelRow(
+                network.channel_id(channel), network.net.path(a), network.net.path(b), network.net.link(link).kind,
+                rates[link], float(loads.load[channel]) if loads else 0.0,
+                float(loads.utilization[channel]) if loads else 0.0, str(network.quantity_status(link)),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _findings(network: Network, rows: Sequence[ChannelRow]) -> list[Finding]:
+    """What a reader of the numbers should know."""
+    unsure = sum(1 for row in rows if row.load > 0 and row.status in (Status.ASSUMED, Status.UNVERIFIED))
+    found: list[Finding] = []
+    if unsure:
+        text = f"{unsure} of the loaded channels rest on assumed or unverified capacities"
+        where = tuple(row.id for row in rows if row.load > 0 and row.status in (Status.ASSUMED, Status.UNVERIFIED))[:50]
+        found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
+    if 2 * network.net.n_links > CHANNELS_LIMIT:
+        found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(rows)} busiest channels are listed"))
+    text = "steady rates: queueing, incast and congestion control of networks are not modelled"
+    if len(network.parts_of_kind("switch")):
+        found.append(Finding("FLOW-STEADY", Severity.INFO, text))
+    return found
