@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from designer.catalog.parttype import Domain, link_kinds
 from designer.design.geometry import STATUSES, Geometry
 from designer.design.routes import CURVE, beside, wire_width
 from designer.report.drawing import cards, legend
+from designer.report.drawing.chosen import chosen_part
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
 from designer.report.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.loads import Loads
@@ -34,16 +35,25 @@ _ASIDE: Final = (-9, -31, 13, -53, 35, -75, 57)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is in a picture besides boxes and wires."""
+    """What is in a picture besides boxes and wires.
+
+    Parameters
+    ----------
+    chosen
+        Paths of the only parts and groups drawn, with all they contain and the wires among them; empty: everything.
+    """
 
     title: str = ""
     subtitle: str = ""
     legend: bool = True
     labels: bool = True
+    chosen: frozenset[str] = field(default_factory=frozenset[str])
 
 
 def compose(geometry: Geometry, colours: Palette, options: Options = Options(), loads: Loads | None = None) -> Picture:
     """The whole picture of a design, everything in full detail."""
+    if options.chosen:
+        geometry, loads = chosen_part(geometry, options.chosen, loads)
     elements: list[Element] = []
     cards.add_containers(elements, geometry, colours)
     _add_wires(elements, geometry, colours, loads)
@@ -94,14 +104,8 @@ def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, l
     for w, text, bound in texts[:_LABELS]:
         x, y = _middle(geometry, w)
         width = text_width(text, 12, bold=bound) + 12
-        box = next(
-            (
-                b
-                for b in ((x - width / 2, y + d, width, 18.0) for d in (-9, -31, 13, -53, 35, -75, 57))
-                if not _covers(b, taken)
-            ),
-            None,
-        )
+        places = ((x - width / 2, y + aside, width, 18.0) for aside in _ASIDE)
+        box = next((place for place in places if not _covers(place, taken)), None)
         if box is None:
             continue
         taken.append(box)
