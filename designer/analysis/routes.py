@@ -275,7 +275,7 @@ def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
 
 
 def _labels(legs: Legs) -> Int:
-    """What switches hash: flow and gateways, not the order in which legs are routed, so that edits elsewhere keep it."""
+    """What switches hash: flow and gateways, not the order of routing, so that edits elsewhere change no draw."""
     ends = legs.source.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + legs.target.astype(np.uint64)
     mixed = (ends ^ (ends >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) + legs.flow.astype(np.uint64)
     return (mixed >> np.uint64(1)).astype(np.int64)

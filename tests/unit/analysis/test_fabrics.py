@@ -16,7 +16,6 @@ from tests.designs import one_unit, pods
 from tests.unit.analysis.drawn import block, draw, paths, server, shares, study, transfer, way
 
 
-
 def host(n: int) -> list[str]:
     """A small server with one NIC."""
     return [f"cpu{n} mem{n}: memory_bus 900 GB/s", f"cpu{n} nic{n}: pcie 6x16"]
@@ -204,12 +203,12 @@ class TestCollectives:
         """The ring runs through every server: the one on PCIe is the slowest, first or last."""
         design = one_unit(3)
         group = design.groups["servers"]
-        bare = with_changes(
-            group.content, links={k: v for k, v in group.content.links.items() if v.kind != "nvlink"}
-        )
+        bare = with_changes(group.content, links={k: v for k, v in group.content.links.items() if v.kind != "nvlink"})
         times = []
         for place in range(3):
-            edited = with_changes(design, groups=replaced(design.groups, [with_changes(group, exceptions={place: bare})]))
+            edited = with_changes(
+                design, groups=replaced(design.groups, [with_changes(group, exceptions={place: bare})])
+            )
             times.append(study(edited, "collective")[1].metrics["communication_time"].value)
         assert times == pytest.approx([times[0]] * 3)
         assert times[0] > 2 * study(design, "collective")[1].metrics["communication_time"].value
