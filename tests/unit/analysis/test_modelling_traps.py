@@ -140,7 +140,7 @@ class Test10Spread:
 
 
 def test_11_next_hops_are_split_not_paths():
-    """leaf0 reaches leaf3 over two spines; the first has one way down, the second two: half and half, not 1/3 and 2/3."""
+    """Of two spines the first has one way down, the second two: half and half, not 1/3 and 2/3."""
     lines = [
         "cpu0 nic0: pcie 5x16",
         "cpu0 mem0: memory_bus 900 GB/s",
