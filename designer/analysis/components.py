@@ -10,7 +10,7 @@ import numpy.typing as npt
 Int = npt.NDArray[np.int64]
 
 #: up to this many links plain Python is quicker than loading the sparse graph library
-_SMALL: Final = 2**14
+SMALL_LIMIT: Final = 16_000
 
 
 def connected(n: int, a: Int, b: Int) -> tuple[int, Int]:
@@ -18,7 +18,7 @@ def connected(n: int, a: Int, b: Int) -> tuple[int, Int]:
 
     Components are numbered by their first vertex.
     """
-    if len(a) > _SMALL:
+    if len(a) > SMALL_LIMIT:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 

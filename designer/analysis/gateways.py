@@ -7,11 +7,13 @@ take them in turn, the i-th accelerator the i-th gateway (rail affinity); other 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.components import connected
+from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalGraph
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
@@ -19,6 +21,10 @@ from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, Domain
 
 Int = npt.NDArray[np.int64]
+
+
+#: which NICs traffic between accelerators takes, first to last; unknown roles stand with storage
+ROLES: Final = (("", "compute", "backend", "back-end"), ("storage",), ("vmotion",), ("management", "out-of-band"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,11 +129,7 @@ def _find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     island, place = network.island[part], islands.local[part]
     rows = np.unique(np.stack([island, place, of], axis=1), axis=0)
     total = np.zeros(network.n_islands, dtype=np.uint64)
-    mixed = (rows[:, 1].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
-        (rows[:, 2].astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
-    )
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    np.add.at(total, rows[:, 0], mixed ^ (mixed >> np.uint64(32)))
+    np.add.at(total, rows[:, 0], mix(rows[:, 1], rows[:, 2]))
     _, first, signature = np.unique(total, return_index=True, return_inverse=True)
     begin = np.searchsorted(rows[:, 0], first)
     end = np.searchsorted(rows[:, 0], first, side="right")
@@ -162,7 +164,13 @@ def cross(
 def _preferred(
     graph: LocalGraph, at: int, doors: list[tuple[int, frozenset[int]]], rules: Rules, rail_affinity: bool
 ) -> list[tuple[int, frozenset[int], float]]:
-    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else."""
+    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else.
+
+    Traffic of accelerators keeps to NICs meant for it; a management port serves only where there is no other.
+    """
+    if Capability.ACCELERATE in graph.kinds[at].capabilities:
+        ranks = [_rank(graph.roles[g]) for g, _ in doors]
+        doors = [d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks)]
     near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
     reach = dict(doors)
     if not near:
@@ -177,6 +185,10 @@ def _preferred(
             door = every[peers.index(at) % len(every)]
         return [(door, reach[door], 1.0)]
     return [(g, reach[g], 1 / len(near)) for g in near]
+
+
+def _rank(role: str) -> int:
+    return next((i for i, roles in enumerate(ROLES) if role in roles), 1)
 
 
 def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:

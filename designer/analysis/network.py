@@ -30,9 +30,11 @@ Bool = npt.NDArray[np.bool_]
 
 DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
 _DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
-HOST, ACCELERATOR, NETWORK = range(3)
+HOST, ACCELERATOR, NETWORK = range(len(DOMAINS))
 #: most flows that are listed one by one
-MAX_LISTED: Final = 256
+LISTED_LIMIT: Final = 256
+#: rates and levels this close together are tied
+TIE_TOLERANCE: Final = 1e-9
 #: a placeholder of unknown kind passes nothing on and offers nothing
 _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 
@@ -263,7 +265,8 @@ def _build(design: Design) -> Network:
 
 
 #: networks of the designs analysed last, such as both sides of a comparison
-_networks = Remembered(_build, most=6)
+NETWORKS_LIMIT: Final = 6
+_networks = Remembered(_build, most=NETWORKS_LIMIT)
 
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:

@@ -169,7 +169,7 @@ class Netlist:
         start = group.part_start[members.start : members.stop, None, None]
         if len(inside) == 1:
             index = next(iter(inside.values()))[None]
-            rows = np.where(index >= 0, index + start, index).reshape(-1, len(columns))
+            rows = np.where(index >= 0, index + start, index).reshape(len(members) * index.shape[1], len(columns))
         else:
             shifted = ((inside[int(group.net_of[m])], int(group.part_start[m])) for m in members)
             rows = np.concatenate([np.where(index >= 0, index + shift, index) for index, shift in shifted])
@@ -432,6 +432,9 @@ def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
         expected = pattern.count(a, b)
         if expected > MAX_PARTS * 4:
             raise DocumentError(f"the wiring makes {expected:,} links", place=place, remedy="use fewer replicas")
-        return pattern.join(a, b)
+        joined = pattern.join(a, b)
     except DocumentError as error:
         raise error.at(place=place) from None
+    # a part that both sides choose is not linked to itself
+    apart = joined[0] != joined[1]
+    return joined if apart.all() else (joined[0][apart], joined[1][apart])
