@@ -182,8 +182,7 @@ def _situation(
         domain = network.domain[between.routes.channel >> 1]
         nic_path = _placed(achieved.placement(between.routes, len(between.legs)).max())
         host = _host_rate(network, between)
-        kinds = {network.net.link(int(c) >> 1).kind for c in between.routes.channel[domain == NETWORK]}
-        kind = NetworkKind.INFINIBAND if kinds == {"infiniband"} else NetworkKind.ROCE
+        kind = _network_kind(network, between.routes.channel[domain == NETWORK] >> 1)
         ends = network.net.link_a, network.net.link_b
         links = between.routes.channel[domain == NETWORK] >> 1
         attach = network.has(Capability.ATTACH)
@@ -213,6 +212,14 @@ def _situation(
         network=kind,
         switch_hops=_switch_hops(network, between),
     )
+
+
+def _network_kind(network: Network, links: Int) -> NetworkKind:
+    """What the servers talk over; links whose attribute ``technology`` says EFA are that, whatever their kind."""
+    definitions = [network.net.link_defs[d] for d in np.unique(network.net.link_def[links]).tolist()]
+    if any(d.attributes.get("technology", "").upper() == "EFA" for d in definitions):
+        return NetworkKind.EFA
+    return NetworkKind.INFINIBAND if all(d.kind == "infiniband" for d in definitions) else NetworkKind.ROCE
 
 
 def _together(network: Network, inside: Activity, between: Activity) -> tuple[float, float]:
