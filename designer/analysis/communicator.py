@@ -100,7 +100,10 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
     island = network.island[ranks]
     order = list(dict.fromkeys(island.tolist()))
-    members = {i: ranks[island == i] for i in order}
+    by_island = ranks[np.argsort(island, kind="stable")]
+    numbers, sizes = np.unique(island, return_counts=True)
+    pieces = dict(zip(numbers.tolist(), np.split(by_island, np.cumsum(sizes)[:-1]), strict=True))
+    members = {i: pieces[i] for i in order}
     inside_legs: list[tuple[int, int, float]] = []
     kinds: set[PathClass | None] = set()
     mixed = False
@@ -186,8 +189,8 @@ def _situation(
         ends = network.net.link_a, network.net.link_b
         links = between.routes.channel[domain == NETWORK] >> 1
         attach = network.has(Capability.ATTACH)
-        used = {int(e) for side in ends for e in side[links] if attach[e]}
-        nics = max(1, round(len(used) / len(members)))
+        used = np.unique(np.concatenate([side[links] for side in ends]))
+        nics = max(1, round(int(attach[used].sum()) / len(members)))
     first = network.net.part(int(next(iter(members.values()))[0]))
     direct = pair = 0.0
     if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
@@ -272,7 +275,8 @@ def _reduces(network: Network, inside: Activity | None) -> bool:
     net = network.net
     links = np.unique(inside.routes.channel >> 1)
     ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
-    definitions = {int(net.part_def[e]) for e in ends if Capability.SWITCH in network.kind(int(e)).capabilities}
+    passed = np.unique(net.part_def[ends]).tolist()
+    definitions = [d for d in passed if Capability.SWITCH in network.kinds[d].capabilities]
     answers: list[bool] = []
     for d in definitions:
         part = net.part_defs[d]

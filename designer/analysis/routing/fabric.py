@@ -69,12 +69,16 @@ class Near:
 
     def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
         """Whether each switch is near its target."""
-        word = self.bits[switch, target >> 6]
-        return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
+        return _has(self.bits, switch, target)
 
     def size(self, target: Int) -> Int:
         """How many switches are near each target."""
         return self.start[target + 1] - self.start[target]
+
+
+def _has(bits: Bits, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
+    word = bits[switch, target >> 6]
+    return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +98,8 @@ class Distances:
         if k not in self._near:
             bits = self.levels[k]
             bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
-            target, switch = np.nonzero(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            table = np.ascontiguousarray(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            target, switch = np.divmod(np.flatnonzero(table.view(np.bool_)), table.shape[1])
             start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[1]))])
             self._near[k] = Near(bits, start, switch.astype(np.int64))
         return self._near[k]
@@ -103,7 +108,7 @@ class Distances:
         """Distance of pairs [steps], −1 where there is no way."""
         found = np.full(len(switch), -1, dtype=np.int64)
         for k in range(len(self.levels)):
-            found[self.near(k).has(switch, target)] = k
+            found[_has(self.levels[k], switch, target)] = k
         return found
 
 
@@ -264,12 +269,14 @@ def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Fl
 
 def _merge(request: Int, switch: Int, target: Int, share: Float, left: Int) -> tuple[Int, Int, Int, Float, Int]:
     """Traffic of one request that meets again at a switch becomes one."""
-    order = np.lexsort((switch, request))
-    request, switch, target, share, left = request[order], switch[order], target[order], share[order], left[order]
-    new = np.ones(len(request), dtype=bool)
-    new[1:] = (request[1:] != request[:-1]) | (switch[1:] != switch[:-1])
-    first = np.flatnonzero(new)
-    return request[first], switch[first], target[first], np.add.reduceat(share, first), left[first]
+    if not len(request):
+        return request, switch, target, share, left
+    key = request * (int(switch.max()) + 1) + switch
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    share, kept = np.add.reduceat(share[order], first), order[first]
+    return request[kept], switch[kept], target[kept], share, left[kept]
 
 
 def _joined(pieces: list[tuple[Int, Int, Float]]) -> tuple[Int, Int, Float]:
