@@ -191,8 +191,7 @@ def _walk(
             continue
         if not len(request):
             break
-        pair = switch * (int(target.max()) + 1) + target
-        _, first, which = np.unique(pair, return_index=True, return_inverse=True)
+        first, which = _alike(graph, switch, target)
         step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
@@ -216,12 +215,25 @@ def _walk(
     return Ways(*_joined(out), *_joined(done))
 
 
+def _alike(graph: SwitchGraph, switch: Int, target: Int) -> tuple[Int, Int]:
+    """First request of each pair of switch and target, and the pair of each request.
+
+    Where there are fewer requests than pairs could be, few are alike, and looking for them costs more than it saves.
+    """
+    span = int(target.max()) + 1
+    if len(switch) < graph.n_switches * span:
+        every = np.arange(len(switch))
+        return every, every
+    _, first, which = np.unique(switch * span + target, return_index=True, return_inverse=True)
+    return first, which
+
+
 def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
     """Steps that lead one closer, and which of the given pairs each belongs to, in the order of the pairs."""
     steps: list[Int] = []
     owners: list[Int] = []
     degree = graph.start[switch + 1] - graph.start[switch]
-    for k in np.unique(left):
+    for k in np.flatnonzero(np.bincount(left)):
         rows = np.flatnonzero(left == k)
         near = distances.near(int(k) - 1)
         # Coming down from a core with hundreds of ports, the few switches next to the target are the shorter list.
@@ -232,6 +244,8 @@ def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: I
                 steps.append(step)
                 owners.append(chosen[owner])
     step, owner = np.concatenate(steps), np.concatenate(owners)
+    if len(steps) == 1:
+        return step, owner
     order = np.argsort(owner, kind="stable")
     return step[order], owner[order]
 
@@ -262,6 +276,8 @@ def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
 def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
     """One of the steps of each request's pair, by a hash, each cable equally likely."""
     chance = draw(seed, label, switch)
+    if cables.min() == cables.max():
+        return head[which] + (chance * np.diff(head)[which]).astype(np.int64)
     upto = np.cumsum(cables)
     before = np.concatenate([[0], upto])[head[:-1]]
     return np.searchsorted(upto, before[which] + chance * total[which], side="right").astype(np.int64)
