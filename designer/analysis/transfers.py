@@ -213,8 +213,10 @@ class _Evaluation:
         """What one client can get from a storage system through its mount, one limit per server and system."""
         network, net = self.network, self.network.net
         per_definition: dict[tuple[str, int], float] = {}
+        stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
         for name in ("client_read_bandwidth", "client_write_bandwidth"):
-            for d, part in enumerate(net.part_defs):
+            for d in stores:
+                part = net.part_defs[d]
                 quantity = network.design.quantity(part, name)
                 value = value_of(part.kind, name, quantity) if quantity else None
                 if value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
@@ -36,11 +37,8 @@ def problem(design: Design) -> Incidence:
         seen.append(incidence)
         raise InterruptedError
 
-    with patch.object(transfers, "solve", watched):
-        try:
-            transfers.evaluate_transfer(build_network(design), PERMUTATION, "bench")
-        except InterruptedError:
-            pass
+    with patch.object(transfers, "solve", watched), suppress(InterruptedError):
+        transfers.evaluate_transfer(build_network(design), PERMUTATION, "bench")
     return seen[0]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -61,13 +60,18 @@ def process(*arguments: str | Path, stdin: bytes | None = None) -> Call:
     return Call(p.returncode, out.decode(), err.decode(), seconds)
 
 
+#: a child keeps the peak of the process it was forked from, so a small one stands between it and this one
+MEASURE = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(done.returncode)
+"""
+
+
 def measured(*arguments: str | Path) -> Call:
     """Run a command as a process of its own, with the most memory it held."""
     start = time.perf_counter()
-    command = [sys.executable, "-m", "designer", *map(str, arguments)]
-    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
-        assert p.stderr is not None
-        err = p.stderr.read().decode()
-        _, status, usage = os.wait4(p.pid, 0)
-        p.returncode = os.waitstatus_to_exitcode(status)
-    return Call(p.returncode, "", err, time.perf_counter() - start, usage.ru_maxrss / 1024)
+    command = [sys.executable, "-c", MEASURE, sys.executable, "-m", "designer", *map(str, arguments)]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, check=False, text=True)
+    return Call(done.returncode, "", done.stderr, time.perf_counter() - start, int(done.stdout) / 1024)
