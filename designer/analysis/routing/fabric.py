@@ -35,6 +35,8 @@ class SwitchGraph:
     to, channel : (n_steps,) neighbour and channel of each step
     cables : (n_steps,) how many cables the channel bundles
     key : (n_steps,) ``switch * n_switches + to``, ascending
+    single
+        Whether no two channels join the same switches.
     """
 
     n_switches: int
@@ -43,6 +45,7 @@ class SwitchGraph:
     channel: Int
     cables: Int
     key: Int
+    single: bool
 
     @staticmethod
     def of(n_switches: int, source: Int, target: Int, channel: Int, cables: Int) -> SwitchGraph:
@@ -50,7 +53,9 @@ class SwitchGraph:
         key = source * n_switches + target
         order = np.argsort(key, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n_switches))])
-        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order], key[order])
+        key = key[order]
+        single = bool((key[1:] != key[:-1]).all())
+        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order], key, single)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,8 +235,8 @@ def _alike(graph: SwitchGraph, switch: Int, target: Int) -> tuple[Int, Int]:
 
 def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
     """Steps that lead one closer, and which of the given pairs each belongs to, in the order of the pairs."""
-    steps: list[Int] = []
-    owners: list[Int] = []
+    pieces: list[tuple[Int, Int, Int]] = []
+    fan = np.zeros(len(switch), dtype=np.int64)
     degree = graph.start[switch + 1] - graph.start[switch]
     for k in np.flatnonzero(np.bincount(left)):
         rows = np.flatnonzero(left == k)
@@ -241,13 +246,16 @@ def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: I
         for chosen, find in ((rows[~back], _forward), (rows[back], _backward)):
             if len(chosen):
                 step, owner = find(graph, near, switch[chosen], target[chosen])
-                steps.append(step)
-                owners.append(chosen[owner])
-    step, owner = np.concatenate(steps), np.concatenate(owners)
-    if len(steps) == 1:
-        return step, owner
-    order = np.argsort(owner, kind="stable")
-    return step[order], owner[order]
+                fan[chosen] = np.bincount(owner, minlength=len(chosen))
+                pieces.append((chosen, step, owner))
+    owners = np.repeat(np.arange(len(switch)), fan)
+    if len(pieces) == 1:
+        return pieces[0][1], owners
+    head = np.cumsum(fan) - fan
+    steps = np.empty(len(owners), dtype=np.int64)
+    for chosen, step, _ in pieces:
+        steps[_ranges(head[chosen], head[chosen] + fan[chosen])[0]] = step
+    return steps, owners
 
 
 def _forward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
@@ -261,8 +269,11 @@ def _backward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple
     """Of all switches near each target, the steps that lead there."""
     entry, owner = _ranges(near.start[target], near.start[target + 1])
     wanted = switch[owner] * graph.n_switches + near.switch[entry]
-    low, high = np.searchsorted(graph.key, wanted), np.searchsorted(graph.key, wanted, side="right")
-    step, which = _ranges(low, high)
+    low = np.searchsorted(graph.key, wanted)
+    if graph.single:
+        found = np.flatnonzero(graph.key[np.minimum(low, len(graph.key) - 1)] == wanted)
+        return low[found], owner[found]
+    step, which = _ranges(low, np.searchsorted(graph.key, wanted, side="right"))
     return step, owner[which]
 
 

@@ -31,8 +31,6 @@ IDS = sorted(path.name.removesuffix(".design.json") for path in resources.templa
 SMALL = [i for i in IDS if SYSTEMS[i].gpus <= 1024]
 #: share of the raw rate that copies from host memory reach: lowest and highest over link kinds and generations
 LOWEST, HIGHEST = 0.72, 0.93
-#: extent of a part, and of a group shown as one card, where the file gives none
-#: room for the title of a container [px]
 
 
 def path_of(template: str) -> Path:
