@@ -38,10 +38,8 @@ def _gains(bounds: tuple[Bound, ...]) -> list[tuple[str, float, bool]]:
     n = sum(b.alike for b in bounds)
     if n > 1 and bounds[0].gain_together is not None:
         found.append((f"all {n} that tie", bounds[0].gain_together, True))
-    for bound in bounds[:_MOST]:
-        if bound.gain_if_doubled is not None:
-            found.append((bound.label, bound.gain_if_doubled, False))
-    return found
+    alone = ((b.label, b.gain_if_doubled) for b in bounds[:_MOST])
+    return found + [(label, gain, False) for label, gain in alone if gain is not None]
 
 
 FIGURE = FigureKind("what-if-gains", "What doubling gains", "whatif", build, order=10)
