@@ -29,7 +29,7 @@ _WORDS: Final = {
 #: words that name part kinds with a capability in common but a different place in the design
 _KINDS: Final = {"storage": ("storage", "drive"), "drives": ("drive",), "servers": ("server",), "dpus": ("dpu",)}
 #: all pairs of two sets are refused above this
-MAX_FLOWS: Final = 4_000_000
+FLOWS_LIMIT: Final = 4_000_000
 
 
 def resolve(network: Network, selector: str, place: str) -> Int:
@@ -93,7 +93,7 @@ def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
     Raises
     ------
     AnalysisError
-        If a side names nothing, sides do not match, or there would be more than ``MAX_FLOWS`` flows.
+        If a side names nothing, sides do not match, or there would be more than ``FLOWS_LIMIT`` flows.
     """
     source = resolve(network, operation.source, f"{place}.from")
     target = resolve(network, operation.target, f"{place}.to")
@@ -143,7 +143,7 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
             )  # fmt: skip
         n = max(len(source), len(target))
         return np.resize(source, n), np.resize(target, n)
-    if len(source) * len(target) > MAX_FLOWS:
+    if len(source) * len(target) > FLOWS_LIMIT:
         raise AnalysisError(
             f"all pairs would be {len(source) * len(target):,} flows", place=place, remedy="use the pairing permutation"
         )

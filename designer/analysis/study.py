@@ -20,7 +20,7 @@ from designer.workload.kind import lower, workload_kinds
 from designer.workload.operations import Collective, Operation, Transfer
 
 #: designs with more channels list only the loaded ones, busiest first, up to this many
-MAX_CHANNELS: Final = 20_000
+CHANNELS_LIMIT: Final = 20_000
 
 Progress = Callable[[float, str], None]
 
@@ -165,13 +165,13 @@ def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
 def channel_rows(network: Network, loads: ChannelLoads | None) -> list[ChannelRow]:
     """Channels for tables: all of a small design, of a large one the loaded ones, busiest first."""
     n = 2 * network.net.n_links
-    if n <= MAX_CHANNELS:
+    if n <= CHANNELS_LIMIT:
         chosen = range(n)
     elif loads is None:
-        chosen = range(MAX_CHANNELS)
+        chosen = range(CHANNELS_LIMIT)
     else:
         busy = np.flatnonzero(loads.load > 0)
-        chosen = busy[np.argsort(-loads.utilization[busy], kind="stable")][:MAX_CHANNELS].tolist()
+        chosen = busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT].tolist()
     rows: list[ChannelRow] = []
     rates = network.rate.tolist()
     for channel in chosen:
@@ -195,7 +195,7 @@ def _findings(network: Network, rows: Sequence[ChannelRow]) -> list[Finding]:
         text = f"{unsure} of the loaded channels rest on assumed or unverified capacities"
         where = tuple(row.id for row in rows if row.load > 0 and row.status in (Status.ASSUMED, Status.UNVERIFIED))[:50]
         found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
-    if 2 * network.net.n_links > MAX_CHANNELS:
+    if 2 * network.net.n_links > CHANNELS_LIMIT:
         found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(rows)} busiest channels are listed"))
     text = "steady rates: queueing, incast and congestion control of networks are not modelled"
     if len(network.parts_of_kind("switch")):
