@@ -181,6 +181,9 @@ class FlowPanel(Panel):
             self.session.reveal(p for p in picked if p is not None)
             self.session.set_highlight(ids)
 
+    def _picked(self, key: str) -> None:
+        self._reveal((key,))
+
     # ---- the flows
 
     def _fill(self, view: flow.FlowView) -> None:
@@ -225,7 +228,7 @@ class FlowPanel(Panel):
         figures = self._made()
         while len(self._views) < len(figures):
             view = FigureView(self.theme)
-            view.picked.connect(lambda key: self._reveal((key,)))
+            view.picked.connect(self._picked)
             self._views.append(view)
             self._figures.addWidget(view, 1)
         for number, view in enumerate(self._views):

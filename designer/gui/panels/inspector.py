@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
@@ -27,6 +30,9 @@ from designer.gui.viewmodels import forms, inspector
 from designer.gui.viewmodels.forms import Entry, Form, Section
 
 _SLIDER = 100
+_HEAD: Final = """QToolButton { font-weight: 600; padding: 3px 2px; }
+QToolButton:checked { background: none; }"""
+_FULL, _BUSY = 0.95, 0.8
 
 
 class ValueField(QLineEdit):
@@ -156,7 +162,7 @@ class EntryRow(QWidget):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            box.activated.connect(lambda i: self.entered.emit(str(box.itemData(i))))
+            box.activated.connect(lambda: self.entered.emit(str(box.currentData())))
             box.wheelEvent = lambda e: e.ignore()  # type: ignore[method-assign]
             return box
         field = ValueField(entry)
@@ -380,8 +386,8 @@ class InspectorPanel(Panel):
         box = SectionBox(section)
         for entry in section.entries:
             row = EntryRow(entry, self.theme)
-            row.entered.connect(lambda text, name=entry.name: self._enter(name, text))
-            row.focused.connect(lambda name=entry.name: self._touch(name))
+            row.entered.connect(partial(self._enter, entry.name))
+            row.focused.connect(partial(self._touch, entry.name))
             self.rows[entry.name] = row
             box.lines.addWidget(row)
         return box
