@@ -146,9 +146,7 @@ def with_loads(live: Live, geometry: Geometry, found: WireMap, loads: Loads | No
     np.maximum.at(box, geometry.wire_a, np.nan_to_num(most, nan=-1.0))
     np.maximum.at(box, geometry.wire_b, np.nan_to_num(most, nan=-1.0))
     _raise_containers(geometry, box)
-    return replace(
-        live, load=load, limit=limit, used=used, heat=heat, box_used=np.where(box < 0, np.nan, box)
-    )
+    return replace(live, load=load, limit=limit, used=used, heat=heat, box_used=np.where(box < 0, np.nan, box))
 
 
 def _busiest(wire: Int, load: Float, utilization: Float, out: Float, limit: Float, used: Float, direction: int) -> None:

@@ -13,7 +13,7 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 #: straight pieces a curve is drawn with, by its length in pixels
-_PIECES: Final = ((60.0, 4), (220.0, 8), (float("inf"), 14))
+_PIECES: Final = ((60.0, 5), (220.0, 10), (float("inf"), 18))
 
 
 class Ways(NamedTuple):
