@@ -1,1 +1,46 @@
-"""designer: design the machines that train and serve AI models."""
+"""designer: design the machines that train and serve AI models.
+
+>>> import designer
+>>> design = designer.open_design("a-template-id-or.design.json")  # doctest: +SKIP
+>>> designer.summarize(design)["parts"]  # doctest: +SKIP
+
+Names are opened when they are first used, so that importing one formula does not load the house.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from designer.analysis.study import analyze
+    from designer.catalog.loader import load_catalog
+    from designer.design.graph import to_networkx
+    from designer.design.query import summarize
+    from designer.interchange.native.writer import save as save_design
+    from designer.interchange.templates import open_design
+
+#: public name → module and name in it
+_DOORS = {
+    "analyze": ("designer.analysis.study", "analyze"),
+    "load_catalog": ("designer.catalog.loader", "load_catalog"),
+    "open_design": ("designer.interchange.templates", "open_design"),
+    "save_design": ("designer.interchange.native.writer", "save"),
+    "summarize": ("designer.design.query", "summarize"),
+    "to_networkx": ("designer.design.graph", "to_networkx"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _DOORS:
+        raise AttributeError(f"module 'designer' has no attribute {name!r}")
+    module, attribute = _DOORS[name]
+    thing = globals()[name] = getattr(importlib.import_module(module), attribute)
+    return thing
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_DOORS})
+
+
+__all__ = ["analyze", "load_catalog", "open_design", "save_design", "summarize", "to_networkx"]

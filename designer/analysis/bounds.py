@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,15 +38,27 @@ class Resources:
     network: Network
     limits: tuple[Limit, ...] = ()
 
-    def group(self, resource: int) -> tuple[object, ...]:
-        """Key under which equal members of groups count as one."""
+    def alike(self, chosen: Int) -> list[Int]:
+        """The resources in groups: equal members of groups count as one."""
         network = self.network
-        if resource >= network.n_resources:
-            return ("limit", self.limits[resource - network.n_resources].label)
-        if resource >= network.n_link_resources:
-            return ("part", int(network.net.part_def[network.resource_part(resource)]))
-        channel = network.resource_channel(resource)
-        return ("channel", int(network.net.link_def[channel >> 1]), channel & 1)
+        links = network.n_link_resources
+        key = np.empty(len(chosen), dtype=np.int64)
+        on_link = chosen < links
+        link = np.searchsorted(network.first_resource, chosen[on_link], side="right") - 1
+        back = network.full[link] & (chosen[on_link] - network.first_resource[link] >= network.cables[link])
+        key[on_link] = 2 * network.net.link_def[link] + back
+        base = 2 * len(network.net.link_defs)
+        in_part = ~on_link & (chosen < network.n_resources)
+        if in_part.any():
+            parts = np.flatnonzero(network.part_resource >= 0)
+            key[in_part] = base + network.net.part_def[parts[chosen[in_part] - links]]
+        base += len(network.net.part_defs)
+        names = {limit.label: k for k, limit in enumerate(self.limits)}
+        for row in np.flatnonzero(chosen >= network.n_resources).tolist():
+            key[row] = base + names[self.limits[int(chosen[row]) - network.n_resources].label]
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        return [chosen[which == k] for k in order]
 
     def bound(self, resource: int, users: int, fraction: float | None = None) -> Bound:
         """The bottleneck in words."""
@@ -80,18 +92,16 @@ def _shared(users: int) -> str:
 
 
 def describe(
-    resources: Resources, incidence: Incidence, chosen: Iterable[int], fractions: dict[int, float]
+    resources: Resources, incidence: Incidence, chosen: Int | Sequence[int], fractions: dict[int, float]
 ) -> tuple[tuple[Bound, ...], list[list[int]]]:
     """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each."""
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for resource in chosen:
-        groups.setdefault(resources.group(resource), []).append(resource)
+    groups = [alike.tolist() for alike in resources.alike(np.asarray(chosen, dtype=np.int64))]
     users = np.bincount(incidence.resource, minlength=incidence.n_resources)
     bounds = [
         replace(resources.bound(alike[0], int(users[alike[0]]), fractions.get(alike[0])), alike=len(alike))
-        for alike in groups.values()
+        for alike in groups
     ]
-    return tuple(bounds), list(groups.values())
+    return tuple(bounds), groups
 
 
 def with_gains(

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from designer.analysis.islands import Islands, LocalGraph
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
-from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, Domain
 
 Int = npt.NDArray[np.int64]
@@ -195,7 +195,7 @@ def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -
     known = graph.routes.get(key)
     if isinstance(known, tuple):
         return known
-    cost = {g: s.cost for g in doors if (s := find_segment(graph, at, g, rules)) is not None}
+    cost = {g: c for g in doors if (c := find_cost(graph, at, g, rules)) is not None}
     best = min(cost.values(), default=0)
     found = tuple(g for g in doors if cost.get(g) == best)
     graph.routes[key] = found

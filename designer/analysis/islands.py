@@ -77,6 +77,9 @@ class Islands:
         return self.parts[int(self.part_start[island]) : int(self.part_start[island + 1])]
 
 
+#: graphs with the routes found on them, kept over edits that do not change what they are made from
+_graphs: dict[object, LocalGraph] = {}
+_MOST_GRAPHS: Final = 256
 _islands: dict[int, tuple[weakref.ref[Network], Islands]] = {}
 
 
@@ -129,16 +132,32 @@ def _mix(*columns: Int) -> npt.NDArray[np.uint64]:
 def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     net = network.net
     members = islands.members(island)
-    kinds = tuple(network.kinds[int(d)] for d in net.part_def[members])
-    steps: list[list[Step]] = [[] for _ in kinds]
     links = islands.links[int(islands.link_start[island]) : int(islands.link_start[island + 1])]
-    names: list[str] = []
-    ends_a, ends_b = islands.local[net.link_a[links]].tolist(), islands.local[net.link_b[links]].tolist()
-    domains, rates = network.domain[links].tolist(), network.rate[links].tolist()
-    for k, (a, b, definition) in enumerate(zip(ends_a, ends_b, net.link_def[links].tolist(), strict=True)):
-        kind = net.link_defs[definition].kind
-        names.append(kind)
-        cost = _COST.get(kind, 4)
-        steps[a].append(Step(b, 2 * k, cost, rates[k], domains[k]))
-        steps[b].append(Step(a, 2 * k + 1, cost, rates[k], domains[k]))
-    return LocalGraph(kinds, tuple(tuple(s) for s in steps), tuple(names))
+    kinds = tuple(network.kinds[d] for d in net.part_def[members].tolist())
+    names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
+    ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
+    rates = network.rate[links]
+    key = (tuple(k.name for k in kinds), names, ends_a.tobytes(), ends_b.tobytes(), rates.tobytes())
+    known = _graphs.get(key)
+    if known is None:
+        while len(_graphs) >= _MOST_GRAPHS:
+            _graphs.pop(next(iter(_graphs)))
+        known = _graphs[key] = _make_graph(kinds, names, ends_a, ends_b, rates, network.domain[links])
+    return known
+
+
+def _make_graph(
+    kinds: tuple[PartKind, ...],
+    names: tuple[str, ...],
+    ends_a: Int,
+    ends_b: Int,
+    rates: npt.NDArray[np.float64],
+    domains: Int,
+) -> LocalGraph:
+    steps: list[list[Step]] = [[] for _ in kinds]
+    columns = (ends_a.tolist(), ends_b.tolist(), rates.tolist(), domains.tolist())
+    for k, (name, a, b, rate, domain) in enumerate(zip(names, *columns, strict=True)):
+        cost = _COST.get(name, 4)
+        steps[a].append(Step(b, 2 * k, cost, rate, domain))
+        steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
+    return LocalGraph(kinds, tuple(tuple(s) for s in steps), names)

@@ -31,6 +31,8 @@ Bool = npt.NDArray[np.bool_]
 DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
 _DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
 HOST, ACCELERATOR, NETWORK = range(3)
+#: most flows that are listed one by one
+MAX_LISTED: Final = 256
 #: a placeholder of unknown kind passes nothing on and offers nothing
 _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 
@@ -146,7 +148,7 @@ class Network:
 
     def resource_part(self, resource: int) -> int:
         """Part a part resource belongs to."""
-        return int(np.flatnonzero(self.part_resource == resource)[0])
+        return int(np.flatnonzero(self.part_resource >= 0)[resource - self.n_link_resources])
 
     def quantity_status(self, link: int) -> Status:
         """How sure the capacity of a link is."""
@@ -269,3 +271,21 @@ def _build(design: Design, hashed: bool) -> Network:
         island=island.astype(np.int64),
         n_islands=int(n_islands),
     )
+
+
+def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
+    """Channels of a flow as it meets them from its source."""
+    by_start: dict[int, list[int]] = {}
+    for channel in channels:
+        by_start.setdefault(network.ends(channel)[0], []).append(channel)
+    ordered: list[int] = []
+    todo, seen = [source], {source}
+    while todo:
+        at = todo.pop(0)
+        for channel in by_start.pop(at, ()):
+            ordered.append(channel)
+            end = network.ends(channel)[1]
+            if end not in seen:
+                seen.add(end)
+                todo.append(end)
+    return ordered + [c for left in by_start.values() for c in left]

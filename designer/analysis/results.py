@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.findings import Finding
 from designer.sources import Estimate
+
+_Row = TypeVar("_Row")
+
+
+class Rows(Sequence[_Row], Generic[_Row]):
+    """Rows for people, made when somebody looks: naming ten thousand channels costs more than allocating them."""
+
+    def __init__(self, make: Callable[[], Sequence[_Row]]) -> None:
+        self._make: Callable[[], Sequence[_Row]] | None = make
+        self._rows: Sequence[_Row] = ()
+
+    def _made(self) -> Sequence[_Row]:
+        if self._make is not None:
+            self._rows, self._make = self._make(), None
+        return self._rows
+
+    @overload
+    def __getitem__(self, index: int) -> _Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Row]: ...
+    def __getitem__(self, index: int | slice) -> _Row | Sequence[_Row]:
+        return self._made()[index]
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+    def __iter__(self) -> Iterator[_Row]:
+        return iter(self._made())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +104,7 @@ class WorkloadResult:
     metrics: Mapping[str, Estimate]
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
-    flows: tuple[Flow, ...]
+    flows: Sequence[Flow]
     n_flows: int
     findings: tuple[Finding, ...] = ()
     curves: Mapping[str, tuple[Curve, ...]] = field(default_factory=dict[str, tuple[Curve, ...]])
@@ -117,5 +146,5 @@ class Analysis:
     file: str | None
     workloads: tuple[WorkloadResult, ...]
     channels: Sequence[ChannelRow]
-    findings: tuple[Finding, ...]
+    findings: Sequence[Finding]
     loads: Mapping[str, ChannelLoads] = field(default_factory=dict[str, ChannelLoads])

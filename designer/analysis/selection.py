@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routes import Legs
-from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, DesignerError
 from designer.workload.operations import Pairing, Transfer
@@ -216,6 +216,6 @@ def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, al
 def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
     """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no way."""
     rules = rules or Rules()
-    cost = {o: s.cost for o in offered if (s := find_segment(graph, at, o, rules)) is not None}
+    cost = {o: c for o in offered if (c := find_cost(graph, at, o, rules)) is not None}
     best = min(cost.values(), default=0)
     return [o for o in offered if cost.get(o) == best] or offered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,8 +13,8 @@ from designer.analysis.achieved import COPY, P2P, RDMA, STORAGE, Achieved
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.islands import find_islands
-from designer.analysis.network import Network
-from designer.analysis.results import Bound, ChannelLoads, Flow
+from designer.analysis.network import MAX_LISTED, Network, in_order
+from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
 from designer.catalog.parttype import Capability, value_of
@@ -25,8 +26,6 @@ from designer.workload.operations import Transfer
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: most flows that are listed one by one
-MAX_LISTED: Final = 256
 #: relative half width of a capacity whose source gives no band, by how sure it is
 SPREAD: Final = {
     Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
@@ -56,7 +55,7 @@ class TransferAnswer:
     high: Float
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
-    flows: tuple[Flow, ...]
+    flows: Sequence[Flow]
     loads: ChannelLoads
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -250,10 +249,10 @@ class _Evaluation:
         fractions = self._fraction_of_resource()
         worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + 1e-9))
         first = bound.union(worst.tolist()) if len(worst) <= MAX_LISTED * 256 else bound.resource
-        described, members = describe(resources, incidence, first.tolist(), fractions)
+        described, members = describe(resources, incidence, first, fractions)
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-        then = describe(resources, incidence, after.then.tolist(), fractions)[0] if after is not None else ()
+        then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
         low, high, sources = self._band(allocation, bound)
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -262,7 +261,7 @@ class _Evaluation:
             asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
             described = (asked,)
         return TransferAnswer(
-            self.traffic, rate, lows, highs, described, then, self._listed(rate, lows, highs, bound),
+            self.traffic, rate, lows, highs, described, then, Rows(lambda: self._listed(rate, lows, highs, bound)),
             self._loads(rate), sources, tuple(findings),
         )  # fmt: skip
 
@@ -353,21 +352,3 @@ class _Evaluation:
                 )
             )  # fmt: skip
         return tuple(listed)
-
-
-def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
-    """Channels of a flow as it meets them from its source."""
-    by_start: dict[int, list[int]] = {}
-    for channel in channels:
-        by_start.setdefault(network.ends(channel)[0], []).append(channel)
-    ordered: list[int] = []
-    todo, seen = [source], {source}
-    while todo:
-        at = todo.pop(0)
-        for channel in by_start.pop(at, ()):
-            ordered.append(channel)
-            end = network.ends(channel)[1]
-            if end not in seen:
-                seen.add(end)
-                todo.append(end)
-    return ordered + [c for left in by_start.values() for c in left]

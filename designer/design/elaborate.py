@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
 from designer.design.pattern import Pattern, Selection
-from designer.design.selectors import Selector, parse_selector
+from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
 from designer.registry import discover
 
 Int = npt.NDArray[np.int64]
+_WILD = frozenset("*?{")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +145,16 @@ class Netlist:
         local = self._local.get(path)
         if local is not None:
             return Selection(np.array([[local]]), 1)
-        return self._select(parse_selector(path), path)
+        columns, chosen = self._select(parse_selector(path), path)
+        if not columns and not _WILD & set(path.rsplit("/", 1)[-1]):
+            raise DocumentError(f"there is no part {path!r}", remedy="check the path against the outline")
+        return chosen
 
-    def _select(self, selector: Selector, path: str) -> Selection:
+    def _select(self, selector: Selector, path: str) -> tuple[tuple[str, ...], Selection]:
+        """Part ids of the columns, and the parts."""
         if not selector.steps:
             ids = selector.matches(self._own_ids)
-            if not ids and not set(selector.part) & set("*?{"):
-                raise DocumentError(f"there is no part {path!r}", remedy="check the path against the outline")
-            return Selection(np.array([[self._local[i] for i in ids]], dtype=np.int64).reshape(1, -1), 1)
+            return tuple(ids), Selection(np.array([[self._local[i] for i in ids]], dtype=np.int64).reshape(1, -1), 1)
         step, rest = selector.steps[0], Selector(selector.steps[1:], selector.part)
         group = next((g for g in self.groups if g.id == step.group), None)
         if group is None:
@@ -159,20 +162,28 @@ class Netlist:
                 f"there is no group {step.group!r} in {path!r}", remedy="check the path against the outline"
             )
         members = step.members(len(group.net_of))
-        inside = {int(k): group.nets[int(k)]._select(rest, path) for k in np.unique(group.net_of[members])}
-        widths = {s.index.shape[1] for s in inside.values()}
-        if len(widths) > 1:
-            raise DocumentError(
-                f"{path!r} chooses {sorted(widths)} parts in different members", remedy="choose parts every member has"
-            )
-        rows = [inside[int(group.net_of[m])].index + int(group.part_start[m]) for m in members]
+        found = {int(k): group.nets[int(k)]._select(rest, path) for k in np.unique(group.net_of[members])}
+        names = {columns for columns, _ in found.values()}
+        columns = names.pop() if len(names) == 1 else tuple(sorted(set().union(*names), key=natural_key))
+        inside = {k: _aligned(own, chosen, columns) for k, (own, chosen) in found.items()}
+        start = group.part_start[members.start : members.stop, None, None]
         if len(inside) == 1:
-            only = next(iter(inside.values())).index
-            rows = [
-                (group.part_start[members.start : members.stop, None, None] + only[None]).reshape(-1, only.shape[1])
-            ]
-        last = len(members) if not rest.steps else next(iter(inside.values())).last
-        return Selection(np.concatenate(rows), last)
+            index = next(iter(inside.values()))[None]
+            rows = np.where(index >= 0, index + start, index).reshape(-1, len(columns))
+        else:
+            shifted = ((inside[int(group.net_of[m])], int(group.part_start[m])) for m in members)
+            rows = np.concatenate([np.where(index >= 0, index + shift, index) for index, shift in shifted])
+        last = len(members) if not rest.steps else next(iter(found.values()))[1].last
+        return columns, Selection(rows, last)
+
+
+def _aligned(own: tuple[str, ...], chosen: Selection, columns: tuple[str, ...]) -> Int:
+    """The parts of one member in the columns of all members, −1 where it has none."""
+    if own == columns:
+        return chosen.index
+    index = np.full((len(chosen.index), len(columns)), -1, dtype=np.int64)
+    index[:, [columns.index(part_id) for part_id in own]] = chosen.index
+    return index
 
 
 _compiled: dict[int, tuple[weakref.ref[Block], Netlist]] = {}
@@ -419,12 +430,13 @@ def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
     try:
         a, b = net.select(wiring.a), net.select(wiring.b)
         for side, chosen in (("a", a), ("b", b)):
-            if not chosen.index.size:
+            if not chosen.flat.size:
                 raise DocumentError(
                     "it chooses no parts", place=f"{place}.{side}", remedy="check the path against the outline"
                 )
-        if a.index.size * b.index.size > 10**9:
-            raise DocumentError("it joins too many parts", place=place, remedy="use fewer replicas")
+        expected = pattern.count(a, b)
+        if expected > MAX_PARTS * 4:
+            raise DocumentError(f"the wiring makes {expected:,} links", place=place, remedy="use fewer replicas")
         return pattern.join(a, b)
     except DocumentError as error:
         raise error.at(place=place) from None

@@ -14,7 +14,7 @@ from typing import Final
 
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS
 from designer.design.document import Block, Design
-from designer.design.edits._edit import Edit
+from designer.design.edit import Edit
 
 MAX_STEPS: Final = 1000
 #: memory all steps together may hold beyond the current design, roughly [B]

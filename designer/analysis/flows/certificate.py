@@ -60,12 +60,13 @@ class Witness:
 
 def witness(incidence: Incidence, rate: FloatArray) -> Witness:
     """Full resources on which an activity's level is highest, and met demands; reads only the incidence."""
-    rows, capacity = incidence.rows, incidence.capacity
-    # converted once, not in every gather
-    resource = incidence.resource.astype(np.intp)
-    load = sums(resource, incidence.usage * rate.take(rows), len(capacity))
+    rows, capacity, count = incidence.rows, incidence.capacity, np.diff(incidence.ptr)
+    resource = incidence.place
+    used = rate.repeat(count)
+    used *= incidence.usage
+    load = sums(resource, used, len(capacity))
     full = load >= capacity * (1 - SLACK)
-    entry = full.take(resource).nonzero()[0]
+    entry = full.take(resource, mode="clip").nonzero()[0]
     level = (rate / incidence.weight).take(rows.take(entry))
     on = resource.take(entry)
     highest = np.zeros(len(capacity))

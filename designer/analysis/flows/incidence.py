@@ -48,6 +48,7 @@ class _Derived:
     """What follows from routes and weights alone; shared by all copies that differ in capacity or demand."""
 
     rows: IntArray | None = None
+    place: IntArray | None = None
     columns: Columns | None = None
     layout: Layout | None = None
 
@@ -173,6 +174,13 @@ class Incidence:
         if self._derived.rows is None:
             self._derived.rows = _frozen(np.repeat(np.arange(self.n_activities), np.diff(self.ptr)))
         return self._derived.rows
+
+    @property
+    def place(self) -> IntArray:
+        """(nnz,) ``resource`` as machine integers, which gathers take without converting them every time."""
+        if self._derived.place is None:
+            self._derived.place = _frozen(self.resource.astype(np.int64))
+        return self._derived.place
 
     @property
     def columns(self) -> Columns:

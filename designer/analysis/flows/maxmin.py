@@ -122,9 +122,9 @@ class _Filling:
         self._ceiling = ceiling if layout.live is None else ceiling.take(layout.live)
         self._column, self._pull = layout.column, layout.pull
         self._count, self._start = layout.count, layout.start
-        # per resource: capacity left, pull of the rest, level of the round before
+        # per resource: capacity left, pull and number of the rest, level of the round before
         self._left = incidence.capacity if layout.used is None else incidence.capacity.take(layout.used)
-        self._total_pull = layout.total_pull
+        self._total_pull, self._users = layout.total_pull, layout.users
         self._floor: FloatArray | None = None
 
     def run(self, method: Method) -> None:
@@ -155,15 +155,16 @@ class _Filling:
         self.rounds += 1
         column, count, start = self._column, self._count, self._start
         resource_level = self._levels()
-        entry_level = resource_level.take(column)
+        # indices are sound by construction; "clip" spares checking each one, half the time of a gather
+        entry_level = resource_level.take(column, mode="clip")
         lowest = np.minimum.reduceat(entry_level, start)
         level = np.minimum(lowest, self._ceiling)
         settled = self._ceiling <= lowest
         # a resource settles its activities when it is the lowest of every one of them
         at_lowest = ((level * (1 + TIE)).repeat(count) >= entry_level).nonzero()[0]
-        candidate = column.take(at_lowest)
-        reached = sums(candidate, self._pull.take(at_lowest), len(resource_level))
-        settles = reached >= self._total_pull * (1 - TIE)
+        candidate = column.take(at_lowest, mode="clip")
+        # counted, not summed: the smallest share left behind would inherit the rounding of the largest
+        settles = np.bincount(candidate, minlength=len(resource_level)) == self._users
         activity = np.arange(len(count)).repeat(count).take(at_lowest)
         settled[activity[settles.take(candidate)]] = True
         done = settled.nonzero()[0]
@@ -186,19 +187,21 @@ class _Filling:
         n_resources = len(resource_level)
         entry_settled = np.repeat(settled, count)
         gone, stay, rest = np.flatnonzero(entry_settled), np.flatnonzero(~entry_settled), np.flatnonzero(~settled)
-        freed = column.take(gone)
-        used = sums(freed, pull.take(gone) * np.repeat(level[settled], count[settled]), n_resources)
-        left = np.maximum(self._left - used, 0.0)
-        column, pull = column.take(stay), pull.take(stay)
+        freed = column.take(gone, mode="clip")
+        taken = pull.take(gone, mode="clip")
+        taken *= level[settled].repeat(count[settled])
+        left = self._left - sums(freed, taken, n_resources)
+        np.maximum(left, 0.0, out=left)
+        users = self._users - np.bincount(freed, minlength=n_resources)
+        column, pull = column.take(stay, mode="clip"), pull.take(stay, mode="clip")
         self._ids = rest if self._ids is None else self._ids[rest]
         self._count, self._ceiling = count[rest], self._ceiling[rest]
         self._start = np.cumsum(self._count) - self._count
         if len(column) < n_resources:
-            in_use = np.zeros(n_resources, np.bool_)
-            in_use[column] = True
+            in_use = users > 0
             column = (np.cumsum(in_use) - 1).take(column)
-            left, resource_level = left[in_use], resource_level[in_use]
-        self._column, self._pull, self._left, self._floor = column, pull, left, resource_level
+            left, users, resource_level = left[in_use], users[in_use], resource_level[in_use]
+        self._column, self._pull, self._left, self._users, self._floor = column, pull, left, users, resource_level
         self._total_pull = sums(column, pull, len(left))
 
     def _finish_with_heap(self) -> None:

@@ -1,4 +1,4 @@
-"""How near is equal, and when the solver changes its method."""
+"""The numbers the solver was tuned with: how near is equal, when it changes its method, what memory it keeps."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ ENTRIES_PER_STEP: Final = Constant(100.0, 40.0, 200.0, "flows-timing", Status.AS
 
 #: rounds before the heap is considered: the first ones freeze most activities of ordinary clusters
 FIRST_ROUNDS: Final = int(Constant(3, 2, 6, "flows-timing", Status.ASSUMED).value)
+
+#: size of the block that teaches the allocator to keep memory [B]; glibc heeds blocks below 32 MiB only
+KEPT_BLOCK: Final = int(
+    Constant(31 * 2**20, 2**20, 32 * 2**20, "man-mallopt-3", Status.SECONDARY, unit="B", note="M_MMAP_THRESHOLD").value
+)
 
 #: what "doubled" means in a what-if
 DOUBLED: Final = 2.0

@@ -40,9 +40,10 @@ _State = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """All cheapest ways from one part: cost of each state, and the states and steps before it."""
+    """All cheapest ways from one part: cost of each state and part, and the states and steps before it."""
 
     cost: dict[_State, int]
+    least: dict[int, int]
     before: dict[_State, list[tuple[_State, int, float]]]
 
 
@@ -55,15 +56,21 @@ def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> S
     return found if isinstance(found, Segment) else None
 
 
+def find_cost(graph: LocalGraph, source: int, target: int, rules: Rules) -> int | None:
+    """Cost of the cheapest way, None if there is none; cheaper to ask for than the way itself."""
+    if source == target:
+        return 0
+    return _tree(graph, source, rules).least.get(target)
+
+
 def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
     if source == target:
         return Segment((), (), 0)
     tree = _tree(graph, source, rules)
-    ends = [s for s in tree.cost if s[0] == target]
-    if not ends:
+    best = tree.least.get(target)
+    if best is None:
         return None
-    best = min(tree.cost[s] for s in ends)
-    ends = [s for s in ends if tree.cost[s] == best]
+    ends = [s for s, cost in tree.cost.items() if s[0] == target and cost == best]
     ways = _on_the_way(tree, ends)
     flow: dict[_State, float] = {(source, -1, False): 1.0}
     carried: dict[int, float] = {}
@@ -128,7 +135,11 @@ def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
                 heapq.heappush(queue, (total, after))
             elif total == known:
                 before[after].append((state, step.channel, step.capacity))
-    tree = _Tree(cost, before)
+    least: dict[int, int] = {}
+    for state, spent in cost.items():
+        known = least.get(state[0])
+        least[state[0]] = spent if known is None else min(known, spent)
+    tree = _Tree(cost, least, before)
     graph.routes[key] = tree
     return tree
 

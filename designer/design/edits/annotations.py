@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from designer.design.document import Annotation, Design
-from designer.design.edits._edit import DesignEdit, add, change, remove, several
+from designer.design.edit import DesignEdit, add, change, remove, several
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from designer.design.document import Assertion, Design
-from designer.design.edits._edit import DesignEdit, add, change, demand, remove, several
+from designer.design.edit import DesignEdit, add, change, demand, remove, several
 
 
 @dataclass(frozen=True)

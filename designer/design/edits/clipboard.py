@@ -14,9 +14,9 @@ from pydantic import Field, ValidationError
 
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.address import AnyAddress, Ref, block_at, missing, with_block
+from designer.design.copies import Chosen, Planted, Planter, as_link, choose, cut_out, merged, shifted, top_left
 from designer.design.document import Annotation, Block, Design, Link
-from designer.design.edits._copies import Chosen, Planted, Planter, as_link, choose, cut_out, merged, shifted, top_left
-from designer.design.edits._edit import BlockEdit, put, several
+from designer.design.edit import BlockEdit, put, several
 from designer.design.ids import Numberer
 from designer.design.limits import check_size
 from designer.design.validation import explain

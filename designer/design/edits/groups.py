@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from designer.design.address import block_at, missing, with_block
 from designer.design.document import Block, Design, Group
-from designer.design.edits._edit import BlockEdit, add, change, changed, demand, put, several
+from designer.design.edit import BlockEdit, add, change, changed, demand, put, several
 from designer.design.limits import check_size
 from designer.design.references import prune, reaches, rewrite_references, with_head
 from designer.design.selectors import parse_selector

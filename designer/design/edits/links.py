@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from designer.design.document import Block, Link
-from designer.design.edits._edit import BlockEdit, add, change, demand, put, remove, several
+from designer.design.edit import BlockEdit, add, change, demand, put, remove, several
 from designer.design.references import is_pattern, reaches
 from designer.errors import DocumentError
 

@@ -9,7 +9,7 @@ from typing import Any
 from designer.catalog.parttype import PartType, SourceRecord, part_kinds, problems_of
 from designer.design.address import block_at, missing, with_block
 from designer.design.document import Block, Design, Part, Position
-from designer.design.edits._edit import BlockEdit, add, change, changed, demand, put, settled, several
+from designer.design.edit import BlockEdit, add, change, changed, demand, put, settled, several
 from designer.design.query import contents
 from designer.design.references import is_pattern, prune, reaches, rewrite_references
 from designer.errors import DocumentError

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from designer.design.address import Ref, get_item, singular
 from designer.design.document import Block, Position, Size
-from designer.design.edits._edit import BlockEdit, changed, put, several
+from designer.design.edit import BlockEdit, changed, put, several
 
 #: extent of a thing that has no size of its own and is not in ``extents``, scene units
 DEFAULT_EXTENT = (160, 96)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.document import Block, Design
-from designer.design.edits._edit import DesignEdit, changed, put, several
+from designer.design.edit import DesignEdit, changed, put, several
 from designer.errors import DocumentError
 
 _PROPERTIES = ("name", "title", "intent", "description", "catalog_version")

@@ -8,9 +8,9 @@ from typing import Any
 
 from designer.catalog.parttype import PartType, fitting_links, part_kinds
 from designer.design.address import AnyAddress, Ref, block_at, get_group, missing, with_block
+from designer.design.copies import Chosen, Planted, Planter, choose, cut_out, drawn, merged, top_left, values_of
 from designer.design.document import Block, Design, Group, Link, Part, Position, Wiring, with_changes
-from designer.design.edits._copies import Chosen, Planted, Planter, choose, cut_out, drawn, merged, top_left, values_of
-from designer.design.edits._edit import BlockEdit, add, changed, demand, put, remove, several
+from designer.design.edit import BlockEdit, add, changed, demand, put, remove, several
 from designer.design.ids import Numberer, next_id
 from designer.design.limits import check_size
 from designer.design.query import links_of

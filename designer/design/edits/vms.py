@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from designer.design.document import Block, Design, VirtualMachine
-from designer.design.edits._edit import DesignEdit, add, change, remove, several
+from designer.design.edit import DesignEdit, add, change, remove, several
 from designer.design.references import reaches
 from designer.errors import DocumentError
 

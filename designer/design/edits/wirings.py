@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from designer.design.address import block_at, with_block
 from designer.design.document import Block, Design, Wiring
-from designer.design.edits._edit import BlockEdit, add, change, remove, several
+from designer.design.edit import BlockEdit, add, change, remove, several
 from designer.design.elaborate import elaborate
 
 

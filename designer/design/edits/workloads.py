@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from designer.design.address import missing
 from designer.design.document import Design, WorkloadSpec
-from designer.design.edits._edit import DesignEdit, add, change, demand, put, remove, settled, several
+from designer.design.edit import DesignEdit, add, change, demand, put, remove, settled, several
 
 
 @dataclass(frozen=True)

@@ -10,4 +10,9 @@ def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
     return np.repeat(a.flat, len(b.flat)), np.tile(b.flat, len(a.flat))
 
 
-PATTERN = Pattern("mesh", "All to all", join, "each leaf to each spine")
+def links(a: Selection, b: Selection) -> int:
+    """Every part of one side times every part of the other."""
+    return a.index.size * b.index.size
+
+
+PATTERN = Pattern("mesh", "All to all", join, "each leaf to each spine", links)

@@ -6,7 +6,7 @@ Sources: NVIDIA DGX SuperPOD reference architecture RA-11333-001.
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection
+from designer.design.pattern import Indices, Pattern, Selection, present
 from designer.errors import DocumentError
 
 
@@ -21,7 +21,7 @@ def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
         )
     units = len(leaves) // rails
     unit = np.arange(servers) * units // servers
-    return a.flat, leaves[(unit[:, None] * rails + np.arange(rails)).ravel()]
+    return present(a.places, leaves[(unit[:, None] * rails + np.arange(rails)).ravel()])
 
 
 PATTERN = Pattern("rails", "Rails", join, "NIC i of every server to leaf i")

@@ -5,13 +5,13 @@ Blockwise and not modulo, because that keeps members alike.
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection
+from designer.design.pattern import Indices, Pattern, Selection, present
 
 
 def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
     """Part i of n goes to part ``i * m // n`` of m."""
-    many, few = a.flat, b.flat
-    return many, few[np.arange(len(many)) * len(few) // len(many)]
+    many, few = a.places, b.flat
+    return present(many, few[np.arange(len(many)) * len(few) // len(many)])
 
 
 PATTERN = Pattern("spread", "Many to few, in blocks", join, "servers to top-of-rack switches, servers to storage")

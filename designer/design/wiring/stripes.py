@@ -6,13 +6,13 @@ Sources: Al-Fares, Loukissas & Vahdat 2008; NVIDIA DGX SuperPOD RA-11333-001 for
 
 import numpy as np
 
-from designer.design.pattern import Indices, Pattern, Selection
+from designer.design.pattern import Indices, Pattern, Selection, present
 from designer.errors import DocumentError
 
 
 def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
     """Every lower switch to all upper switches of its plane."""
-    lower, upper = a.flat, b.flat
+    lower, upper = a.places, b.flat
     planes = a.last * a.index.shape[1]
     if len(upper) % planes:
         raise DocumentError(
@@ -21,7 +21,12 @@ def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
         )
     share = len(upper) // planes
     plane = np.arange(len(lower)) % planes
-    return np.repeat(lower, share), upper[(plane[:, None] * share + np.arange(share)).ravel()]
+    return present(np.repeat(lower, share), upper[(plane[:, None] * share + np.arange(share)).ravel()])
 
 
-PATTERN = Pattern("stripes", "Planes of a fat tree", join, "spine i of every pod to the cores of plane i")
+def links(a: Selection, b: Selection) -> int:
+    """Every lower switch times its share of the upper ones."""
+    return a.index.size * (b.index.size // max(1, a.last * a.index.shape[1]))
+
+
+PATTERN = Pattern("stripes", "Planes of a fat tree", join, "spine i of every pod to the cores of plane i", links)

@@ -31,8 +31,17 @@ def save(design: Design, path: str | Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text` in one step."""
+    """Replace the file at `path` by `text` in one step; a symbolic link stays, what it points to is replaced.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be written.
+    """
     try:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file():
+            raise FormatError("this is no plain file", file=str(path), remedy="choose another name")
         mode = path.stat().st_mode & 0o777 if path.exists() else None
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
     except OSError as error:
@@ -46,8 +55,20 @@ def write_text(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         os.chmod(name, mode if mode is not None else 0o644)
         os.replace(name, path)
+        _sync_folder(path.parent)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
         raise FormatError(
             f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
         ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power failure, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -162,6 +162,15 @@ def test_deep_cancellation_keeps_the_order_of_levels():
             assert check(incidence, answer.rate).ok
 
 
+def test_a_giant_does_not_settle_a_resource_over_the_head_of_a_dwarf():
+    """The dwarf's share is below the tie tolerance of the sum, and it looks elsewhere first."""
+    rows = [[(0, 0.5)]] * 6 + [[(1, 2.6e10)], [(0, 0.5)], [(0, 0.5), (1, 0.5)]]
+    weight = [0.5] * 5 + [1e10] + [0.5] * 3
+    incidence = Incidence.from_rows(rows, [0.5, 0.5], weight, [INF] * 6 + [0.0, INF, INF])
+    for method in METHODS:
+        assert_allclose(solve(incidence, method=method).level[[0, 5, 7, 8]], 0.5 / 5e9, rtol=1e-8)
+
+
 def test_near_ties_are_one_level():
     capacity = 100 * (1 + 1e-13 * np.arange(50))
     rows = [[(i, 1.0), ((i + 1) % 50, 1.0)] for i in range(50)]

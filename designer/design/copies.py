@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from designer.design.address import BLOCK_COLLECTIONS, AnyAddress, Ref
 from designer.design.document import Block, Group, Link, LinkValues, Part, Position, Wiring, with_changes
-from designer.design.edits._edit import demand
+from designer.design.edit import demand
 from designer.design.elaborate import elaborate
 from designer.design.ids import Numberer, renumbered
 from designer.design.query import contents

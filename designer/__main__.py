@@ -1,0 +1,38 @@
+"""``designer`` on the command line: opens the window, or runs a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; the value is its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    from designer.cli.main import COMMANDS, run
+
+    first = given[0] if given else ""
+    if not given or first == "gui" or (not first.startswith("-") and first not in COMMANDS):
+        return _window(given[1:] if first == "gui" else given)
+    return run(given)
+
+
+def _window(files: list[str]) -> int:
+    """Open the window, or say why that is not possible."""
+    from designer.cli.main import fail, window_help
+
+    if "-h" in files or "--help" in files:
+        return window_help()
+    try:
+        from designer.gui.app import run as open_window
+    except ImportError as error:
+        if (error.name or "").split(".")[0] in ("PySide6", "pyqtgraph", "shiboken6"):
+            return fail(
+                "the window needs PySide6 and pyqtgraph: install designer with the extra [gui], or see designer --help"
+            )
+        raise
+    return open_window(files)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Rings over the accelerators of one island: which neighbours talk, and what share of a rank's traffic each hop takes.
+
+On a switched domain one order is as good as any. On a full mesh every pair of ranks is used alike (a fractional
+packing of rings). On a partial mesh such as the hybrid cube mesh, edge-disjoint rings are packed as far as the link
+counts allow. Where accelerator links cannot close a ring, the ring goes from neighbour to nearest neighbour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from designer.analysis.islands import LocalGraph
+from designer.analysis.network import ACCELERATOR
+from designer.analysis.routing.host_paths import Rules, find_cost, find_segment
+from designer.catalog.parttype import Capability
+from designer.formulas.collectives import PathClass
+
+#: bounds of the search for rings in a partial mesh
+_CYCLES_LIMIT: Final = 600
+_RANKS_LIMIT: Final = 16
+_STEPS_LIMIT: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rings:
+    """Hops between places of an island.
+
+    Parameters
+    ----------
+    hops
+        (from, to, share): share of what a rank sends that goes over this hop; the shares leaving a rank sum to 1.
+    path
+        What the hops run over; None where the routes decide (PCIe).
+    mixed
+        Whether some hops run over accelerator links and some do not.
+    """
+
+    hops: tuple[tuple[int, int, float], ...]
+    path: PathClass | None
+    mixed: bool = False
+
+
+def find_rings(graph: LocalGraph, ranks: Sequence[int], rules: Rules) -> Rings:
+    """The rings through `ranks` (places in the island), at least two."""
+    key = ("rings", tuple(ranks), rules)
+    known = graph.routes.get(key)
+    if not isinstance(known, Rings):
+        known = graph.routes[key] = _find(graph, list(ranks), rules)
+    return known
+
+
+def _find(graph: LocalGraph, ranks: list[int], rules: Rules) -> Rings:
+    if all(_switched(graph, r) for r in ranks):
+        return Rings(_closed(ranks), PathClass.NVLINK_SWITCH)
+    links = _direct(graph, ranks)
+    kinds = {graph.links[s.channel >> 1] for r in ranks for s in graph.steps[r] if s.domain == ACCELERATOR}
+    xgmi = "xgmi" in kinds
+    n = len(ranks)
+    counts = {tuple(sorted(pair)): c for pair, c in links.items()}
+    if len(counts) == n * (n - 1) // 2 and len(set(counts.values())) == 1:
+        hops = tuple((a, b, 1 / (n - 1)) for a in ranks for b in ranks if a != b)
+        return Rings(hops, PathClass.XGMI if xgmi else PathClass.NVLINK_MESH)
+    cycles = _pack(ranks, counts)
+    if cycles:
+        share = 1 / (2 * len(cycles))
+        hops = tuple(hop for cycle in cycles for a, b, _ in _closed(cycle) for hop in ((a, b, share), (b, a, share)))
+        return Rings(hops, PathClass.XGMI if xgmi else PathClass.NVLINK_RINGS)
+    return _by_neighbours(graph, ranks, rules, bool(links))
+
+
+def _closed(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
+    return tuple((a, b, 1.0) for a, b in zip(order, [*order[1:], order[0]], strict=True))
+
+
+def _switched(graph: LocalGraph, rank: int) -> bool:
+    """Whether all accelerator links of a rank end in switches."""
+    ends = [s.to for s in graph.steps[rank] if s.domain == ACCELERATOR]
+    return bool(ends) and all(
+        Capability.SWITCH in graph.kinds[e].capabilities and Capability.ROOT not in graph.kinds[e].capabilities
+        for e in ends
+    )
+
+
+def _direct(graph: LocalGraph, ranks: list[int]) -> dict[tuple[int, int], float]:
+    """Capacity of direct accelerator links between ranks, both orders of a pair."""
+    inside = set(ranks)
+    found: dict[tuple[int, int], float] = {}
+    for rank in ranks:
+        for step in graph.steps[rank]:
+            if step.domain == ACCELERATOR and step.to in inside:
+                found[(rank, step.to)] = found.get((rank, step.to), 0.0) + step.capacity
+    return found
+
+
+def _pack(ranks: list[int], capacity: dict[tuple[int, ...], float]) -> list[list[int]]:
+    """As many edge-disjoint rings through all ranks as the links allow; a bundle counts its links."""
+    if len(ranks) < 3 or len(ranks) > _RANKS_LIMIT or not capacity:
+        return []
+    unit = min(capacity.values())
+    left = {pair: round(c / unit) for pair, c in capacity.items()}
+    cycles = _cycles(ranks, left)
+    best: list[list[int]] = []
+    steps = 0
+    most = min(sum(c for pair, c in left.items() if r in pair) for r in ranks) // 2
+
+    def extend(chosen: list[list[int]], first: int) -> bool:
+        nonlocal best, steps
+        if len(chosen) > len(best):
+            best = list(chosen)
+        if len(best) >= most:
+            return True
+        for k in range(first, len(cycles)):
+            steps += 1
+            if steps > _STEPS_LIMIT:
+                return True
+            edges = [tuple(sorted(e[:2])) for e in _closed(cycles[k])]
+            if all(left[e] > 0 for e in edges):
+                for e in edges:
+                    left[e] -= 1
+                done = extend([*chosen, cycles[k]], k)
+                for e in edges:
+                    left[e] += 1
+                if done:
+                    return True
+        return False
+
+    extend([], 0)
+    return best
+
+
+def _cycles(ranks: list[int], left: dict[tuple[int, ...], int]) -> list[list[int]]:
+    """Rings through all ranks along existing links, each once (not also backwards)."""
+    beside: dict[int, list[int]] = {r: [] for r in ranks}
+    for pair in left:
+        beside[pair[0]].append(pair[1])
+        beside[pair[1]].append(pair[0])
+    start, n = ranks[0], len(ranks)
+    found: list[list[int]] = []
+    stack: list[list[int]] = [[start]]
+    steps = 0
+    while stack and len(found) < _CYCLES_LIMIT and steps < _STEPS_LIMIT:
+        steps += 1
+        way = stack.pop()
+        if len(way) == n:
+            if start in beside[way[-1]] and way[1] < way[-1]:
+                found.append(way)
+            continue
+        stack += [[*way, b] for b in beside[way[-1]] if b not in way]
+    return found
+
+
+def _by_neighbours(graph: LocalGraph, ranks: list[int], rules: Rules, some_direct: bool) -> Rings:
+    """From each rank to the nearest one not yet visited."""
+    order, left = [ranks[0]], list(ranks[1:])
+    while left:
+        costs = [(_or_far(find_cost(graph, order[-1], r, rules)), i) for i, r in enumerate(left)]
+        order.append(left.pop(min(costs)[1]))
+    hops = _closed(order)
+    fast = [_is_direct(graph, a, b, rules) for a, b, _ in hops]
+    if all(fast):
+        return Rings(hops, PathClass.NVLINK_MESH)
+    return Rings(hops, None, some_direct and any(fast))
+
+
+def _or_far(cost: int | None) -> int:
+    return 2**30 if cost is None else cost
+
+
+def _is_direct(graph: LocalGraph, a: int, b: int, rules: Rules) -> bool:
+    segment = find_segment(graph, a, b, rules)
+    return segment is not None and all(graph.links[c >> 1] in ("nvlink", "xgmi") for c in segment.channels)

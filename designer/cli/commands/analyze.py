@@ -1,0 +1,156 @@
+"""``designer analyze``: what the design does under its workloads, and what binds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from designer.cli.command import Command
+
+if TYPE_CHECKING:
+    from designer.analysis.results import Analysis, Bound, WorkloadResult
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    parser.add_argument("--workload", metavar="ID", action="append", help="only this workload; may be given again")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Analyse a design."""
+    from designer.analysis.study import analyze
+    from designer.cli.output import print_findings, print_json, progress_bar, shown_file
+    from designer.errors import DesignerError
+    from designer.findings import Severity
+    from designer.interchange.templates import open_any
+
+    loaded = open_any(options.design)
+    try:
+        found = analyze(
+            loaded.design, options.workload, file=shown_file(options.design), curves=False, progress=progress_bar()
+        )
+    except DesignerError as error:
+        raise error.at(file=options.design) from None
+    findings = [*loaded.findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
+    if options.json:
+        print_json(as_document(found, findings))
+    else:
+        print(f"{loaded.design.title or loaded.design.name}\n")
+        if not found.workloads:
+            print("no workloads: add one in the window, or to the design file")
+        for result in found.workloads:
+            _print_workload(result)
+        _print_channels(found)
+        print_findings(findings)
+    return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+
+def as_document(found: Analysis, findings: list[Any]) -> dict[str, Any]:
+    """The JSON that scripts rely on."""
+    from designer.cli.output import finding_dict
+
+    return {
+        "design": {"name": found.name, "file": found.file},
+        "workloads": [_workload(w) for w in found.workloads],
+        "channels": [
+            {
+                "id": c.id, "from": c.source, "to": c.target, "kind": c.kind, "capacity": c.capacity, "load": c.load,
+                "utilization": c.utilization, "status": c.status,
+            }
+            for c in found.channels
+        ],
+        "findings": [finding_dict(f) for f in findings],
+    }  # fmt: skip
+
+
+def _workload(result: WorkloadResult) -> dict[str, Any]:
+    return {
+        "id": result.id,
+        "kind": result.kind,
+        "title": result.title,
+        "metrics": {
+            name: {"value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources), "note": m.note}
+            for name, m in result.metrics.items()
+        },
+        "binding": [_bound(b) for b in result.binding],
+        "next": [_bound(b) for b in result.next],
+        "flows": [
+            {
+                "id": f.id, "from": f.source, "to": f.target, "via": list(f.via), "rate": f.rate, "low": f.low, "high": f.high,
+                "unit": f.unit, "bound_by": list(f.bound_by),
+            }
+            for f in result.flows
+        ],
+        "n_flows": result.n_flows,
+    }  # fmt: skip
+
+
+def _bound(bound: Bound) -> dict[str, Any]:
+    return {
+        "what": bound.what, "id": bound.id, "label": bound.label, "why": bound.why,
+        "gain_if_doubled": bound.gain_if_doubled, "gain_together": bound.gain_together, "alike": bound.alike,
+    }  # fmt: skip
+
+
+def _print_workload(result: WorkloadResult) -> None:
+    from designer.cli.output import table
+    from designer.units import format_si
+
+    print(f"{result.title}  ({result.id})")
+    rows: list[tuple[str, ...]] = []
+    for name, m in result.metrics.items():
+        band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
+        rows.append((name, format_si(m.value, m.unit), band, m.note, ", ".join(m.sources)))
+    print(_indent(table(("metric", "value", "80 % band", "how", "sources"), rows)))
+    for title, bounds in (("binding", result.binding), ("next", result.next)):
+        _print_bounds(title, bounds)
+    print()
+
+
+def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
+    """Bottlenecks, those that read alike on one line."""
+    if not bounds:
+        return
+    joint = bounds[0].gain_together
+    several = len(bounds) > 1 or bounds[0].alike > 1
+    gain = f"   (all together twice as wide: {joint:.2f}×)" if joint is not None and several else ""
+    print(f"  {title}:{gain}")
+    lines: dict[tuple[str, float | None], list[Bound]] = {}
+    for bound in bounds:
+        lines.setdefault((bound.why, bound.gain_if_doubled), []).append(bound)
+    for (why, alone), alike in list(lines.items())[:8]:
+        more = sum(b.alike for b in alike) - 1
+        gain = f"   this one ×2 → {alone:.2f}×" if alone is not None else ""
+        print(f"    {alike[0].label}{f' and {more:,} alike' if more else ''}: {why}{gain}")
+    if len(lines) > 8:
+        print(f"    … and {len(lines) - 8} more")
+
+
+def _print_channels(found: Analysis) -> None:
+    from designer.cli.output import table
+    from designer.units import format_quantity
+
+    loaded = sorted((c for c in found.channels if c.load > 0), key=lambda c: -c.utilization)[:12]
+    if not loaded:
+        return
+    rows: list[tuple[str, ...]] = []
+    for c in loaded:
+        capacity, load = format_quantity(c.capacity, "rate"), format_quantity(c.load, "rate")
+        rows.append((f"{c.source} → {c.target}", c.kind, capacity, load, f"{c.utilization:.0%}", c.status))
+    print("busiest channels")
+    print(_indent(table(("channel", "kind", "raw", "load", "busy", "how sure"), rows, (2, 3, 4))))
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+COMMAND = Command(
+    "analyze",
+    "Route, allocate, estimate; names the binding link and the next one.",
+    "designer analyze hgx-h100-8 --workload h2d",
+    add_arguments,
+    run,
+)

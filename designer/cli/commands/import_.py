@@ -1,0 +1,55 @@
+"""``designer import``: a real machine or foreign file to a design."""
+
+from __future__ import annotations
+
+import argparse
+
+from designer.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("input", metavar="INPUT", help="file to read; - for standard input")
+    parser.add_argument("--format", metavar="F", help="format of the file; found out by itself if left out")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="file to write, *.design.json; only told about if left out"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read a foreign file, write a design, tell what was guessed or dropped."""
+    import sys
+
+    from designer.cli.output import finding_dict, print_findings, print_json
+    from designer.design.query import summarize
+    from designer.findings import Severity
+    from designer.interchange.importing import read_any, read_bytes
+    from designer.interchange.native.writer import save
+
+    if options.input == "-":
+        imported = read_bytes(sys.stdin.buffer.read(), options.format, "standard input")
+    else:
+        imported = read_any(options.input, options.format)
+    summary = summarize(imported.design, options.output)
+    if options.output:
+        save(imported.design, options.output)
+    if options.json:
+        print_json({**summary, "findings": [finding_dict(f) for f in imported.findings]})
+    else:
+        parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())
+        links = ", ".join(f"{n} {k}" for k, n in summary["links"].items())
+        print(f"{imported.design.title or imported.design.name}: {parts}\nlinks: {links or 'none'}")
+        if options.output:
+            print(f"wrote {options.output}")
+        print_findings(imported.findings)
+    return 1 if any(f.severity is Severity.ERROR for f in imported.findings) else 0
+
+
+COMMAND = Command(
+    "import",
+    "A real machine or foreign file to a design; what was guessed or dropped is told.",
+    "designer import topo.txt -o mine.design.json",
+    add_arguments,
+    run,
+)

@@ -1,0 +1,36 @@
+"""``designer new``: a design from a template."""
+
+from __future__ import annotations
+
+import argparse
+
+from designer.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("--template", required=True, metavar="ID", help="id of a template, see designer templates")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write, *.design.json")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write a copy of a template."""
+    from pathlib import Path
+
+    from designer.errors import FormatError
+    from designer.interchange.native.reader import load
+    from designer.interchange.native.writer import save
+    from designer.interchange.templates import find_template
+
+    target = Path(options.output)
+    if target.exists() and not options.force:
+        raise FormatError("the file exists already", file=str(target), remedy="choose another name or add --force")
+    save(load(find_template(options.template)).design, target)
+    print(f"wrote {target}")
+    return 0
+
+
+COMMAND = Command(
+    "new", "A design from a template.", "designer new --template hgx-h100-8 -o mine.design.json", add_arguments, run
+)

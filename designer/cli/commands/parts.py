@@ -1,0 +1,82 @@
+"""``designer parts``: the catalog, with every value, its unit, source and how sure it is."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from designer.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("query", nargs="?", default="", help="words to search for, or the id of a part")
+    parser.add_argument("--kind", help="only parts of this kind, for example gpu")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """List parts, or show one."""
+    from designer.catalog.describe import describe
+    from designer.catalog.loader import load_catalog
+    from designer.catalog.parttype import part_kinds
+    from designer.cli.output import print_json, table
+    from designer.errors import CatalogError
+
+    catalog = load_catalog()
+    if options.kind and options.kind not in part_kinds():
+        raise CatalogError(f"there is no part kind {options.kind!r}", remedy=f"use one of {', '.join(part_kinds())}")
+    found = catalog.find(options.query, options.kind) if options.query else catalog.entries(options.kind)
+    chosen = (
+        options.query
+        if options.query in catalog
+        else (catalog.resolve(options.query, options.kind) if options.query else None)
+    )
+    if not found and chosen is None:
+        near = ", ".join(catalog.nearest(options.kind, options.query, 3))
+        raise CatalogError(
+            f"no part matches {options.query!r}", remedy=f"did you mean {near}?" if near else "try fewer words"
+        )
+    if options.json:
+        ids: dict[str, None] = dict.fromkeys([*([chosen] if chosen else []), *(e.id for e in found)])
+        print_json([_as_dict(catalog.get(i)) for i in ids])
+        return 0
+    if chosen is not None or len(found) == 1:
+        part = catalog.get(chosen or found[0].id)
+        print(f"{part.title}   {part.id}\n{part.note.strip()}\n" if part.note else f"{part.title}   {part.id}\n")
+        rows = [(r.title, r.text, r.band, str(r.status), r.source_title) for r in describe(part)]
+        print(table(("value", "", "band", "how sure", "source"), rows))
+        return 0
+    print(table(("id", "title", "vendor"), [(e.id, e.title, e.vendor) for e in found]))
+    print(f"\n{len(found)} parts. One in full: designer parts ID")
+    return 0
+
+
+def _as_dict(part: Any) -> dict[str, Any]:
+    from designer.catalog.describe import describe
+
+    rows = {
+        r.name: {
+            "value": r.value if r.value is not None else r.text, "unit": r.unit, "text": r.text,
+            "low": r.low, "high": r.high, "status": str(r.status), "source": r.source,
+            "source_title": r.source_title, "note": r.note,
+        }
+        for r in describe(part)
+    }  # fmt: skip
+    return {
+        "id": part.id,
+        "kind": part.kind,
+        "title": part.title,
+        "vendor": part.vendor,
+        "revision": part.revision,
+        "values": rows,
+    }
+
+
+COMMAND = Command(
+    "parts",
+    "List catalog parts; show one with units, sources and how sure each value is.",
+    "designer parts gpu/nvidia/h100-sxm5",
+    add_arguments,
+    run,
+)

@@ -1,0 +1,98 @@
+"""Parses the command line, runs one command, turns errors into one message and an exit code.
+
+Exit codes: 0 done and all held; 1 done, but findings of severity error or a broken assertion; 2 cannot do it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from designer.cli.command import Command
+from designer.errors import DesignerError
+
+#: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
+COMMANDS: Final = {
+    "analyze": "route, allocate, estimate; names the binding link",
+    "templates": "list templates",
+    "parts": "search the catalog",
+    "new": "a design from a template",
+    "summary": "what is in a design",
+    "import": "a real machine or foreign file to a design",
+    "export": "a design to another format",
+    "self-check": "whether this installation is whole",
+}
+_PROGRAM: Final = "designer"
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and give its exit code."""
+    name = arguments[0]
+    if name in ("-V", "--version"):
+        from designer.interchange.native.envelope import written_by
+
+        print(written_by())
+        return 0
+    if name in ("-h", "--help") or name not in COMMANDS:
+        print(_overview())
+        return 0 if name in ("-h", "--help") else fail(f"there is no command {name!r}")
+    command = _load(name)
+    parser = argparse.ArgumentParser(
+        prog=f"{_PROGRAM} {name}", description=command.help, epilog=f"example: {command.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.add_arguments(parser)
+    try:
+        options = parser.parse_args(list(arguments[1:]))
+        return command.run(options)
+    except DesignerError as error:
+        return fail(str(error))
+    except KeyboardInterrupt:
+        return fail("stopped")
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing is wrong, but Python must not complain at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (MemoryError, RecursionError):
+        return fail("the input is too large or too deep for this machine — use a smaller one")
+
+
+def fail(text: str) -> int:
+    """Say what went wrong; the value is exit code 2."""
+    print(f"{_PROGRAM}: {text}", file=sys.stderr)
+    return 2
+
+
+def window_help() -> int:
+    """Say how the window is opened."""
+    print(
+        "usage: designer gui [FILE ...]\n\nOpen the window, with designs or templates.\n\nexample: designer gui dgx-h100"
+    )
+    return 0
+
+
+def _load(name: str) -> Command:
+    module = importlib.import_module(f"designer.cli.commands.{name.replace('-', '_').replace('import', 'import_')}")
+    return module.COMMAND
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    lines = [
+        f"usage: {_PROGRAM} [FILE]              open the window",
+        f"       {_PROGRAM} COMMAND [options]   {_PROGRAM} COMMAND --help tells more",
+        "",
+        "Design the machines that train and serve AI models.",
+        "DESIGN below is a design file or the id of a template.",
+        "",
+        *(f"  {name:<{width}}{text}" for name, text in COMMANDS.items()),
+        "",
+        f"example: {_PROGRAM} analyze hgx-h100-8",
+    ]
+    return "\n".join(lines)

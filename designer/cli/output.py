@@ -1,0 +1,83 @@
+"""Tables, JSON, findings and progress on a terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from designer.findings import Finding, Severity
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout; numbers that JSON does not know become null."""
+    print(json.dumps(_finite(document), ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Columns that line up, cut to the width of the terminal; `right` names columns aligned to the right."""
+    body = [[str(cell) for cell in row] for row in rows]
+    widths = [max([len(h), *(len(row[i]) for row in body)]) for i, h in enumerate(headings)]
+    room = shutil.get_terminal_size((160, 40)).columns if sys.stdout.isatty() else 10_000
+    lines = [list(headings), ["─" * w for w in widths], *body]
+    text: list[str] = []
+    for line in lines:
+        cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))]
+        whole = "  ".join(cells).rstrip()
+        text.append(whole if len(whole) <= room else whole[: room - 1] + "…")
+    return "\n".join(text)
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON."""
+    return {
+        "code": finding.code, "severity": str(finding.severity), "text": finding.text, "where": list(finding.where),
+        "remedy": finding.remedy,
+    }  # fmt: skip
+
+
+def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:
+    """Findings for people, worst first; on stderr unless told otherwise."""
+    out = stream or sys.stderr
+    order = list(Severity)
+    for finding in sorted(findings, key=lambda f: order.index(f.severity)):
+        where = ""
+        if finding.where:
+            shown = ", ".join(finding.where[:4])
+            where = f" [{shown}{f' and {len(finding.where) - 4} more' if len(finding.where) > 4 else ''}]"
+        remedy = f" — {finding.remedy}" if finding.remedy else ""
+        print(f"{finding.severity}: {finding.code}: {finding.text}{where}{remedy}", file=out)
+
+
+def progress_bar() -> Callable[[float, str], None]:
+    """A progress bar on stderr where that is a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda share, text: None
+
+    def show(share: float, text: str) -> None:
+        width = 30
+        filled = round(share * width)
+        end = "\r" if share < 1 else "\r" + " " * (width + 60) + "\r"
+        bar = f"[{'█' * filled}{'·' * (width - filled)}] {share:4.0%} {text[:40]:<40}"
+        sys.stderr.write(f"\r{bar}" if share < 1 else end)
+        sys.stderr.flush()
+
+    return show
+
+
+def shown_file(name: str) -> str | None:
+    """The file of a design as results name it; None for a template."""
+    return name if Path(name).exists() else None

@@ -1,0 +1,308 @@
+"""Whether a whole document holds together: looked at when a design is opened or imported.
+
+Errors are what no study could work with (a link to nothing, a circle of containers); findings are what a person
+should look at (a value of no such name, more links than ports).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from designer.catalog.parttype import PartType, link_kinds, part_kinds, problems_of
+from designer.design.address import Address, address_text, place
+from designer.design.document import Block, Design, Group, Link, Part, Wiring
+from designer.design.elaborate import elaborate, patterns
+from designer.design.legality import free_ports, usage
+from designer.design.limits import check_size
+from designer.design.references import reaches
+from designer.errors import DocumentError
+from designer.findings import Finding, Severity
+
+#: so many problems are told at most
+MAX_PROBLEMS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, with its place in the document and what to do."""
+
+    code: str
+    severity: Severity
+    place: str
+    text: str
+    remedy: str
+    where: tuple[str, ...] = ()
+
+    def finding(self) -> Finding:
+        """The same as a finding."""
+        return Finding(self.code, self.severity, f"{self.place}: {self.text}", self.where, self.remedy)
+
+
+def examine(design: Design) -> tuple[Problem, ...]:
+    """Everything that is wrong with a design, errors first, at most ``MAX_PROBLEMS``."""
+    try:
+        check_size(design, "groups")
+    except DocumentError as error:
+        return (_fatal("DOC-SIZE", error.place or "groups", error.text, error.remedy or ""),)
+    found: list[Problem] = []
+    for problem in _all(design):
+        found.append(problem)
+        if len(found) >= MAX_PROBLEMS:
+            break
+    if not any(p.severity is Severity.ERROR for p in found):
+        found += _elaborated(design)
+    return tuple(sorted(found, key=lambda p: p.severity is not Severity.ERROR))
+
+
+def demand_sound(design: Design) -> list[Finding]:
+    """The findings about a design without errors.
+
+    Raises
+    ------
+    DocumentError
+        If there are errors: the first one, and how many more.
+    """
+    problems = examine(design)
+    errors = [p for p in problems if p.severity is Severity.ERROR]
+    if errors:
+        first = errors[0]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise DocumentError(f"{first.text}{more}", place=first.place, remedy=first.remedy)
+    return [p.finding() for p in problems]
+
+
+def _fatal(code: str, at: str, text: str, remedy: str, *where: str) -> Problem:
+    return Problem(code, Severity.ERROR, at, text, remedy, where)
+
+
+def _warn(code: str, at: str, text: str, remedy: str, *where: str) -> Problem:
+    return Problem(code, Severity.WARNING, at, text, remedy, where)
+
+
+def _all(design: Design) -> Iterator[Problem]:
+    yield from _block(design, design, ())
+    for part_type in design.part_types.values():
+        yield from _part_type(part_type)
+    yield from _references(design)
+
+
+def _block(design: Design, block: Block, within: Address) -> Iterator[Problem]:
+    yield from _containment(block, within)
+    for part in block.parts.values():
+        yield from _part(design, part, within)
+    for link in block.links.values():
+        yield from _link(block, link, within)
+    for wiring in block.wirings.values():
+        yield from _wiring(block, wiring, within)
+    for group in block.groups.values():
+        yield from _group(design, block, group, within)
+
+
+def _containment(block: Block, within: Address) -> Iterator[Problem]:
+    sound: set[str] = set()
+    for part in block.parts.values():
+        if part.parent is None:
+            continue
+        if part.parent not in block.parts:
+            yield _fatal(
+                "DOC-DANGLING",
+                place(within, "parts", part.id, "parent"),
+                f"it is contained in {part.parent!r}, which does not exist",
+                "give it another container or none",
+                path_text(within, part.id),
+            )
+            continue
+        trail: list[str] = []
+        seen: set[str] = set()
+        at: str | None = part.id
+        while at is not None and at not in sound and at not in seen:
+            seen.add(at)
+            trail.append(at)
+            at = block.parts[at].parent if at in block.parts else None
+        if at is not None and at in seen:
+            yield _fatal(
+                "DOC-CIRCLE", place(within, "parts", part.id, "parent"), "it contains itself",
+                "break the circle of parents", path_text(within, part.id),
+            )  # fmt: skip
+        sound.update(trail)
+
+
+def path_text(within: Address, item_id: str) -> str:
+    """Path of something in the block at an address, for people and findings."""
+    return f"{address_text(within)}/{item_id}" if within else item_id
+
+
+def _part(design: Design, part: Part, within: Address) -> Iterator[Problem]:
+    at, path = place(within, "parts", part.id), path_text(within, part.id)
+    kind = part_kinds().get(part.kind)
+    if kind is None:
+        yield _warn(
+            "DOC-KIND", f"{at}.kind", f"the kind {part.kind!r} is unknown; the part is kept as it is",
+            "update designer, or choose a known kind", path,
+        )  # fmt: skip
+    part_type = design.part_types.get(part.type)
+    if part.type and part_type is None:
+        yield _warn(
+            "DOC-TYPE", f"{at}.type", f"the design does not carry the part type {part.type!r}",
+            "choose the type again from the catalog", path,
+        )  # fmt: skip
+    if part_type is not None and part_type.kind != part.kind:
+        yield _warn(
+            "DOC-TYPE", f"{at}.type", f"{part_type.title} is a {part_type.kind}, the part is a {part.kind}",
+            "choose a type of the part's kind", path,
+        )  # fmt: skip
+    if kind is None:
+        return
+    for name, quantity in part.overrides.items():
+        field = kind.field(name)
+        if field is None:
+            yield _warn(
+                "DOC-VALUE", f"{at}.overrides.{name}", f"a {kind.title} has no such value",
+                "remove the value, or check its name", path,
+            )  # fmt: skip
+            continue
+        for text in problems_of(field, quantity):
+            yield _fatal("DOC-VALUE", f"{at}.overrides.{name}", text, _remedy(text), path)
+
+
+def _part_type(part_type: PartType) -> Iterator[Problem]:
+    kind = part_kinds().get(part_type.kind)
+    if kind is None:
+        return
+    at = f"part_types.{part_type.id}"
+    for name, quantity in part_type.values.items():
+        field = kind.field(name)
+        if field is None:
+            yield _warn(
+                "DOC-VALUE", f"{at}.values.{name}", f"a {kind.title} has no such value",
+                "remove the value, or check its name", part_type.id,
+            )  # fmt: skip
+            continue
+        for text in problems_of(field, quantity):
+            yield _fatal("DOC-VALUE", f"{at}.values.{name}", text, _remedy(text), part_type.id)
+
+
+def _remedy(text: str) -> str:
+    # what the unit parser says ends in a remedy of its own
+    return "" if " — " in text else "correct the value"
+
+
+def _link(block: Block, link: Link, within: Address) -> Iterator[Problem]:
+    at, path = place(within, "links", link.id), path_text(within, link.id)
+    for side, end in (("a", link.a), ("b", link.b)):
+        if not reaches(block, end):
+            yield _fatal(
+                "DOC-DANGLING", f"{at}.{side}", f"it ends at {end!r}, which does not exist",
+                "delete the link or give it another end", path,
+            )  # fmt: skip
+    if link.a == link.b:
+        yield _fatal("DOC-SELF", at, "both ends are the same part", "delete the link", path)
+    yield from _link_kind(link.kind, at, path)
+
+
+def _link_kind(kind: str, at: str, path: str) -> Iterator[Problem]:
+    if kind not in link_kinds():
+        yield _warn(
+            "DOC-KIND", f"{at}.kind", f"the link kind {kind!r} is unknown; the link is kept as it is",
+            "update designer, or choose a known kind", path,
+        )  # fmt: skip
+
+
+def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
+    at, path = place(within, "wirings", wiring.id), path_text(within, wiring.id)
+    if wiring.pattern not in patterns():
+        yield _fatal(
+            "DOC-WIRING", f"{at}.pattern", f"there is no wiring pattern {wiring.pattern!r}",
+            f"use one of {', '.join(patterns())}", path,
+        )  # fmt: skip
+    for side, selector in (("a", wiring.a), ("b", wiring.b)):
+        if not reaches(block, selector):
+            yield _fatal(
+                "DOC-WIRING", f"{at}.{side}", f"{selector!r} chooses no parts",
+                "delete the wiring, or check the path against the outline", path,
+            )  # fmt: skip
+    yield from _link_kind(wiring.kind, at, path)
+
+
+def _group(design: Design, block: Block, group: Group, within: Address) -> Iterator[Problem]:
+    at, path = place(within, "groups", group.id), path_text(within, group.id)
+    if group.parent is not None and group.parent not in block.parts:
+        yield _fatal(
+            "DOC-DANGLING", f"{at}.parent", f"it is contained in {group.parent!r}, which does not exist",
+            "give it another container or none", path,
+        )  # fmt: skip
+    for index in group.exceptions:
+        if not 0 <= index < group.replicas:
+            yield _fatal(
+                "DOC-EXCEPTION", f"{at}.exceptions.{index}", f"it is outside the group of {group.replicas}",
+                f"use members 0 to {group.replicas - 1}", path,
+            )  # fmt: skip
+    yield from _block(design, group.content, (*within, (group.id, None)))
+    for index, inner in group.exceptions.items():
+        if inner is not group.content:
+            yield from _block(design, inner, (*within, (group.id, index)))
+
+
+def _references(design: Design) -> Iterator[Problem]:
+    for vm in design.vms.values():
+        targets = [("host", vm.host), *((f"devices.{i}.part", d.part) for i, d in enumerate(vm.devices))]
+        for name, path in targets:
+            if path is not None and not reaches(design, path):
+                yield _warn(
+                    "DOC-REFERENCE", f"vms.{vm.id}.{name}", f"there is no part {path!r}",
+                    "choose a part of the design", vm.id,
+                )  # fmt: skip
+    for assertion in design.assertions.values():
+        if assertion.workload not in design.workloads:
+            yield _warn(
+                "DOC-REFERENCE", f"assertions.{assertion.id}.workload",
+                f"there is no workload {assertion.workload!r}", "choose a workload of the design", assertion.id,
+            )  # fmt: skip
+    if design.default_workload and design.default_workload not in design.workloads:
+        yield _warn(
+            "DOC-REFERENCE", "default_workload", f"there is no workload {design.default_workload!r}",
+            "choose a workload of the design",
+        )  # fmt: skip
+
+
+def _elaborated(design: Design) -> list[Problem]:
+    try:
+        elaborate(design)
+    except DocumentError as error:
+        return [_fatal("DOC-WIRING", error.place or "design", error.text, error.remedy or "correct it")]
+    return list(_ports(design))
+
+
+def _ports(design: Design) -> Iterator[Problem]:
+    """Parts at which more links end than they have ports, each definition once."""
+    used = usage(design)
+    net = used.net
+    assert net is not None
+    told: set[tuple[int, tuple[str, ...]]] = set()
+    for kind, counts in used.links.items():
+        candidates = np.flatnonzero(counts)
+        # equal parts with equal use need one look
+        _, first = np.unique(np.stack([net.part_def[candidates], counts[candidates]]), axis=1, return_index=True)
+        for index in candidates[first].tolist():
+            part_kind = part_kinds().get(net.part(index).kind)
+            ports = tuple(p.name for p in part_kind.ports if kind in p.links) if part_kind is not None else ()
+            key = (int(net.part_def[index]), ports)
+            if part_kind is None or key in told:
+                continue
+            path = net.path(index)
+            if not ports:
+                told.add(key)
+                yield _warn(
+                    "DOC-PORTS", path, f"a {part_kind.title} has no port for {kind}", "use another kind of link", path
+                )
+                continue
+            free = free_ports(design, path, kind)
+            if free is not None and free < 0:
+                told.add(key)
+                yield _warn(
+                    "DOC-PORTS", path, f"{-free} {kind} links more end here than it has ports",
+                    "lower the count of its links, or choose a larger part", path,
+                )  # fmt: skip

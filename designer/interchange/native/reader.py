@@ -1,0 +1,182 @@
+"""Reads designs: format and version first, older versions upgraded step by step, one clear error if it cannot be."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from designer.design.document import Design
+from designer.design.integrity import demand_sound
+from designer.design.validation import explain
+from designer.errors import DocumentError, FormatError
+from designer.findings import Finding, Severity
+from designer.interchange.native.envelope import FORMAT, VERSION
+from designer.interchange.native.json_text import decode, parse
+from designer.interchange.native.upgrades._upgrade import Upgrade
+from designer.registry import discover
+
+#: larger files are refused before they are read [B]
+MAX_FILE = 256_000_000
+_ENVELOPE = {"format", "version", "written_by", "design"}
+
+
+class Loaded(NamedTuple):
+    """A design as read, and what a person should look at."""
+
+    design: Design
+    findings: list[Finding]
+
+
+def load(path: str | Path) -> Loaded:
+    """The design in a file.
+
+    Raises
+    ------
+    FormatError
+        If there is no such file, it is no design file, damaged, of a newer version, or breaks the rules of a design.
+    """
+    path = Path(path)
+    return loads(read_bytes(path, MAX_FILE), file=shown(path))
+
+
+def loads(text: str | bytes, file: str | None = None) -> Loaded:
+    """The design in a text; `file` is named in errors.
+
+    Raises
+    ------
+    FormatError
+        As `load`.
+    """
+    try:
+        return read_raw(parse(decode(text) if isinstance(text, bytes) else text.removeprefix("\ufeff")))
+    except FormatError as error:
+        raise error.at(file=file) from None
+
+
+def read_raw(content: Any, steps: Mapping[int, Upgrade] | None = None, version: int = VERSION) -> Loaded:
+    """The design in the parsed content of a file.
+
+    Parameters
+    ----------
+    steps
+        Upgrade steps by the version they start from; those of this program by default.
+    version
+        The version this program writes.
+
+    Raises
+    ------
+    FormatError
+        As `load`.
+    """
+    raw, findings = _current(content, upgrades() if steps is None else steps, version)
+    try:
+        design = Design.model_validate(raw)
+    except ValidationError as error:
+        first = explain(error)
+        more = f" (and {first.others} more)" if first.others else ""
+        place = ".".join(p for p in ("design", first.place) if p)
+        raise FormatError(f"{first.text}{more}", place=place, remedy=first.remedy) from None
+    except RecursionError:
+        raise FormatError("groups stand too deep within each other", place="design.groups") from None
+    try:
+        return Loaded(design, [*findings, *demand_sound(design)])
+    except DocumentError as error:
+        raise FormatError(error.text, place=f"design.{error.place}", remedy=error.remedy) from None
+
+
+def _current(content: Any, steps: Mapping[int, Upgrade], version: int) -> tuple[Any, list[Finding]]:
+    """The raw design in today's version."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FormatError(
+            f"this is not a design file: it does not say {FORMAT!r}",
+            place="format",
+            remedy="open a .design.json file, or import this one",
+        )
+    written = content.get("version")
+    if isinstance(written, bool) or not isinstance(written, int) or written < 1:
+        raise FormatError(
+            "the version is missing or no whole number", place="version", remedy=f"write a version from 1 to {version}"
+        )
+    if written > version:
+        by = content.get("written_by")
+        newer = by if isinstance(by, str) and by.isprintable() and 0 < len(by) <= 60 else "a newer designer"
+        raise FormatError(
+            f"the file has version {written} of the format, this program reads up to {version}",
+            place="version",
+            remedy=f"open it with {newer} or later",
+        )
+    raw = content.get("design")
+    if not isinstance(raw, dict):
+        raise FormatError("the design is missing", place="design", remedy="restore the file from a backup")
+    findings = [
+        Finding("FMT-UNKNOWN", Severity.WARNING, f"{key!r} beside the design is not known and will not be kept")
+        for key in sorted(content.keys() - _ENVELOPE)
+    ]
+    for source in range(written, version):
+        step = steps.get(source)
+        if step is None:
+            raise AssertionError(f"no upgrade from version {source}")
+        raw, told = step.run(raw)
+        findings += told
+    return raw, findings
+
+
+@cache
+def upgrades() -> Mapping[int, Upgrade]:
+    """The upgrade steps of this program by the version they start from."""
+    found = discover("designer.interchange.native.upgrades", "UPGRADE", Upgrade)
+    steps = {step.source: step for step in found.values()}
+    if sorted(steps) != list(range(1, VERSION)) or len(steps) != len(found):
+        raise AssertionError(f"upgrades must lead from version 1 to {VERSION} in single steps, here {sorted(steps)}")
+    return steps
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """The bytes of a plain file of at most `limit` bytes.
+
+    Raises
+    ------
+    FormatError
+        If there is none, it is no plain file, too large, or cannot be read.
+    """
+    name = shown(path)
+    try:
+        info = path.stat()
+        if stat.S_ISDIR(info.st_mode):
+            raise FormatError("this is a folder", file=name, remedy="choose a file in it")
+        if not stat.S_ISREG(info.st_mode):
+            raise FormatError("this is no plain file", file=name, remedy="choose a .design.json file")
+        if info.st_size > limit:
+            raise _too_large(name, info.st_size, limit)
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        missing = isinstance(error, FileNotFoundError)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise FormatError(
+            "there is no such file" if missing else f"it cannot be read: {reason}",
+            file=name,
+            remedy="check the name" if missing else "check the name and its permissions",
+        ) from None
+    if len(data) > limit:
+        raise _too_large(name, len(data), limit)
+    return data
+
+
+def _too_large(name: str, size: int, limit: int) -> FormatError:
+    return FormatError(
+        f"the file has {size / 1e6:,.0f} MB, more than {limit / 1e6:,.0f} MB",
+        file=name,
+        remedy="use groups with replicas in place of single parts",
+    )
+
+
+def shown(path: str | Path) -> str:
+    """A file name that can be printed whatever bytes it is made of."""
+    return os.fspath(path).encode("utf-8", "replace").decode()

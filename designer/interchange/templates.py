@@ -1,0 +1,125 @@
+"""Template designs: what there is to start from, and the design behind a file name or template id."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from designer.catalog.parttype import Capability, part_kinds
+from designer.design.document import Design
+from designer.errors import DesignerError, FormatError
+from designer.interchange.native.envelope import SUFFIX
+from designer.interchange.native.json_text import decode, parse
+from designer.interchange.native.reader import MAX_FILE, Loaded, load, read_bytes, shown
+from designer.resources import templates as templates_folder
+
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One template: what it is called, what it shows, and how large it is after elaboration."""
+
+    id: str
+    title: str
+    intent: str
+    gpus: int
+    servers: int
+    path: Path
+
+
+def list_templates(folder: Path | None = None) -> list[Template]:
+    """All templates that can be read, by id. Files are looked into once, and again when they change."""
+    found: list[Template] = []
+    for path in sorted((folder or templates_folder()).glob(f"*{SUFFIX}")):
+        try:
+            info = path.stat()
+            found.append(_summary(path, info.st_mtime_ns, info.st_size))
+        except (DesignerError, OSError):
+            continue
+    return found
+
+
+def find_template(template_id: str, folder: Path | None = None) -> Path:
+    """The file of a template.
+
+    Raises
+    ------
+    FormatError
+        If there is none of that id.
+    """
+    folder = folder or templates_folder()
+    path = folder / f"{template_id}{SUFFIX}"
+    if _ID.match(template_id) and path.is_file():
+        return path
+    raise FormatError(
+        f"there is no file and no template {template_id!r}", remedy="see the list made by: designer templates"
+    )
+
+
+def open_any(name: str | Path, folder: Path | None = None) -> Loaded:
+    """The design in a file, or that of a template id where no such file exists.
+
+    Raises
+    ------
+    FormatError
+        If there is neither, or it cannot be read.
+    """
+    path = Path(name)
+    if _ID.match(str(name)) and not str(name).endswith(".json") and not _exists(path):
+        path = find_template(str(name), folder)
+    return load(path)
+
+
+def open_design(name: str | Path) -> Design:
+    """The design in a file, or that of a template id where no such file exists.
+
+    Raises
+    ------
+    FormatError
+        If there is neither, or it cannot be read.
+    """
+    return open_any(name).design
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _summary(path: Path, _changed: int, _size: int) -> Template:
+    """A template's line in the list, from its raw content: nothing is elaborated or checked."""
+    content = parse(decode(read_bytes(path, MAX_FILE)))
+    design = content.get("design") if isinstance(content, dict) else None
+    if not isinstance(design, dict):
+        raise FormatError("this is not a design file", file=shown(path))
+    counts = _count(design)
+    gpus = sum(n for name, n in counts.items() if _has(name, Capability.ACCELERATE))
+    template_id = path.name.removesuffix(SUFFIX)
+    title, intent = str(design.get("title") or template_id), str(design.get("intent") or "")
+    return Template(template_id, title, intent, gpus, counts["server"], path)
+
+
+def _has(kind_name: str, capability: Capability) -> bool:
+    kind = part_kinds().get(kind_name)
+    return kind is not None and capability in kind.capabilities
+
+
+def _count(block: Mapping[str, Any]) -> Counter[str]:
+    """Parts per kind after elaboration, of raw content."""
+    total = Counter(str(part.get("kind")) for part in block.get("parts", ()) if isinstance(part, dict))
+    for group in block.get("groups", ()):
+        exceptions: Mapping[str, Any] = group.get("exceptions", {})
+        inner = [(group.get("content", {}), int(group.get("replicas", 1)) - len(exceptions))]
+        for content, times in [*inner, *((b, 1) for b in exceptions.values())]:
+            for kind, n in _count(content).items():
+                total[kind] += n * times
+    return total
