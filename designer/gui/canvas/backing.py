@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
@@ -125,7 +125,7 @@ class Backing:
         exposed = QRegion()
         self.pixmap.scroll(dx, dy, self.pixmap.rect(), exposed)
         self.frame = frame
-        for rect in exposed:
+        for rect in _rects(exposed):
             self.repair(rect)
 
     def repair(self, rect: QRect) -> None:
@@ -153,9 +153,7 @@ class Backing:
         if ratio == 1.0:
             painter.drawPixmap(QPoint(frame.x - old.x, frame.y - old.y), self.pixmap)
         else:
-            target = QRectF(
-                frame.x - old.x * ratio, frame.y - old.y * ratio, self.width * ratio, self.height * ratio
-            )
+            target = QRectF(frame.x - old.x * ratio, frame.y - old.y * ratio, self.width * ratio, self.height * ratio)
             painter.drawPixmap(target, self.pixmap, QRectF(self.pixmap.rect()))
         self.pencil.calls += 1
 
@@ -189,3 +187,9 @@ class Backing:
         self.pixmap, self.frame, self.last_cost = job.pixmap, job.frame, job.spent
         if self._job is job:
             self._job = None
+
+
+def _rects(region: QRegion) -> list[QRect]:
+    """The rectangles of a region; the binding's stubs do not know that it can be iterated."""
+    whole: Any = region
+    return list(whole)

@@ -48,7 +48,7 @@ def texts(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
 
 def _px(frame: Frame, units: float) -> int:
     """Text height of so many scene units, never too small to read."""
-    return int(round(min(max(units * frame.scale, SMALLEST * frame.ratio), _LARGEST * frame.ratio)))
+    return round(min(max(units * frame.scale, SMALLEST * frame.ratio), _LARGEST * frame.ratio))
 
 
 def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
@@ -160,10 +160,14 @@ def _block_names(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     order = np.flatnonzero(roomy)
     order = order[np.argsort(-rects[order, 2], kind="stable")][:_MOST]
     labels = [
-        Label(*rects[i].tolist(), title(geometry, int(boxes[i])), px, theme.text, False, "center")
-        for i in order.tolist()
+        Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, theme.text, False, "center") for i in order.tolist()
     ]
     return [Labels(tuple(labels))]
+
+
+def _four(row: Float) -> tuple[float, float, float, float]:
+    x, y, width, height = row.tolist()
+    return x, y, width, height
 
 
 def _notes(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:

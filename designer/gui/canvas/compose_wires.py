@@ -72,7 +72,7 @@ def near(stage: Stage, frame: Frame, chosen: Int, route: Float) -> list[Batch]:
     size = min(max(frame.scale / frame.ratio, 0.7), 1.6) * frame.ratio
     width = np.round(width_of(geometry.wire_capacity[chosen]) * size * 2) / 2
     heat = live.heat[chosen]
-    both = (heat >= 0).any(axis=1)
+    both: Bool = np.any(heat >= 0, axis=1)
     found: dict[_Style, list[Float]] = {}
     for group in ways(np.arange(len(chosen)), frame.points(route), geometry.wire_shape[chosen]):
         at = group.wires

@@ -48,8 +48,7 @@ class Cut:
         """Largest value of the wires of each merged one; NaN counts as nothing. : (m,) → (k,)"""
         if not len(self.a):
             return np.empty(0)
-        found = np.fmax.reduceat(values[self.wires], self.first[:-1])
-        return found
+        return np.fmax.reduceat(values[self.wires], self.first[:-1])
 
     def total(self, values: Float) -> Float:
         """Sum over the wires of each merged one. : (m,) → (k,)"""

@@ -68,16 +68,12 @@ def _pulled(low: float, extent: float, lows: Float, extents: Float, reach: float
     own = np.array([low, low + extent / 2, low + extent])
     theirs = np.stack((lows, lows + extents / 2, lows + extents))
     # edges line up with edges, middles with middles
-    gaps = np.concatenate(
-        [(theirs[j] - own[i]) for i, j in ((0, 0), (2, 2), (1, 1), (0, 2), (2, 0))]
-    )
+    gaps = np.concatenate([(theirs[j] - own[i]) for i, j in ((0, 0), (2, 2), (1, 1), (0, 2), (2, 0))])
     at = int(np.abs(gaps).argmin())
     return (float(gaps[at]), True) if abs(gaps[at]) <= reach else (0.0, False)
 
 
-def _guides(
-    rect: tuple[float, float, float, float], others: Float, pull_x: bool, pull_y: bool
-) -> tuple[Guide, ...]:
+def _guides(rect: tuple[float, float, float, float], others: Float, pull_x: bool, pull_y: bool) -> tuple[Guide, ...]:
     found: list[Guide] = []
     x, y, width, height = rect
     if pull_x:

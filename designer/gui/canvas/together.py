@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from designer.design.document import Design
-from designer.design.edits._edit import Edit
+from designer.design.edit import Edit
 
 
 @dataclass(frozen=True)
