@@ -15,7 +15,7 @@ from designer.design.edits.parts import AddParts, SetParent
 from designer.design.edits.placement import Place
 from designer.design.edits.structure import InsertIntoLink
 from designer.design.edits.wirings import AddWirings
-from designer.design.geometry import Geometry
+from designer.design.geometry import Geometry, lay_out
 from designer.design.ids import next_id
 from designer.design.legality import can_connect, can_contain, can_move_into
 from designer.design.query import links_of, roots
@@ -310,3 +310,28 @@ def wire_picks(geometry: Geometry, wire: int) -> frozenset[Picked]:
     """The links and wirings a wire stands for."""
     within, links = geometry.wire_links(wire)
     return frozenset((within, Ref(link.what, link.id)) for link in links)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Links a part that was just added to others; those it does not fit stay unlinked."""
+
+    part: Picked
+    sources: frozenset[Picked]
+    opened: frozenset[Address]
+    merge_key: Hashable | None = None
+
+    @property
+    def label(self) -> str:
+        """What it does."""
+        return f"Connect {self.part[1].id}"
+
+    def apply(self, design: Design) -> Design:
+        """The design with the links."""
+        for source in sorted(self.sources):
+            geometry = lay_out(design, self.opened)
+            a, b = geometry.box_of(*source), geometry.box_of(*self.part)
+            if a is not None and b is not None:
+                edit = connect(geometry, a, b).edit
+                design = edit.apply(design) if edit is not None else design
+        return design

@@ -199,12 +199,7 @@ class Scenery:
 
     def region(self, boxes: Int, wires: Int | None = None) -> Rect:
         """The scene rectangle around some boxes and wires."""
-        rects = [self.geometry.rect[boxes]]
-        if wires is not None and len(wires):
-            route = self.geometry.wire_route[wires]
-            low, high = route.min(axis=1), route.max(axis=1)
-            rects.append(np.concatenate((low, high - low), axis=1))
-        return bounds_of(np.concatenate(rects))
+        return bounds_of(np.concatenate(_rects(self.geometry, boxes, wires)))
 
     def contents(self, boxes: Iterable[int]) -> Bool:
         """Which boxes are among `boxes` or stand in them. : (n,)"""
@@ -227,15 +222,30 @@ def changed_region(old: Geometry, new: Geometry) -> Rect | None:
     same &= (old.wire_status == new.wire_status) & (old.wire_count == new.wire_count)
     same &= (old.wire_route == new.wire_route).all(axis=(1, 2))
     wires = np.flatnonzero(~same)
-    rects: list[Float] = []
-    for geometry in (old, new):
-        rects.append(geometry.rect[boxes])
+    return bounds_of(np.concatenate(_rects(old, boxes, wires) + _rects(new, boxes, wires)))
+
+
+def region_of(stage: Stage, boxes: Bool, wires: Bool | None) -> Rect:
+    """The scene rectangle around marked boxes and wires."""
+    chosen = None if wires is None else np.flatnonzero(wires)
+    return bounds_of(np.concatenate(_rects(stage.geometry, np.flatnonzero(boxes), chosen)))
+
+
+def union(a: Rect, b: Rect) -> Rect:
+    """The rectangle around two; an empty one at the origin counts as nothing."""
+    nothing = (0.0, 0.0, 0.0, 0.0)
+    if nothing in (a, b):
+        return b if a == nothing else a
+    return bounds_of(np.array([a, b]))
+
+
+def _rects(geometry: Geometry, boxes: Int, wires: Int | None) -> list[Float]:
+    found: list[Float] = [geometry.rect[boxes]]
+    if wires is not None and len(wires):
         route = geometry.wire_route[wires]
-        if len(route):
-            low, high = route.min(axis=1), route.max(axis=1)
-            rects.append(np.concatenate((low, high - low), axis=1))
-    whole = np.concatenate(rects)
-    return bounds_of(whole) if len(whole) else (0.0, 0.0, 0.0, 0.0)
+        low, high = route.min(axis=1), route.max(axis=1)
+        found.append(np.concatenate((low, high - low), axis=1))
+    return found
 
 
 def _changed_things(old: Geometry, new: Geometry) -> Int | None:

@@ -182,7 +182,7 @@ class _Aim(Tool):
             found += handles(np.concatenate((lines[:, :2], lines[:1, 2:])), frame, colour)
             text = self.remark()
             if text:
-                found += tip(text, *to.tolist(), frame, self.host.measure, theme, self.offer.ok, region)
+                found += tip(text, float(to[0]), float(to[1]), frame, self.host.measure, theme, self.offer.ok, region)
         return found
 
     def remark(self) -> str:
@@ -252,14 +252,11 @@ class Connect(_Aim):
         scenery = self.host.scenery
         geometry = scenery.geometry
         container = container_at(scenery.stage, p.sx, p.sy)
-        fits: list[str] = []
         kinds = {geometry.kinds[int(geometry.kind[a])] for a in self.anchors}
-        for kind in sorted(part_kinds().values(), key=lambda k: k.order):
-            if all(fitting_links(own, kind.name) for own in kinds):
-                fits.append(kind.name)
-        wanted = QuickAdd(
-            p.sx, p.sy, scenery.picks(self.anchors), tuple(fits), geometry.address(container) if container >= 0 else None
-        )  # fmt: skip
+        known = sorted(part_kinds().values(), key=lambda k: k.order)
+        fits = tuple(k.name for k in known if all(fitting_links(own, k.name) for own in kinds))
+        inside = geometry.address(container) if container >= 0 else None
+        wanted = QuickAdd(p.sx, p.sy, scenery.picks(self.anchors), fits, inside)
         self.host.finish()
         self.host.wish(wanted)
 

@@ -90,7 +90,7 @@ class Replicate(Tool):
             np.array([x + (self.columns - 1) * self.dx + width, y + (self.rows - 1) * self.dy + height])
         )
         text = f"{self.columns} × {self.rows} = {self.columns * self.rows}"
-        return found + tip(text, *corner.tolist(), frame, self.host.measure, theme, True, region)
+        return found + tip(text, float(corner[0]), float(corner[1]), frame, self.host.measure, theme, True, region)
 
 
 def _count(steps: float) -> int:
