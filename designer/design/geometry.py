@@ -100,6 +100,11 @@ class Geometry:
         """Number of wires."""
         return len(self.wire_a)
 
+    @property
+    def n_behind(self) -> int:
+        """How many frames stand in front of the boxes of parts and groups, drawn behind them."""
+        return sum(a.style == "frame" for a in self.design.annotations.values())
+
     def address(self, box: int) -> tuple[Address, Ref]:
         """Address of the block a box is drawn in, and what it shows there."""
         return self.blocks[int(self.block[box])], self.refs[box]

@@ -24,6 +24,11 @@ _SPREAD: Final = 0.8
 _STEP: Final = 16.0
 #: how far a bow between boxes of a row swings out: at least, and per distance, at most
 _BOW: Final = (20.0, 0.16, 160.0)
+#: width of a wire: at least, per decade of capacity above _THIN [B/s], at most
+_WIDTH: Final = (1.2, 1.1, 7.0)
+_THIN: Final = 1e9
+#: elbows turn at most this far below the upper box, so that they stay between its row and the next
+_TURN: Final = 56.0
 
 
 def route(rect: Float, a: Int, b: Int, elbow: Bool, blocked: Bool) -> tuple[Float, Int]:
@@ -126,7 +131,7 @@ def _bend(points: Float, wires: Int, a: Int, b: Int, side_a: Int) -> None:
     rank, many = np.empty(len(order)), np.empty(len(order))
     rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
     many[order] = np.repeat(sizes, sizes)
-    turn = top + (bottom - top) * (rank + 1) / (many + 1)
+    turn = top + np.minimum(bottom - top, _TURN) * (rank + 1) / (many + 1)
     points[wires, 1] = np.stack([start[:, 0], turn], axis=1)
     points[wires, 2] = np.stack([stop[:, 0], turn], axis=1)
 
@@ -138,10 +143,53 @@ def _sweep(points: Float, wires: Int, axis: int) -> None:
     points[wires, 2, axis] = middle
 
 
+def bow_swing(distance: float) -> float:
+    """How far a bow between two places `distance` apart swings out, scene units."""
+    least, share, most = _BOW
+    return min(least + share * distance, most)
+
+
 def _bow(points: Float, wires: Int, side: Int) -> None:
     """Curves that leave and come back at the same side."""
     least, share, most = _BOW
-    swing = np.minimum(least + share * np.abs(points[wires, 3, 0] - points[wires, 0, 0]), most) * 4 / 3
+    swing = np.minimum(least + share * np.abs(points[wires, 3, 0] - points[wires, 0, 0]), most)
+    swing *= 4 / 3  # a cubic curve comes three quarters of the way to its control points
     swing = np.where(side[wires] == TOP, -swing, swing)
     points[wires, 1, 1] += swing
     points[wires, 2, 1] += swing
+
+
+def beside(points: Float, shape: Int, distance: Float) -> Float:
+    """The wires moved sideways, to the right of their direction: for two strokes, one a direction. : (m, 4, 2)
+
+    Parameters
+    ----------
+    points : (m, 4, 2), shape : (m,) as from `route`
+    distance : (m,) how far, scene units
+    """
+    if not len(points):
+        return points
+    steps = np.diff(points, axis=1)
+    length = np.linalg.norm(steps, axis=2, keepdims=True)
+    chord = points[:, 3] - points[:, 0]
+    unit = np.where(length > 1e-9, steps / np.maximum(length, 1e-9), 0.0)
+    normal = np.stack([-unit[..., 1], unit[..., 0]], axis=2)  # (m, 3, 2)
+    corner = np.empty_like(points)
+    corner[:, 0], corner[:, 3] = normal[:, 0], normal[:, 2]
+    corner[:, 1], corner[:, 2] = normal[:, 0] + normal[:, 1], normal[:, 1] + normal[:, 2]
+    across = chord / np.maximum(np.linalg.norm(chord, axis=1, keepdims=True), 1e-9)
+    plain = np.stack([-across[:, 1], across[:, 0]], axis=1)[:, None, :]
+    moved = np.where((shape == ELBOW)[:, None, None], corner, plain)
+    return points + moved * np.asarray(distance)[:, None, None]
+
+
+def wire_width(capacity: Float) -> Float:
+    """Width of wires by capacity on a logarithmic scale, scene units. : (m,)
+
+    Parameters
+    ----------
+    capacity : (m,) per direction [B/s]
+    """
+    least, per_decade, most = _WIDTH
+    decades = np.log10(np.maximum(np.asarray(capacity, dtype=np.float64), 1.0) / _THIN)
+    return np.clip(least + per_decade * decades, least, most)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.address import Ref
-from designer.design.arrange.contents import Item, arrange_contents
+from designer.design.arrange.contents import Content, arrange_contents
 from designer.design.arrange.sizes import CONTAINER, GROUP, Corner, card_size, fitted
 from designer.design.document import Block, Group, Part
 from designer.design.query import index
@@ -133,13 +133,13 @@ class _Planner:
         self.corners[ref] = fitted(boxes, given or CONTAINER)
 
     def _place(self, container: Ref | None, children: Sequence[Ref]) -> list[tuple[float, float, float, float]]:
-        items: list[Item] = []
+        items: list[Content] = []
         for ref in children:
             low, high = self.corners[ref]
             thing = self.thing(ref)
             kind = group_kind(thing) if isinstance(thing, Group) else thing.kind
             at = (thing.position.x, thing.position.y) if thing.position is not None else None
-            items.append(Item(ref, kind, low, high, at))
+            items.append(Content(ref, kind, low, high, at))
         if not all(item.at for item in items):
             offsets = arrange_contents(self.block, container.id if container else None, items)
         else:

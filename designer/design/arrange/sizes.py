@@ -20,11 +20,11 @@ GROUP: Final = (176, 88)
 #: extent of an empty container, and of a closed one
 CONTAINER: Final = (160, 88)
 _CARDS: Final = {
-    "cpu": (136, 56), "numa": (120, 48), "memory": (112, 48), "pcie_switch": (120, 48), "gpu": (120, 64),
-    "nvswitch": (120, 56), "nic": (104, 48), "dpu": (112, 56), "drive": (96, 40), "switch": (152, 64),
+    "cpu": (136, 64), "numa": (120, 48), "memory": (112, 48), "pcie_switch": (120, 48), "gpu": (120, 64),
+    "nvswitch": (120, 48), "nic": (112, 48), "dpu": (112, 48), "drive": (112, 48), "switch": (152, 64),
     "storage": (160, 80), "server": CONTAINER, "rack": CONTAINER, "note": (200, 72), "frame": (400, 240),
 }  # fmt: skip
-_OTHER: Final = (120, 56)
+_OTHER: Final = (120, 48)
 
 
 def card_size(kind: str) -> tuple[int, int]:
