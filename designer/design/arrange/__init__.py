@@ -1,0 +1,1 @@
+"""Automatic layout: where things stand that nobody has placed."""

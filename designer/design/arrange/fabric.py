@@ -1,0 +1,234 @@
+"""Hosts and the network that joins them: hosts in rows at the bottom, switches in tiers above, storage at the side.
+
+Within a tier things stand in the order that crosses fewest links: by the average place of what they are linked to,
+swept up and down a few times, equals by name, so that rails keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from designer.design.address import Ref
+from designer.design.arrange.item import Item, Places
+from designer.design.arrange.joints import Joint
+from designer.design.arrange.roles import Role, role_of
+from designer.design.arrange.sizes import GAP, GRID, ROW_GAP, grid_down, grid_up
+from designer.design.arrange.trees import in_order
+
+#: between tiers: room for the links of a whole tier
+_TIER_GAP: Final = 104
+#: between neighbours of a tier
+_SIDE_GAP: Final = 32
+#: hosts stand in several rows when one would be wider than this, scene units
+_WIDEST: Final = 2400
+#: wanted width of a field of hosts, in heights
+_ASPECT: Final = 2.2
+_SWEEPS: Final = 4
+
+
+def arrange_fabric(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
+    """Top left corners, from (0, 0) on, for hosts, switches and storage."""
+    role = {i.ref: role_of(i.kind) for i in items}
+    near: dict[Ref, list[Ref]] = {i.ref: [] for i in items}
+    for joint in joints:
+        if joint.a in near and joint.b in near:
+            near[joint.a].append(joint.b)
+            near[joint.b].append(joint.a)
+    stores = [i for i in in_order(items) if role[i.ref] is Role.STORAGE]
+    below = [i for i in in_order(items) if role[i.ref] is Role.ACCELERATOR_SWITCH]
+    switches = [i for i in in_order(items) if role[i.ref] is Role.NETWORK_SWITCH]
+    taken = {i.ref for i in (*stores, *below, *switches)}
+    hosts = [i for i in in_order(items) if i.ref not in taken]
+    if not hosts:
+        hosts, stores = stores, hosts
+    tiers = _tiers(switches, hosts, stores, near)
+    order = _ordered([hosts, *tiers], near)
+    return _put(order, stores, below, near)
+
+
+def _tiers(
+    switches: Sequence[Item], hosts: Sequence[Item], stores: Sequence[Item], near: Mapping[Ref, Sequence[Ref]]
+) -> list[list[Item]]:
+    """Switches by how many links they are away from the hosts; those that reach none stand with the first tier.
+
+    Switches that only join storage count from the storage.
+    """
+    tier: dict[Ref, int] = {}
+    todo = {i.ref for i in switches}
+    for starts in (hosts, stores):
+        edge = {i.ref for i in starts}
+        distance = 0
+        while edge and todo:
+            distance += 1
+            edge = {other for ref in edge for other in near[ref] if other in todo}
+            tier.update(dict.fromkeys(edge, distance))
+            todo -= edge
+    for ref in todo:
+        tier[ref] = 1
+    tiers: list[list[Item]] = [[] for _ in range(max(tier.values(), default=0))]
+    for item in switches:
+        tiers[tier[item.ref] - 1].append(item)
+    return [t for t in tiers if t]
+
+
+def _ordered(tiers: list[list[Item]], near: Mapping[Ref, Sequence[Ref]]) -> list[list[Item]]:
+    """The tiers with few crossings, starting from and preferring the order of names."""
+    best, fewest = tiers, _crossings(tiers, near)
+    current = tiers
+    for sweep in range(_SWEEPS):
+        if not fewest:
+            break
+        current = _sweep(current, near, upwards=sweep % 2 == 0)
+        crossings = _crossings(current, near)
+        if crossings < fewest:
+            best, fewest = current, crossings
+    return best
+
+
+def _sweep(tiers: list[list[Item]], near: Mapping[Ref, Sequence[Ref]], upwards: bool) -> list[list[Item]]:
+    new = [list(t) for t in tiers]
+    numbers = range(1, len(new)) if upwards else range(len(new) - 2, -1, -1)
+    for n in numbers:
+        fixed = new[n - 1] if upwards else new[n + 1]
+        place = {item.ref: (k + 0.5) / len(fixed) for k, item in enumerate(fixed)}
+        old = {item.ref: (k + 0.5) / len(new[n]) for k, item in enumerate(new[n])}
+
+        def centre(item: Item, place: Mapping[Ref, float] = place, old: Mapping[Ref, float] = old) -> float:
+            known = [place[r] for r in near[item.ref] if r in place]
+            return round(sum(known) / len(known), 6) if known else old[item.ref]
+
+        new[n] = sorted(new[n], key=centre)
+    return new
+
+
+def _crossings(tiers: Sequence[Sequence[Item]], near: Mapping[Ref, Sequence[Ref]]) -> int:
+    """How many pairs of links between neighbouring tiers cross."""
+    total = 0
+    for lower, upper in pairwise(tiers):
+        place = {item.ref: k for k, item in enumerate(upper)}
+        tree = [0] * (len(upper) + 1)  # counts of upper ends seen so far, as a Fenwick tree
+        seen = 0
+        for item in lower:
+            ends = sorted(place[r] for r in near[item.ref] if r in place)
+            for end in ends:
+                total += seen - _counted(tree, end)
+            for end in ends:
+                seen += 1
+                k = end + 1
+                while k < len(tree):
+                    tree[k] += 1
+                    k += k & -k
+    return total
+
+
+def _counted(tree: list[int], end: int) -> int:
+    k, found = end + 1, 0
+    while k:
+        found += tree[k]
+        k -= k & -k
+    return found
+
+
+def _put(tiers: list[list[Item]], stores: list[Item], below: list[Item], near: Mapping[Ref, Sequence[Ref]]) -> Places:
+    at: Places = {}
+    hosts, *switches = tiers
+    rows = _host_rows(hosts)
+    widths = [_width(row) for row in (*rows, *switches, below)]
+    width = max(widths, default=0)
+    y = 0.0
+    extent = {i.ref: i for tier in tiers for i in tier}
+    for tier in reversed(switches):
+        _put_row(tier, at, grid_down((width - _width(tier)) / 2), y)
+        y = grid_up(y + max(i.height for i in tier) + _TIER_GAP)
+    top = y
+    for row in rows:
+        _put_row(row, at, grid_down((width - max(map(_width, rows))) / 2), y)
+        y = grid_up(y + max(i.height for i in row) + _SIDE_GAP)
+    bottom = y - _SIDE_GAP
+    _pull_switches(switches, at, near, extent)
+    if below:
+        _put_row(below, at, grid_down((width - _width(below)) / 2), grid_up(bottom + _TIER_GAP))
+    _put_column(stores, at, grid_up(width + 3 * GAP), top, bottom)
+    return at
+
+
+def _host_rows(hosts: list[Item]) -> list[list[Item]]:
+    if _width(hosts) <= _WIDEST:
+        return [hosts] if hosts else []
+    area = sum((i.width + _SIDE_GAP) * (i.height + _SIDE_GAP) for i in hosts)
+    wanted = max((area * _ASPECT) ** 0.5, max(i.width for i in hosts))
+    equal = len({(i.width, i.height) for i in hosts}) == 1
+    if equal:
+        columns = max(1, round(wanted / (hosts[0].width + _SIDE_GAP)))
+        columns = next((c for c in range(columns, columns + 5) if len(hosts) % c == 0), columns)
+        return [hosts[k : k + columns] for k in range(0, len(hosts), columns)]
+    rows: list[list[Item]] = [[]]
+    for item in hosts:
+        if rows[-1] and _width([*rows[-1], item]) > wanted:
+            rows.append([])
+        rows[-1].append(item)
+    return rows
+
+
+def _width(row: Sequence[Item]) -> float:
+    return sum(grid_up(i.width) + _SIDE_GAP for i in row) - _SIDE_GAP if row else 0
+
+
+def _put_row(row: Sequence[Item], at: Places, x: float, y: float) -> None:
+    for item in row:
+        at[item.ref] = (x, y)
+        x += grid_up(item.width) + _SIDE_GAP
+
+
+def _pull_switches(
+    tiers: Sequence[Sequence[Item]], at: Places, near: Mapping[Ref, Sequence[Ref]], extent: Mapping[Ref, Item]
+) -> None:
+    """Move the switches of a tier over what they join, as far as their order and the gaps allow."""
+    below = {ref for ref in at if not any(ref == i.ref for tier in tiers for i in tier)}
+    for tier in tiers:
+        wanted: list[float] = []
+        for item in tier:
+            centres = [at[r][0] + extent[r].width / 2 for r in near[item.ref] if r in below and r in extent]
+            x = sum(centres) / len(centres) - item.width / 2 if centres else at[item.ref][0]
+            wanted.append(x)
+        for item, x in zip(tier, _apart(wanted, [grid_up(i.width) + _SIDE_GAP for i in tier]), strict=True):
+            at[item.ref] = (x, at[item.ref][1])
+        below = {i.ref for i in tier}
+
+
+def _apart(wanted: Sequence[float], steps: Sequence[float]) -> list[float]:
+    """The places nearest to `wanted`, in the same order, each at least a step behind the one before, on the grid.
+
+    Pool adjacent violators: neighbours that would overlap become one block around their common middle.
+    """
+    offset, total = [0.0], 0.0
+    for step in steps[:-1]:
+        total += step
+        offset.append(total)
+    blocks: list[list[float]] = []  # sum of wishes, how many
+    for want, off in zip(wanted, offset, strict=True):
+        blocks.append([want - off, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            last = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + last[0], blocks[-1][1] + last[1]]
+    places: list[float] = []
+    for wishes, many in blocks:
+        places += [wishes / many] * int(many)
+    return [grid_down(place + GRID / 2) + off for place, off in zip(places, offset, strict=True)]
+
+
+def _put_column(stores: Sequence[Item], at: Places, x: float, top: float, bottom: float) -> None:
+    """Storage in columns at the right, in the middle of the hosts' height."""
+    if not stores:
+        return
+    a_column = max(1, int((bottom - top + GAP) // (max(i.height for i in stores) + GAP)), round(len(stores) ** 0.5))
+    for start in range(0, len(stores), a_column):
+        column = stores[start : start + a_column]
+        height = sum(i.height + GAP for i in column) - GAP
+        y = max(0.0, grid_up((top + bottom - height) / 2))
+        for item in column:
+            at[item.ref] = (x, y)
+            y = grid_up(y + item.height + GAP)
+        x = grid_up(x + max(i.width for i in column) + ROW_GAP)

@@ -1,0 +1,89 @@
+"""Which things of a container are linked, directly or by what they contain: all that a layout needs of the links."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from designer.design.address import Ref
+from designer.design.document import Block
+from designer.design.selectors import parse_selector
+from designer.errors import DocumentError
+
+
+class Joint(NamedTuple):
+    """Links of one kind between two things of a container."""
+
+    a: Ref
+    b: Ref
+    kind: str
+
+
+Joints = Mapping[str | None, tuple[Joint, ...]]
+_known: dict[int, tuple[weakref.ref[Block], Joints]] = {}
+
+
+def joints(block: Block) -> Joints:
+    """The joints of a block by container; None is the top. Each pair is named once for each kind of link."""
+    known = _known.get(id(block))
+    if known is not None and known[0]() is block:
+        return known[1]
+    found: dict[str | None, dict[Joint, None]] = {}
+    ways: dict[Ref, tuple[str | None, ...]] = {}
+    for link in (*block.links.values(), *block.wirings.values()):
+        a, b = _end(block, link.a), _end(block, link.b)
+        if a is None or b is None or a == b:
+            continue
+        joined = _meet(block, a, b, ways)
+        if joined is not None:
+            container, above_a, above_b = joined
+            if Joint(above_b, above_a, link.kind) not in found.get(container, ()):
+                found.setdefault(container, {})[Joint(above_a, above_b, link.kind)] = None
+    made = {container: tuple(pairs) for container, pairs in found.items()}
+    key = id(block)
+    _known[key] = (weakref.ref(block, lambda _: _known.pop(key, None)), made)
+    return made
+
+
+def _end(block: Block, path: str) -> Ref | None:
+    """The part of this block, or the group in it, at which a link ends."""
+    if path in block.parts:
+        return Ref("parts", path)
+    try:
+        selector = parse_selector(path)
+    except DocumentError:
+        return None
+    if selector.steps:
+        return Ref("groups", selector.steps[0].group) if selector.steps[0].group in block.groups else None
+    matching = selector.matches(block.parts)
+    return Ref("parts", matching[0]) if matching else None
+
+
+def _meet(block: Block, a: Ref, b: Ref, ways: dict[Ref, tuple[str | None, ...]]) -> tuple[str | None, Ref, Ref] | None:
+    """The innermost container of both ends, and the things in it that hold them."""
+    up_a, up_b = _way(block, a, ways), _way(block, b, ways)
+    if up_a[0] == up_b[0]:
+        return up_a[0], a, b
+    inside = set(up_b)
+    for depth, container in enumerate(up_a):
+        if container in inside:
+            at = up_b.index(container)
+            above_a = a if depth == 0 else Ref("parts", str(up_a[depth - 1]))
+            above_b = b if at == 0 else Ref("parts", str(up_b[at - 1]))
+            return None if above_a == above_b else (container, above_a, above_b)
+    return None
+
+
+def _way(block: Block, ref: Ref, ways: dict[Ref, tuple[str | None, ...]]) -> tuple[str | None, ...]:
+    """The containers around a thing, innermost first, None for the top last."""
+    known = ways.get(ref)
+    if known is None:
+        thing = block.parts[ref.id] if ref.what == "parts" else block.groups[ref.id]
+        above: list[str | None] = []
+        at = thing.parent
+        while at is not None and at in block.parts and at not in above:
+            above.append(at)
+            at = block.parts[at].parent
+        known = ways[ref] = (*above, None)
+    return known

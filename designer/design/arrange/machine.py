@@ -1,0 +1,319 @@
+"""The inside of a machine: sockets on top, PCIe trees below them, accelerators in one row, their switches under it.
+
+Memory stands beside its socket, on the outer side so that links between sockets stay free. What a switch connects
+besides accelerators hangs between it and their row, beside the lines that go down to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from designer.design.address import Ref
+from designer.design.arrange.item import Item, Places
+from designer.design.arrange.joints import Joint
+from designer.design.arrange.roles import Role, role_of
+from designer.design.arrange.sizes import GAP, GRID, ROW_GAP, grid_down, grid_up
+from designer.design.arrange.trees import Forest, Tree, grow, in_order
+from designer.design.routes import bow_swing
+from designer.design.selectors import natural_key
+
+#: leaves below a part without accelerators stand in rows of at least this many
+_COLUMNS: Final = 4
+#: trees stand in several rows when one would be wider than this, scene units
+_WIDEST: Final = 3600
+#: between a line down to an accelerator and the leaf beside it, scene units
+_CLEAR: Final = 16
+#: between the row of accelerators and that of their switches, scene units
+_FAN: Final = 88
+
+
+def arrange_machine(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
+    """Top left corners, from (0, 0) on, for the parts of one machine."""
+    forest = grow(items, joints)
+    measures = _measured(forest)
+    at: Places = {}
+    top = 0.0
+    for row in _rows(forest, measures):
+        bottom = _Row(row, measures, joints, top).put(at)
+        top = grid_up(bottom + ROW_GAP)
+    extents = {i.ref: i for i in items}
+    _put_accelerator_switches(items, joints, at, extents)
+    _put_rest(items, at, extents)
+    return at
+
+
+class _Measure(NamedTuple):
+    """Widths of a tree: of all of it, of what hangs directly below, of the part with its memory; and its order."""
+
+    whole: float
+    below: float
+    own: float
+    unit: float
+    key: tuple[object, ...]
+    levels: int
+
+
+def _measured(forest: Forest) -> dict[int, _Measure]:
+    found: dict[int, _Measure] = {}
+    for tree in reversed(forest.trees):
+        inner = [found[id(child)] for child in tree.inner]
+        own = _own_width(tree)
+        widths = [m.whole for m in inner] + ([own] if own else [])
+        below = sum(widths) + GAP * max(0, len(widths) - 1)
+        card = tree.item.width if tree.item else 0
+        unit = card + sum(m.width + ROW_GAP for m in tree.memory)
+        names = [natural_key(i.ref.id) for i in tree.accelerators]
+        keys = [m.key for m in inner if m.key[0] == 0] + ([(0, min(names))] if names else [])
+        own_name = natural_key(tree.item.ref.id) if tree.item else ()
+        found[id(tree)] = _Measure(
+            whole=grid_up(max(below, unit)),
+            below=below,
+            own=own,
+            unit=unit,
+            key=min(keys) if keys else (1, own_name),
+            levels=1 + max((m.levels for m in inner), default=0),
+        )
+    return found
+
+
+def _own_width(tree: Tree) -> float:
+    """Width of what hangs directly below a part and is no tree itself."""
+    if tree.accelerators and tree.leaves:
+        pitch, accelerator, leaf = _pitch(tree)
+        last = max(accelerator / 2, _CLEAR + leaf)
+        return grid_up(accelerator / 2 + (len(tree.accelerators) - 1) * pitch + last)
+    if tree.accelerators:
+        return sum(grid_up(i.width) for i in tree.accelerators) + GAP * (len(tree.accelerators) - 1)
+    if tree.leaves:
+        columns = _columns(tree)
+        return columns * grid_up(max(i.width for i in tree.leaves)) + GAP * (columns - 1)
+    return 0
+
+
+def _pitch(tree: Tree) -> tuple[float, float, float]:
+    """Distance between accelerators with leaves in the gaps, and the widths of the widest of both."""
+    accelerator = grid_up(max(i.width for i in tree.accelerators))
+    leaf = grid_up(max(i.width for i in tree.leaves))
+    return max(accelerator + GAP, leaf + 2 * _CLEAR), accelerator, leaf
+
+
+def _columns(tree: Tree) -> int:
+    n = len(tree.leaves)
+    rows = -(-n // max(_COLUMNS, round(n**0.5)))
+    return -(-n // rows)
+
+
+def _rows(forest: Forest, measures: Mapping[int, _Measure]) -> list[list[Tree]]:
+    """The roots, in as many rows as they need."""
+    roots = forest.roots
+    total = sum(measures[id(t)].whole + 2 * GAP for t in roots)
+    if total <= _WIDEST:
+        return [roots] if roots else []
+    many = -(-total // _WIDEST)
+    rows: list[list[Tree]] = [[]]
+    width = 0.0
+    for tree in roots:
+        more = measures[id(tree)].whole + 2 * GAP
+        if rows[-1] and width + more > max(total / many * 1.1, measures[id(roots[0])].whole):
+            rows.append([])
+            width = 0.0
+        rows[-1].append(tree)
+        width += more
+    return rows
+
+
+class _Row:
+    """One row of trees with common levels."""
+
+    def __init__(
+        self, roots: list[Tree], measures: Mapping[int, _Measure], joints: Sequence[Joint], top: float
+    ) -> None:
+        self.roots = roots
+        self.measures = measures
+        self.joints = joints
+        self.trees = self._all()
+        self.top = top
+
+    def _all(self) -> list[Tree]:
+        found: list[Tree] = []
+        todo = list(self.roots)[::-1]
+        while todo:
+            tree = todo.pop()
+            found.append(tree)
+            todo += tree.inner
+        return found
+
+    def put(self, at: Places) -> float:
+        """Place the row; its bottom."""
+        left: dict[int, float] = {}
+        x = 0.0
+        for tree in self.roots:
+            left[id(tree)] = x
+            x = grid_up(x + self.measures[id(tree)].whole + 2 * GAP)
+        for tree in self.trees:
+            self._put_below(tree, left, at)
+        start = grid_up(self.top + self._room_for_bows(at))
+        heights = self._heights()
+        y = [start]
+        for level in range(len(heights)):
+            last = level == len(heights) - 1
+            only_leaves = not any(t.level == level for t in self.trees)
+            y.append(grid_up(y[-1] + heights[level] + (GAP if last and only_leaves else ROW_GAP)))
+        bottom = start
+        for tree in self.trees:
+            bottom = max(bottom, self._drop(tree, y, at))
+        return bottom
+
+    def _put_below(self, tree: Tree, left: dict[int, float], at: Places) -> None:
+        """x for a tree's own part, memory, leaves and accelerators, and the left sides of its inner trees."""
+        measure = self.measures[id(tree)]
+        x0 = left[id(tree)]
+        x = x0 + grid_down(max(0.0, measure.whole - measure.below) / 2)
+        cells: list[tuple[tuple[object, ...], Tree | None]] = [(self.measures[id(c)].key, c) for c in tree.inner]
+        if measure.own:
+            names = [natural_key(i.ref.id) for i in tree.accelerators or tree.leaves]
+            cells.append(((0 if tree.accelerators else 2, min(names)), None))
+        cells.sort(key=lambda cell: cell[0])
+        for _, child in cells:
+            if child is None:
+                self._put_own(tree, x, at)
+                x += measure.own + GAP
+            else:
+                left[id(child)] = x
+                x += self.measures[id(child)].whole + GAP
+        if tree.item is not None:
+            self._put_unit(tree, tree.item, x0, measure, at)
+
+    def _put_unit(self, tree: Tree, item: Item, x0: float, measure: _Measure, at: Places) -> None:
+        """The part in the middle of its tree, its memory beside it."""
+        beside = measure.unit - item.width
+        before, behind = (beside, 0.0) if tree.memory_left else (0.0, beside)
+        x = min(max((measure.whole - item.width) / 2, before), measure.whole - item.width - behind)
+        x = x0 + grid_down(x)
+        at[item.ref] = (x, 0.0)
+        edge = x if tree.memory_left else x + item.width
+        for memory in tree.memory:
+            if tree.memory_left:
+                edge -= ROW_GAP + memory.width
+                at[memory.ref] = (edge, 0.0)
+            else:
+                at[memory.ref] = (edge + ROW_GAP, 0.0)
+                edge += ROW_GAP + memory.width
+
+    def _put_own(self, tree: Tree, x: float, at: Places) -> None:
+        if tree.accelerators and tree.leaves:
+            pitch, accelerator, _ = _pitch(tree)
+            many = len(tree.accelerators)
+            for n, item in enumerate(tree.accelerators):
+                at[item.ref] = (x + n * pitch, 0.0)
+            for n, item in enumerate(in_order(tree.leaves)):
+                at[item.ref] = (x + n % many * pitch + grid_up(accelerator / 2 + _CLEAR), 0.0)
+        elif tree.accelerators:
+            for item in tree.accelerators:
+                at[item.ref] = (x, 0.0)
+                x += grid_up(item.width) + GAP
+        else:
+            columns, pitch = _columns(tree), grid_up(max(i.width for i in tree.leaves)) + GAP
+            for n, item in enumerate(tree.leaves):
+                at[item.ref] = (x + n % columns * pitch, 0.0)
+
+    def _stack(self, tree: Tree) -> tuple[int, float]:
+        """How many leaves of a tree stand side by side, and the height of one row of them."""
+        side = len(tree.accelerators) or _columns(tree)
+        return side, grid_up(max(i.height for i in tree.leaves))
+
+    def _heights(self) -> list[float]:
+        levels = max((t.level + 1 for t in self.trees), default=0)
+        levels = max(levels, *(t.level + 2 for t in self.trees if t.leaves), 0) if self.trees else 0
+        heights = [0.0] * levels
+        for tree in self.trees:
+            for item in (tree.item, *tree.memory):
+                if item is not None:
+                    heights[tree.level] = max(heights[tree.level], item.height)
+            if tree.leaves:
+                side, height = self._stack(tree)
+                rows = -(-len(tree.leaves) // side)
+                heights[tree.level + 1] = max(heights[tree.level + 1], rows * (height + GAP) - GAP)
+        return heights
+
+    def _drop(self, tree: Tree, y: Sequence[float], at: Places) -> float:
+        """Give the parts of a tree their heights; the lowest bottom."""
+        bottom = 0.0
+        middle = tree.item.height / 2 if tree.item else 0
+        for item in (tree.item, *tree.memory):
+            if item is not None:
+                down = max(0, grid_down(middle - item.height / 2)) if item is not tree.item else 0
+                bottom = max(bottom, _lower(item, y[tree.level] + down, at))
+        for n, item in enumerate(in_order(tree.leaves) if tree.accelerators else tree.leaves):
+            side, height = self._stack(tree)
+            bottom = max(bottom, _lower(item, y[tree.level + 1] + n // side * (height + GAP), at))
+        for item in tree.accelerators:
+            bottom = max(bottom, _lower(item, y[-1], at))
+        return bottom
+
+    def _room_for_bows(self, at: Places) -> float:
+        """Height above the row for links between roots that are no neighbours."""
+        order = [t.item.ref for t in self.roots if t.item is not None]
+        rank = {ref: n for n, ref in enumerate(order)}
+        far = [abs(at[j.a][0] - at[j.b][0]) for j in self.joints if abs(rank.get(j.a, 0) - rank.get(j.b, 0)) > 1]
+        return bow_swing(max(far)) + GRID if far and len(order) > 2 else 0.0
+
+
+def _lower(item: Item, y: float, at: Places) -> float:
+    at[item.ref] = (at[item.ref][0], y)
+    return y + item.height
+
+
+def _put_accelerator_switches(
+    items: Sequence[Item], joints: Sequence[Joint], at: Places, extents: Mapping[Ref, Item]
+) -> None:
+    """A row under the accelerators, spread over their width, each where its links are on average."""
+    switches = [i for i in items if role_of(i.kind) is Role.ACCELERATOR_SWITCH]
+    accelerators = [r for r in at if role_of(extents[r].kind) is Role.ACCELERATOR]
+    if not switches or not accelerators:
+        return
+    left = min(at[r][0] for r in accelerators)
+    right = max(at[r][0] + extents[r].width for r in accelerators)
+    top = grid_up(max(at[r][1] + extents[r].height for r in at) + _FAN)
+    linked: dict[Ref, list[float]] = {i.ref: [] for i in switches}
+    for j in joints:
+        for switch, other in ((j.a, j.b), (j.b, j.a)):
+            if switch in linked and other in at:
+                linked[switch].append(at[other][0] + extents[other].width / 2)
+
+    def key(item: Item) -> tuple[object, ...]:
+        xs = linked[item.ref]
+        return (round(sum(xs) / len(xs) / GRID) if xs else 0, natural_key(item.ref.id), item.ref)
+
+    pitch = grid_up(max(i.width for i in switches)) + GAP
+    a_row = max(1, min(len(switches), int(max(right - left + GAP, 8 * pitch) // pitch)))
+    rows = -(-len(switches) // a_row)
+    a_row = -(-len(switches) // rows)
+    step = max(pitch, grid_down((right - left) / a_row))
+    start = max(0.0, grid_down((left + right) / 2 - (a_row - 1) * step / 2 - (pitch - GAP) / 2))
+    height = grid_up(max(i.height for i in switches)) + ROW_GAP
+    for n, item in enumerate(sorted(switches, key=key)):
+        at[item.ref] = (start + n % a_row * step, top + n // a_row * height)
+
+
+def _put_rest(items: Sequence[Item], at: Places, extents: Mapping[Ref, Item]) -> None:
+    """Whatever hangs on nothing, in rows below everything."""
+    rest = sorted(
+        (i for i in items if i.ref not in at), key=lambda i: (role_of(i.kind).value, i.kind, natural_key(i.ref.id))
+    )
+    right = max((at[r][0] + extents[r].width for r in at), default=0.0)
+    y = max((at[r][1] + extents[r].height + ROW_GAP for r in at), default=0.0)
+    put_in_rows(rest, at, 0.0, grid_up(y), max(right, 640.0, 1.4 * sum(i.width * i.height for i in rest) ** 0.5))
+
+
+def put_in_rows(items: Sequence[Item], at: Places, left: float, top: float, width: float, gap: float = GAP) -> float:
+    """Place items one after another in rows at most `width` wide; the bottom of the last row."""
+    x, y, height = left, top, 0.0
+    for item in items:
+        if x > left and x + item.width > left + width:
+            x, y, height = left, grid_up(y + height + gap), 0.0
+        at[item.ref] = (x, y)
+        x = grid_up(x + item.width + gap)
+        height = max(height, item.height)
+    return y + height

@@ -1,0 +1,192 @@
+"""Where the parts and groups of one block stand while its groups are closed. Remembered as long as the block lives."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.address import Ref
+from designer.design.arrange.contents import Content, arrange_contents
+from designer.design.arrange.sizes import CONTAINER, GROUP, Corner, card_size, fitted
+from designer.design.document import Block, Group, Part
+from designer.design.query import index
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The drawn things of a block, containers before their contents.
+
+    Parameters
+    ----------
+    refs
+        What is drawn; what stands in a closed container is not.
+    parent : (n,) number of the container, −1 at the top
+    last : (n,) number behind the last thing contained
+    depth : (n,) how many containers are around
+    offset : (n, 2) position relative to the container, scene units
+    low, high : (n, 2) top left and bottom right corner relative to the position, scene units
+    placed : (n,) whether the document gives the position
+    open : (n,) whether the contents are drawn
+    hidden
+        For each part and group that is not drawn, the number of the closed container it is in.
+    corner_low, corner_high
+        Corners of the whole block relative to its origin, padding and header included.
+    """
+
+    refs: tuple[Ref, ...]
+    parent: Int
+    last: Int
+    depth: Int
+    offset: Float
+    low: Float
+    high: Float
+    placed: npt.NDArray[np.bool_]
+    open: npt.NDArray[np.bool_]
+    hidden: Mapping[Ref, int]
+    corner_low: Corner
+    corner_high: Corner
+    number: Mapping[Ref, int]
+
+
+_plans: dict[int, tuple[weakref.ref[Block], Plan]] = {}
+
+
+def plan(block: Block) -> Plan:
+    """Where everything of a block stands, its groups closed."""
+    known = _plans.get(id(block))
+    if known is not None and known[0]() is block:
+        return known[1]
+    made = _Planner(block).finish()
+    key = id(block)
+    _plans[key] = (weakref.ref(block, lambda _: _plans.pop(key, None)), made)
+    return made
+
+
+def group_kind(group: Group) -> str:
+    """Kind of the part a group repeats, ``group`` where it repeats several."""
+    tops = index(group.content)
+    roots = tops.parts_in.get(None, ())
+    if len(roots) == 1 and not tops.groups_in.get(None):
+        return group.content.parts[roots[0]].kind
+    return "group"
+
+
+class _Planner:
+    """Sizes from the inside out, then numbers from the outside in."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        found = index(block)
+        self.parts_in, self.groups_in = found.parts_in, found.groups_in
+        self.corners: dict[Ref, tuple[Corner, Corner]] = {}
+        self.offsets: dict[Ref, Corner] = {}
+
+    def children(self, part_id: str | None) -> list[Ref]:
+        parts = [Ref("parts", i) for i in self.parts_in.get(part_id, ())]
+        return parts + [Ref("groups", i) for i in self.groups_in.get(part_id, ())]
+
+    def thing(self, ref: Ref) -> Part | Group:
+        return self.block.parts[ref.id] if ref.what == "parts" else self.block.groups[ref.id]
+
+    def is_open(self, ref: Ref) -> bool:
+        if ref.what != "parts" or self.block.parts[ref.id].collapsed:
+            return False
+        return ref.id in self.parts_in or ref.id in self.groups_in
+
+    def finish(self) -> Plan:
+        order = self._order()
+        for ref in reversed(order):
+            self._measure(ref)
+        boxes = self._place(None, self.children(None))
+        low, high = fitted(boxes, (0, 0))
+        return self._numbered(order, low, high)
+
+    def _order(self) -> list[Ref]:
+        order: list[Ref] = []
+        todo = self.children(None)[::-1]
+        while todo:
+            ref = todo.pop()
+            order.append(ref)
+            if self.is_open(ref):
+                todo += self.children(ref.id)[::-1]
+        return order
+
+    def _measure(self, ref: Ref) -> None:
+        thing = self.thing(ref)
+        if isinstance(thing, Group):
+            self.corners[ref] = ((0, 0), GROUP)
+            return
+        given = (thing.size.width, thing.size.height) if thing.size is not None else None
+        if not self.is_open(ref):
+            full = thing.collapsed and (thing.id in self.parts_in or thing.id in self.groups_in)
+            size = CONTAINER if full else given or card_size(thing.kind)
+            self.corners[ref] = ((0, 0), size)
+            return
+        boxes = self._place(ref, self.children(ref.id))
+        self.corners[ref] = fitted(boxes, given or CONTAINER)
+
+    def _place(self, container: Ref | None, children: Sequence[Ref]) -> list[tuple[float, float, float, float]]:
+        items: list[Content] = []
+        for ref in children:
+            low, high = self.corners[ref]
+            thing = self.thing(ref)
+            kind = group_kind(thing) if isinstance(thing, Group) else thing.kind
+            at = (thing.position.x, thing.position.y) if thing.position is not None else None
+            items.append(Content(ref, kind, low, high, at))
+        if not all(item.at for item in items):
+            offsets = arrange_contents(self.block, container.id if container else None, items)
+        else:
+            offsets = {item.ref: item.at for item in items if item.at is not None}
+        boxes: list[tuple[float, float, float, float]] = []
+        for item in items:
+            x, y = self.offsets[item.ref] = offsets[item.ref]
+            boxes.append((x + item.low[0], y + item.low[1], x + item.high[0], y + item.high[1]))
+        return boxes
+
+    def _numbered(self, order: list[Ref], low: Corner, high: Corner) -> Plan:
+        number = {ref: i for i, ref in enumerate(order)}
+        n = len(order)
+        parent, last, depth = np.full(n, -1, dtype=np.int64), np.arange(1, n + 1), np.zeros(n, dtype=np.int64)
+        for i, ref in enumerate(order):
+            above = self.thing(ref).parent
+            if above is not None:
+                parent[i] = number[Ref("parts", above)]
+                depth[i] = depth[parent[i]] + 1
+        for i in range(n - 1, -1, -1):
+            if parent[i] >= 0:
+                last[parent[i]] = max(last[parent[i]], last[i])
+        corners = np.array([self.corners[ref] for ref in order], dtype=np.float64).reshape(n, 2, 2)
+        return Plan(
+            refs=tuple(order),
+            parent=parent,
+            last=last,
+            depth=depth,
+            offset=np.array([self.offsets[ref] for ref in order], dtype=np.float64).reshape(n, 2),
+            low=corners[:, 0],
+            high=corners[:, 1],
+            placed=np.array([self.thing(ref).position is not None for ref in order], dtype=bool),
+            open=np.array([self.is_open(ref) for ref in order], dtype=bool),
+            hidden=self._hidden(number),
+            corner_low=low,
+            corner_high=high,
+            number=number,
+        )
+
+    def _hidden(self, number: Mapping[Ref, int]) -> dict[Ref, int]:
+        hidden: dict[Ref, int] = {}
+        closed = [ref for ref in number if ref.what == "parts" and not self.is_open(ref)]
+        for top in closed:
+            todo = self.children(top.id)
+            while todo:
+                ref = todo.pop()
+                hidden[ref] = number[top]
+                if ref.what == "parts":
+                    todo += self.children(ref.id)
+        return hidden

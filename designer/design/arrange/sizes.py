@@ -1,0 +1,59 @@
+"""Extents of cards and the distances between them, in scene units (pixels at 1:1), all on one grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+#: everything placed automatically stands on this grid
+GRID: Final = 8
+#: between the border of a container and what it holds; on top of it comes the header with the title
+PADDING: Final = 24
+HEADER: Final = 32
+#: between neighbours in a row, and between rows joined by links
+GAP: Final = 24
+ROW_GAP: Final = 56
+#: a group stays at least this wide when it is open, so that its title can be read
+OPEN_GROUP: Final = (240, 96)
+#: extent of the card of a closed group
+GROUP: Final = (176, 88)
+#: extent of an empty container, and of a closed one
+CONTAINER: Final = (160, 88)
+_CARDS: Final = {
+    "cpu": (136, 64), "numa": (120, 48), "memory": (112, 48), "pcie_switch": (120, 48), "gpu": (120, 64),
+    "nvswitch": (120, 48), "nic": (112, 48), "dpu": (112, 48), "drive": (112, 48), "switch": (152, 64),
+    "storage": (160, 80), "server": CONTAINER, "rack": CONTAINER, "note": (200, 72), "frame": (400, 240),
+}  # fmt: skip
+_OTHER: Final = (120, 48)
+
+
+def card_size(kind: str) -> tuple[int, int]:
+    """Width and height of the card of a part of this kind, when its document gives none."""
+    return _CARDS.get(kind, _OTHER)
+
+
+def grid_up(value: float) -> int:
+    """The multiple of the grid at or above `value`."""
+    return -int(-value // GRID) * GRID
+
+
+def grid_down(value: float) -> int:
+    """The multiple of the grid at or below `value`."""
+    return int(value // GRID) * GRID
+
+
+Corner = tuple[float, float]
+
+
+def fitted(boxes: Iterable[tuple[float, float, float, float]], least: Corner) -> tuple[Corner, Corner]:
+    """Top left and bottom right corner of a container that shows `boxes` (left, top, right, bottom).
+
+    Both count from where the positions of the contents count from; the first is (0, 0) unless something stands left
+    of or above that.
+    """
+    low_x = low_y = 0.0
+    high_x, high_y = least
+    for left, top, right, bottom in boxes:
+        low_x, low_y = min(low_x, left - PADDING), min(low_y, top - PADDING - HEADER)
+        high_x, high_y = max(high_x, right + PADDING), max(high_y, bottom + PADDING)
+    return (low_x, low_y), (high_x, high_y)

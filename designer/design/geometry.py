@@ -1,0 +1,321 @@
+"""Where everything of a design is drawn: absolute boxes and wires as arrays, for canvas and pictures alike.
+
+Boxes stand in painter's order, containers before their contents, so the contents of box i are the boxes from i + 1 to
+``last[i]`` − 1. Blocks are laid out once and remembered; opening a group puts its content in and makes room for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.catalog.parttype import Domain, link_kinds
+from designer.design.address import Address, Ref, block_at
+from designer.design.arrange.sizes import card_size
+from designer.design.boxes import Boxes, boxes_of
+from designer.design.diff import Diff
+from designer.design.document import Annotation, Block, Design, Group, Part
+from designer.design.query import count_kinds
+from designer.design.routes import route
+from designer.design.wires import WireLink, Wires, wires_of
+from designer.sources import Status
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: the open groups of a picture: addresses of the blocks they show, ``(("pods", None), ("servers", 3))`` for one server
+GroupAddress = Address
+STATUSES: Final = tuple(Status)
+#: more pairs of wire and box than this are not looked at for boxes in the way
+_PAIRS: Final = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """All boxes and wires of a picture. Coordinates and extents are scene units (pixels at 1:1), y grows downwards.
+
+    Parameters
+    ----------
+    rect : (n, 4) x, y, width, height
+    origin : (n, 2) where the positions of a box's contents count from
+    shift : (n, 2) how far a box stands from its place in the document to make room for open groups
+    kind : (n,) number in ``kinds``: part kinds, and "group", "note", "frame"; a group of one part has that part's kind
+    parent, last, depth : (n,) number of the container or −1; number behind the contents; nesting depth
+    is_container : (n,) whether the box is drawn open, around its contents
+    is_group : (n,) whether it is a group of ``replicas``
+    member : (n,) member that an open group shows, −1 for what all share
+    placed : (n,) whether the document gives the position
+    block : (n,) number in ``blocks`` of the address of the block the thing is in
+    refs : what each box shows
+    wire_a, wire_b : (m,) boxes at both ends
+    wire_kind : (m,) number in ``wire_kinds``
+    wire_count : (m,) links in the bundle
+    wire_capacity : (m,) raw capacity of the bundle per direction [B/s]
+    wire_status : (m,) number in ``STATUSES`` of the least sure link; assumed ones are drawn dashed
+    wire_shape : (m,) STRAIGHT, ELBOW or CURVE of ``designer.design.routes``
+    wire_route : (m, 4, 2) the four points of each wire
+    """
+
+    design: Design
+    opened: frozenset[GroupAddress]
+    rect: Float
+    origin: Float
+    shift: Float
+    kind: Int
+    kinds: tuple[str, ...]
+    parent: Int
+    last: Int
+    depth: Int
+    is_container: Bool
+    is_group: Bool
+    replicas: Int
+    member: Int
+    placed: Bool
+    block: Int
+    blocks: tuple[Address, ...]
+    refs: Sequence[Ref]
+    wire_a: Int
+    wire_b: Int
+    wire_kind: Int
+    wire_kinds: tuple[str, ...]
+    wire_count: Int
+    wire_capacity: Float
+    wire_status: Int
+    wire_shape: Int
+    wire_route: Float
+    boxes: Boxes = field(repr=False)
+    wires: Wires = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    @property
+    def n_wires(self) -> int:
+        """Number of wires."""
+        return len(self.wire_a)
+
+    @property
+    def n_behind(self) -> int:
+        """How many frames stand in front of the boxes of parts and groups, drawn behind them."""
+        return sum(a.style == "frame" for a in self.design.annotations.values())
+
+    def address(self, box: int) -> tuple[Address, Ref]:
+        """Address of the block a box is drawn in, and what it shows there."""
+        return self.blocks[int(self.block[box])], self.refs[box]
+
+    def content_address(self, box: int) -> Address:
+        """Address of the block that stands inside an open group; else of the block the box is in."""
+        within, ref = self.address(box)
+        if ref.what != "groups" or not self.is_container[box]:
+            return within
+        return (*within, (ref.id, None if self.member[box] < 0 else int(self.member[box])))
+
+    @cached_property
+    def _numbers(self) -> Mapping[tuple[int, Ref], int]:
+        return {(block, ref): i for i, (block, ref) in enumerate(zip(self.block.tolist(), self.refs, strict=True))}
+
+    def box_of(self, within: Address, ref: Ref) -> int | None:
+        """Number of the box that shows a thing; None if it is not drawn."""
+        try:
+            block = self.blocks.index(within)
+        except ValueError:
+            return None
+        return self._numbers.get((block, ref))
+
+    def thing(self, box: int) -> Part | Group | Annotation:
+        """What a box shows."""
+        within, ref = self.address(box)
+        if ref.what == "annotations":
+            return self.design.annotations[ref.id]
+        block = self._content(within)
+        return block.parts[ref.id] if ref.what == "parts" else block.groups[ref.id]
+
+    def _content(self, within: Address) -> Block:
+        return block_at(self.design, within) if within else self.design
+
+    def label(self, box: int) -> str:
+        """Name of what a box shows, for people."""
+        thing = self.thing(box)
+        return thing.text if isinstance(thing, Annotation) else thing.label
+
+    def detail(self, box: int) -> str:
+        """Second line of a card: the product, or what a group or closed container holds."""
+        thing = self.thing(box)
+        if isinstance(thing, Annotation):
+            return ""
+        if isinstance(thing, Group):
+            if self.is_container[box]:
+                shown = int(self.member[box])
+                return f"each of {thing.replicas}" if shown < 0 else f"member {shown} of {thing.replicas}"
+            return summary(thing.content)
+        part_type = self.design.type_of(thing)
+        return part_type.title if part_type is not None else thing.attributes.get("product", "")
+
+    def wire_links(self, wire: int) -> tuple[Address, tuple[WireLink, ...]]:
+        """Address of the block a wire is drawn in, and the links and wirings it stands for."""
+        return self.blocks[int(self.wires.block[wire])], self.wires.links[wire]
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        """x, y, width and height of the whole picture; zeros when there is nothing."""
+        if not len(self):
+            return 0.0, 0.0, 0.0, 0.0
+        low = self.rect[:, :2].min(axis=0)
+        high = (self.rect[:, :2] + self.rect[:, 2:]).max(axis=0)
+        if self.n_wires:
+            low = np.minimum(low, self.wire_route.min(axis=(0, 1)))
+            high = np.maximum(high, self.wire_route.max(axis=(0, 1)))
+        return float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1])
+
+    def at(self, x: float, y: float) -> int | None:
+        """The innermost box at a point, the one drawn last; None on empty canvas."""
+        r = self.rect
+        hit = np.flatnonzero((r[:, 0] <= x) & (x <= r[:, 0] + r[:, 2]) & (r[:, 1] <= y) & (y <= r[:, 1] + r[:, 3]))
+        return int(hit[-1]) if len(hit) else None
+
+    def position(self, box: int) -> tuple[int, int]:
+        """Position of a box as a document would give it: relative to its container, open groups closed."""
+        above = int(self.parent[box])
+        base = self.origin[above] if above >= 0 else np.zeros(2)
+        x, y = self.origin[box] - base - self.shift[box]
+        return round(float(x)), round(float(y))
+
+
+def summary(block: Block) -> str:
+    """What a block holds, in a few words: ``8 gpu · 8 nic · 2 cpu``."""
+    counts = sorted(count_kinds(block).items(), key=lambda item: (-item[1], item[0]))
+    return " · ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in counts[:3])
+
+
+def opened_in(design: Design) -> frozenset[GroupAddress]:
+    """The groups a document says are open, each showing what its members share."""
+    found: set[Address] = set()
+    todo: list[tuple[Address, Block]] = [((), design)]
+    while todo:
+        within, block = todo.pop()
+        for group in block.groups.values():
+            if not group.collapsed:
+                address = (*within, (group.id, None))
+                found.add(address)
+                todo.append((address, group.content))
+    return frozenset(found)
+
+
+def lay_out(design: Design, opened: frozenset[GroupAddress] | None = None) -> Geometry:
+    """The picture of a design with some groups open, by default those the document says.
+
+    Parameters
+    ----------
+    opened
+        Addresses of the blocks that open groups show: the last step names the group and the member, None for what
+        all members share. A group within a closed one waits until that is opened.
+    """
+    opened = opened_in(design) if opened is None else opened
+    boxes = boxes_of(design, opened)
+    return _dressed(design, opened, boxes, wires_of(design, boxes))
+
+
+def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
+    """The picture after an edit, equal to laying out `design` anew but sharing what did not change.
+
+    Parameters
+    ----------
+    changes
+        What changed from the design of `geometry` to `design`.
+    """
+    assert changes.after is design
+    return lay_out(design, geometry.opened)
+
+
+def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wires: Wires) -> Geometry:
+    notes = list(design.annotations.values())
+    back = [n for n in notes if n.style == "frame"]
+    front = [n for n in notes if n.style != "frame"]
+    before, n = len(back), len(boxes.refs)
+    total = n + len(notes)
+    rect, origin, shift = (_framed(a, back, front) for a in (boxes.rect, boxes.origin, np.zeros((n, 2))))
+    shift[before : before + n] = boxes.shift
+    here = slice(before, before + n)
+
+    def spread(values: npt.NDArray[np.generic], default: int) -> Int:
+        whole = np.full(total, default, dtype=np.int64)
+        whole[here] = values
+        return whole
+
+    names = ["frame"] * before + list(boxes.kinds) + ["note"] * len(front)
+    kinds = tuple(dict.fromkeys(names))
+    codes = {name: i for i, name in enumerate(kinds)}
+    wire_kinds = tuple(dict.fromkeys(wires.kinds))
+    wire_codes = {name: i for i, name in enumerate(wire_kinds)}
+    refs = [
+        *(Ref("annotations", n.id) for n in back), *boxes.refs, *(Ref("annotations", n.id) for n in front),
+    ]  # fmt: skip
+    last = np.arange(1, total + 1)
+    last[here] = boxes.last + before
+    parent = spread(np.where(boxes.parent >= 0, boxes.parent + before, -1), -1)
+    is_group = np.array([ref.what == "groups" for ref in refs], dtype=bool)
+    a, b = wires.a + before, wires.b + before
+    wire_kind = np.array([wire_codes[k] for k in wires.kinds], dtype=np.int64)
+    routes, shapes = _routed(rect, parent, a, b, wire_kinds, wire_kind)
+    made = Geometry(
+        design=design, opened=opened, rect=rect, origin=origin, shift=shift,
+        kind=np.array([codes[name] for name in names], dtype=np.int64), kinds=kinds,
+        parent=parent, last=last, depth=spread(boxes.depth, 0), is_container=spread(boxes.is_open, 0).astype(bool),
+        is_group=is_group, replicas=spread(boxes.replicas, 1), member=spread(boxes.member, -1),
+        placed=spread(boxes.placed, 1).astype(bool), block=spread(boxes.block, 0), blocks=boxes.blocks, refs=refs,
+        wire_a=a, wire_b=b, wire_kind=wire_kind, wire_kinds=wire_kinds, wire_count=wires.count,
+        wire_capacity=wires.capacity, wire_status=wires.status, wire_shape=shapes, wire_route=routes,
+        boxes=boxes, wires=wires,
+    )  # fmt: skip
+    for array in (made.rect, made.origin, made.shift, made.parent, made.last, made.wire_route, made.wire_shape):
+        array.setflags(write=False)
+    return made
+
+
+def _framed(values: Float, back: list[Annotation], front: list[Annotation]) -> Float:
+    """Rows for annotations put around the rows of boxes."""
+    if not back and not front:
+        return values.copy()
+
+    def row(note: Annotation) -> list[int]:
+        size = (note.size.width, note.size.height) if note.size else card_size(note.style)
+        return [note.position.x, note.position.y, *size][: values.shape[1]]
+
+    width = values.shape[1]
+    rows = [np.array([row(n) for n in notes], dtype=np.float64).reshape(-1, width) for notes in (back, front)]
+    return np.concatenate([rows[0], values, rows[1]])
+
+
+def _routed(rect: Float, parent: Int, a: Int, b: Int, wire_kinds: tuple[str, ...], wire_kind: Int) -> tuple[Float, Int]:
+    hosts = [link_kinds()[k].domain is Domain.HOST if k in link_kinds() else False for k in wire_kinds]
+    elbow = np.array(hosts, dtype=bool)[wire_kind] if len(wire_kind) else np.zeros(0, dtype=bool)
+    return route(rect, a, b, elbow, _blocked(rect, parent, a, b))
+
+
+def _blocked(rect: Float, parent: Int, a: Int, b: Int) -> Bool:
+    """Whether a box of the same container stands between the two ends of a wire along a row. : (m,)"""
+    blocked = np.zeros(len(a), dtype=bool)
+    top, bottom = rect[:, 1], rect[:, 1] + rect[:, 3]
+    row = np.flatnonzero((top[a] < bottom[b]) & (top[b] < bottom[a]) & (parent[a] == parent[b]))
+    for container in np.unique(parent[a[row]]) if len(row) else ():
+        wires = row[parent[a[row]] == container]
+        others = np.flatnonzero(parent == container)
+        if len(wires) * len(others) > _PAIRS:
+            blocked[wires] = True
+            continue
+        left = np.minimum(rect[a, 0] + rect[a, 2], rect[b, 0] + rect[b, 2])[wires]
+        right = np.maximum(rect[a, 0], rect[b, 0])[wires]
+        y = (np.maximum(top[a], top[b]) + np.minimum(bottom[a], bottom[b]))[wires] / 2
+        between = (
+            (rect[others, 0] < right[:, None])
+            & (rect[others, 0] + rect[others, 2] > left[:, None])
+            & (top[others] < y[:, None])
+            & (bottom[others] > y[:, None])
+        )
+        blocked[wires] = between.any(axis=1)
+    return blocked

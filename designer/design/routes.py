@@ -1,0 +1,195 @@
+"""The way of each wire on the canvas: four points a wire, all wires at once.
+
+Straight wires and elbows are polylines through the four points, curves are cubic Bézier curves with the middle two as
+control points. Wires that leave a box on the same side are spread along it in the order of where they go.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+STRAIGHT, ELBOW, CURVE = range(3)
+#: sides of a box
+LEFT, TOP, RIGHT, BOTTOM = range(4)
+#: share of a side, in its middle, that wires are spread over
+_SPREAD: Final = 0.8
+#: wires are at most so far apart at a side, scene units
+_STEP: Final = 16.0
+#: how far a bow between boxes of a row swings out: at least, and per distance, at most
+_BOW: Final = (20.0, 0.16, 160.0)
+#: width of a wire: at least, per decade of capacity above _THIN [B/s], at most
+_WIDTH: Final = (1.2, 1.1, 7.0)
+_THIN: Final = 1e9
+#: elbows turn at most this far below the upper box, so that they stay between its row and the next
+_TURN: Final = 56.0
+
+
+def route(rect: Float, a: Int, b: Int, elbow: Bool, blocked: Bool) -> tuple[Float, Int]:
+    """Points (m, 4, 2) and shapes (m,) of the wires from boxes `a` to boxes `b`.
+
+    Parameters
+    ----------
+    rect : (n, 4) boxes: x, y, width, height, scene units
+    elbow : (m,) whether a wire is drawn with right angles where there is room
+    blocked : (m,) whether something stands between two boxes of a row, so that the wire must bow around it
+    """
+    m = len(a)
+    if m == 0:
+        return np.empty((0, 4, 2)), np.empty(0, dtype=np.int64)
+    ra, rb = rect[a], rect[b]
+    side_a, side_b = _sides(ra, rb, elbow, blocked)
+    ends = _attached(rect, a, b, side_a, side_b)
+    pa, pb = ends[:m], ends[m:]
+    points = np.stack([pa, pa, pb, pb], axis=1)
+    shape = np.zeros(m, dtype=np.int64)
+    upright = (side_a == BOTTOM) & (side_b == TOP) | (side_a == TOP) & (side_b == BOTTOM)
+    _bend(points, np.flatnonzero(upright & elbow), a, b, side_a)
+    shape[upright & elbow] = ELBOW
+    _sweep(points, np.flatnonzero(upright & ~elbow), 1)
+    level = (side_a % 2 == 0) & (side_b % 2 == 0)
+    _sweep(points, np.flatnonzero(level & ~elbow), 0)
+    shape[(upright | level) & ~elbow] = CURVE
+    bow = side_a == side_b
+    _bow(points, np.flatnonzero(bow), side_a)
+    shape[bow] = CURVE
+    flat = (np.abs(pa - pb) < 1e-6).any(axis=1) & ~bow
+    points[flat, 1], points[flat, 2] = pa[flat], pb[flat]
+    shape[flat] = STRAIGHT
+    return points, shape
+
+
+def _sides(ra: Float, rb: Float, elbow: Bool, blocked: Bool) -> tuple[Int, Int]:
+    """The sides at which each wire leaves its two boxes."""
+    below = rb[:, 1] - ra[:, 1] - ra[:, 3]  # free height between a above and b below
+    above = ra[:, 1] - rb[:, 1] - rb[:, 3]
+    right = rb[:, 0] - ra[:, 0] - ra[:, 2]
+    left = ra[:, 0] - rb[:, 0] - rb[:, 2]
+    side_a = np.full(len(ra), BOTTOM)
+    side_b = np.full(len(ra), TOP)
+    up = above >= 0
+    side_a[up], side_b[up] = TOP, BOTTOM
+    row = (below < 0) & (above < 0)
+    to_right, to_left = row & (right >= left), row & (right < left)
+    side_a[to_right], side_b[to_right] = RIGHT, LEFT
+    side_a[to_left], side_b[to_left] = LEFT, RIGHT
+    bow = row & blocked
+    side_a[bow] = side_b[bow] = np.where(elbow[bow], TOP, BOTTOM)
+    return side_a, side_b
+
+
+def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
+    """Where wires touch their boxes: first all ends at `a`, then all at `b`. : (2m, 2)"""
+    box, side = np.concatenate([a, b]), np.concatenate([side_a, side_b])
+    other = rect[np.concatenate([b, a])]
+    centre = rect[:, :2] + rect[:, 2:] / 2
+    aim = other[:, :2] + other[:, 2:] / 2
+    along = np.where(side % 2 == 1, 0, 1)  # top and bottom run along x
+    towards = np.take_along_axis(aim, along[:, None], axis=1)[:, 0]
+    key = box * 4 + side
+    order = np.lexsort((np.arange(len(box)), towards, key))
+    sorted_key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]]))
+    sizes = np.diff(np.concatenate([starts, [len(order)]]))
+    rank, many = np.empty(len(order)), np.empty(len(order))
+    rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    many[order] = np.repeat(sizes, sizes)
+    length = np.take_along_axis(rect[box, 2:], along[:, None], axis=1)[:, 0]
+    step = np.minimum(_STEP, length * _SPREAD / many)
+    place = (rank - (many - 1) / 2) * step
+    ends = centre[box].copy()
+    rows = np.arange(len(box))
+    ends[rows, along] += place
+    r = rect[box]
+    ends[side == LEFT, 0] = r[side == LEFT, 0]
+    ends[side == RIGHT, 0] = (r[:, 0] + r[:, 2])[side == RIGHT]
+    ends[side == TOP, 1] = r[side == TOP, 1]
+    ends[side == BOTTOM, 1] = (r[:, 1] + r[:, 3])[side == BOTTOM]
+    return ends
+
+
+def _bend(points: Float, wires: Int, a: Int, b: Int, side_a: Int) -> None:
+    """Right angles between an upper and a lower box; wires of one upper box turn at different heights."""
+    if not len(wires):
+        return
+    start, stop = points[wires, 0], points[wires, 3]
+    upper = np.where(side_a[wires] == BOTTOM, a[wires], b[wires])
+    top, bottom = np.minimum(start[:, 1], stop[:, 1]), np.maximum(start[:, 1], stop[:, 1])
+    reach = np.where(side_a[wires] == BOTTOM, stop[:, 0] - start[:, 0], start[:, 0] - stop[:, 0])
+    side = np.sign(reach)
+    key = upper * 3 + side.astype(np.int64) + 1
+    order = np.lexsort((-np.abs(reach), key))
+    sorted_key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]]))
+    sizes = np.diff(np.concatenate([starts, [len(order)]]))
+    rank, many = np.empty(len(order)), np.empty(len(order))
+    rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    many[order] = np.repeat(sizes, sizes)
+    turn = top + np.minimum(bottom - top, _TURN) * (rank + 1) / (many + 1)
+    points[wires, 1] = np.stack([start[:, 0], turn], axis=1)
+    points[wires, 2] = np.stack([stop[:, 0], turn], axis=1)
+
+
+def _sweep(points: Float, wires: Int, axis: int) -> None:
+    """Curves that leave both boxes at a right angle."""
+    middle = (points[wires, 0, axis] + points[wires, 3, axis]) / 2
+    points[wires, 1, axis] = middle
+    points[wires, 2, axis] = middle
+
+
+def bow_swing(distance: float) -> float:
+    """How far a bow between two places `distance` apart swings out, scene units."""
+    least, share, most = _BOW
+    return min(least + share * distance, most)
+
+
+def _bow(points: Float, wires: Int, side: Int) -> None:
+    """Curves that leave and come back at the same side."""
+    least, share, most = _BOW
+    swing = np.minimum(least + share * np.abs(points[wires, 3, 0] - points[wires, 0, 0]), most)
+    swing *= 4 / 3  # a cubic curve comes three quarters of the way to its control points
+    swing = np.where(side[wires] == TOP, -swing, swing)
+    points[wires, 1, 1] += swing
+    points[wires, 2, 1] += swing
+
+
+def beside(points: Float, shape: Int, distance: Float) -> Float:
+    """The wires moved sideways, to the right of their direction: for two strokes, one a direction. : (m, 4, 2)
+
+    Parameters
+    ----------
+    points : (m, 4, 2), shape : (m,) as from `route`
+    distance : (m,) how far, scene units
+    """
+    if not len(points):
+        return points
+    steps = np.diff(points, axis=1)
+    length = np.linalg.norm(steps, axis=2, keepdims=True)
+    chord = points[:, 3] - points[:, 0]
+    unit = np.where(length > 1e-9, steps / np.maximum(length, 1e-9), 0.0)
+    normal = np.stack([-unit[..., 1], unit[..., 0]], axis=2)  # (m, 3, 2)
+    corner = np.empty_like(points)
+    corner[:, 0], corner[:, 3] = normal[:, 0], normal[:, 2]
+    corner[:, 1], corner[:, 2] = normal[:, 0] + normal[:, 1], normal[:, 1] + normal[:, 2]
+    across = chord / np.maximum(np.linalg.norm(chord, axis=1, keepdims=True), 1e-9)
+    plain = np.stack([-across[:, 1], across[:, 0]], axis=1)[:, None, :]
+    moved = np.where((shape == ELBOW)[:, None, None], corner, plain)
+    return points + moved * np.asarray(distance)[:, None, None]
+
+
+def wire_width(capacity: Float) -> Float:
+    """Width of wires by capacity on a logarithmic scale, scene units. : (m,)
+
+    Parameters
+    ----------
+    capacity : (m,) per direction [B/s]
+    """
+    least, per_decade, most = _WIDTH
+    decades = np.log10(np.maximum(np.asarray(capacity, dtype=np.float64), 1.0) / _THIN)
+    return np.clip(least + per_decade * decades, least, most)

@@ -1,0 +1,249 @@
+"""The wires of a block: its links and wirings between what is drawn, parallel ones merged into bundles.
+
+A link that ends inside something closed ends at its border. Where an open group shows what all members share, the
+wires of one member stand for all.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.address import Ref, What
+from designer.design.boxes import Boxes
+from designer.design.document import Block, Link, LinkValues, Wiring
+from designer.design.elaborate import GroupNet, Netlist, elaborate
+from designer.design.rates import raw_rate
+from designer.design.selectors import parse_selector
+from designer.errors import DocumentError
+from designer.sources import STATUS_RANK, Status
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+
+class WireLink(NamedTuple):
+    """A link or wiring that a wire stands for; ``reversed`` if its ``a`` is at the wire's end b."""
+
+    what: What
+    id: str
+    reversed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wires:
+    """What is joined to what.
+
+    Parameters
+    ----------
+    a, b : (m,) boxes at both ends
+    block : (m,) number of the block whose links these are
+    kinds : link kind of each wire
+    count : (m,) links in the bundle
+    capacity : (m,) raw capacity of the bundle per direction [B/s]
+    status : (m,) how sure the capacity is, as the rank of the least sure link
+    links : the links and wirings of each wire
+    """
+
+    a: Int
+    b: Int
+    block: Int
+    kinds: tuple[str, ...]
+    count: Int
+    capacity: Float
+    status: Int
+    links: tuple[tuple[WireLink, ...], ...]
+
+
+_known: weakref.WeakKeyDictionary[Boxes, tuple[weakref.ref[Block], Wires]] = weakref.WeakKeyDictionary()
+
+
+def wires_of(block: Block, boxes: Boxes) -> Wires:
+    """All wires drawn of a block and of what its open groups show."""
+    known = _known.get(boxes)
+    if known is not None and known[0]() is block:
+        return known[1]
+    pieces = [_own_wires(block, boxes)]
+    for group_id, opened in boxes.opened.items():
+        group = block.groups[group_id]
+        content = group.content if opened.member is None else group.member(opened.member)
+        sub = wires_of(content, opened.boxes)
+        block_number = boxes.blocks.index(((group_id, opened.member),))
+        shift = opened.box + 1
+        pieces.append(
+            Wires(
+                sub.a + shift, sub.b + shift, sub.block + block_number, sub.kinds, sub.count, sub.capacity, sub.status,
+                sub.links,
+            )
+        )  # fmt: skip
+    made = _joined(pieces) if len(pieces) > 1 else pieces[0]
+    _known[boxes] = (weakref.ref(block), made)
+    return made
+
+
+def _joined(pieces: list[Wires]) -> Wires:
+    return Wires(
+        a=np.concatenate([p.a for p in pieces]),
+        b=np.concatenate([p.b for p in pieces]),
+        block=np.concatenate([p.block for p in pieces]),
+        kinds=tuple(k for p in pieces for k in p.kinds),
+        count=np.concatenate([p.count for p in pieces]),
+        capacity=np.concatenate([p.capacity for p in pieces]),
+        status=np.concatenate([p.status for p in pieces]),
+        links=tuple(r for p in pieces for r in p.links),
+    )
+
+
+class _Bundles:
+    """Merges what joins the same two boxes by the same kind of link."""
+
+    def __init__(self) -> None:
+        self.at: dict[tuple[int, int, str], int] = {}
+        self.rows: list[list[float]] = []
+        self.kinds: list[str] = []
+        self.links: list[list[WireLink]] = []
+
+    def add(self, a: int, b: int, values: LinkValues, what: What, link_id: str, times: int) -> None:
+        if a == b or a < 0 or b < 0:
+            return
+        key = (a, b, values.kind) if a < b else (b, a, values.kind)
+        rate, rank = _rate(values.kind, values.bandwidth_per_direction, values.generation, values.lanes, values.status)
+        count = values.count * times
+        at = self.at.get(key)
+        if at is None:
+            self.at[key] = len(self.rows)
+            self.rows.append([a, b, count, count * rate, rank])
+            self.kinds.append(values.kind)
+            self.links.append([WireLink(what, link_id, False)])
+            return
+        row = self.rows[at]
+        row[2] += count
+        row[3] += count * rate
+        row[4] = max(row[4], rank)
+        ref = WireLink(what, link_id, row[0] != a)
+        if self.links[at][-1] != ref:
+            self.links[at].append(ref)
+
+    def finish(self) -> Wires:
+        table = np.array(self.rows, dtype=np.float64).reshape(-1, 5)
+        whole = table.astype(np.int64)
+        return Wires(
+            a=whole[:, 0],
+            b=whole[:, 1],
+            block=np.zeros(len(table), dtype=np.int64),
+            kinds=tuple(self.kinds),
+            count=whole[:, 2],
+            capacity=table[:, 3],
+            status=whole[:, 4],
+            links=tuple(tuple(refs) for refs in self.links),
+        )
+
+
+@lru_cache(maxsize=4096)
+def _rate(
+    kind: str, bandwidth: str | None, generation: int | None, lanes: int | None, status: Status
+) -> tuple[float, int]:
+    values = LinkValues(kind=kind, bandwidth_per_direction=bandwidth, generation=generation, lanes=lanes, status=status)
+    rate, known = raw_rate(values)
+    return rate, STATUS_RANK[known]
+
+
+def _own_wires(block: Block, boxes: Boxes) -> Wires:
+    bundles = _Bundles()
+    for link in block.links.values():
+        bundles.add(box_at(boxes, link.a), box_at(boxes, link.b), link, "links", link.id, 1)
+    if block.wirings:
+        try:
+            _add_wirings(bundles, block, boxes, elaborate(block))
+        except DocumentError:
+            _add_unjoined(bundles, block.wirings.values(), boxes)
+    return bundles.finish()
+
+
+def box_at(boxes: Boxes, path: str) -> int:
+    """Number of the box that shows the part at a path; that of a closed group around it; −1 if nothing does."""
+    at = boxes.own.get(Ref("parts", path))
+    if at is not None or "/" not in path:
+        return -1 if at is None else at
+    try:
+        selector = parse_selector(path)
+    except DocumentError:
+        return -1
+    offset = 0
+    for depth, step in enumerate(selector.steps):
+        opened = boxes.opened.get(step.group)
+        if opened is None:
+            at = boxes.own.get(Ref("groups", step.group))
+            return -1 if at is None else at + offset
+        if opened.member is not None and not step.low <= opened.member <= (
+            step.high if step.high is not None else opened.member
+        ):
+            return -1
+        offset += opened.box + 1
+        boxes = opened.boxes
+        if depth == len(selector.steps) - 1:
+            at = boxes.own.get(Ref("parts", selector.part))
+            return -1 if at is None else at + offset
+    return -1
+
+
+def part_boxes(net: Netlist, boxes: Boxes, every_member: bool = False) -> Int:
+    """For each part of the elaborated block the box that shows it, −1 where none does. : (n_parts,)
+
+    An open group shows one member; with `every_member` the parts of the members that are like it get its boxes too.
+    """
+    found = np.full(net.n_parts, -1, dtype=np.int64)
+    own = [boxes.own.get(Ref("parts", part_id), -1) for part_id in net.block.parts]
+    found[: len(own)] = own
+    for group in net.groups:
+        first, stop = int(group.part_start[0]), int(group.part_start[-1])
+        opened = boxes.opened.get(group.id)
+        if opened is None:
+            found[first:stop] = boxes.own.get(Ref("groups", group.id), -1)
+            continue
+        for member in _members_shown(group, opened.member, every_member):
+            start = int(group.part_start[member])
+            inner = part_boxes(group.net(member), opened.boxes, every_member)
+            found[start : start + len(inner)] = np.where(inner >= 0, inner + opened.box + 1, -1)
+    return found
+
+
+def _members_shown(group: GroupNet, member: int | None, every: bool) -> Iterable[int]:
+    if member is not None:
+        return (member,)
+    plain = np.flatnonzero(group.net_of == 0)
+    return plain.tolist() if every else plain[:1].tolist()
+
+
+def _add_wirings(bundles: _Bundles, block: Block, boxes: Boxes, net: Netlist) -> None:
+    shown = part_boxes(net, boxes)
+    n = len(boxes.refs)
+    for wiring_id, start, stop in net.wirings:
+        a, b = shown[net.link_a[start:stop]], shown[net.link_b[start:stop]]
+        key = a * n + b
+        key = key[(a >= 0) & (b >= 0)]
+        if not len(key):
+            continue
+        pairs, times = np.unique(key, return_counts=True) if (key != key[0]).any() else (key[:1], np.array([len(key)]))
+        wiring = block.wirings[wiring_id]
+        for pair, many in zip(pairs.tolist(), times.tolist(), strict=True):
+            bundles.add(pair // n, pair % n, wiring, "wirings", wiring_id, many)
+
+
+def _add_unjoined(bundles: _Bundles, wirings: Iterable[Wiring], boxes: Boxes) -> None:
+    """One wire for each wiring of a block that cannot be elaborated, so that it can be seen and mended."""
+    for wiring in wirings:
+        bundles.add(box_at(boxes, wiring.a), box_at(boxes, wiring.b), wiring, "wirings", wiring.id, 1)
+
+
+def rates_match(old: Link, new: Link) -> bool:
+    """Whether two states of a link are drawn alike."""
+    return (old.a, old.b, old.kind, old.count) == (new.a, new.b, new.kind, new.count) and _rate(
+        old.kind, old.bandwidth_per_direction, old.generation, old.lanes, old.status
+    ) == _rate(new.kind, new.bandwidth_per_direction, new.generation, new.lanes, new.status)

@@ -1,0 +1,138 @@
+"""Everything the composers need to know: the picture, its state, its indexes, and the frame it is seen in. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.geometry import Geometry
+from designer.gui.canvas.canvas_theme import CanvasTheme
+from designer.gui.canvas.cut import Cut, cut_at
+from designer.gui.canvas.grid_index import GridIndex
+from designer.gui.canvas.levels import Level
+from designer.gui.canvas.live import Live
+from designer.gui.canvas.view import Rect
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How the scene falls on device pixels: ``pixel = scene · scale + (x, y)``; the offset is whole pixels.
+
+    Parameters
+    ----------
+    ratio
+        Device pixels per logical pixel.
+    octave
+        Power of two the scale is near to; it chooses which containers are closed.
+    """
+
+    scale: float
+    x: int
+    y: int
+    level: Level
+    ratio: float = 1.0
+    octave: int = 0
+
+    def boxes(self, rects: Float) -> Float:
+        """Rectangles in whole device pixels, at least one pixel large. : (n, 4)"""
+        found = np.empty_like(rects)
+        low = np.round(rects[:, :2] * self.scale)
+        found[:, 2:] = np.maximum(np.round((rects[:, :2] + rects[:, 2:]) * self.scale) - low, 1.0)
+        found[:, 0], found[:, 1] = low[:, 0] + self.x, low[:, 1] + self.y
+        return found
+
+    def points(self, points: Float) -> Float:
+        """Points in device pixels. : (..., 2)"""
+        return points * self.scale + np.array([self.x, self.y], dtype=np.float64)
+
+    def scene(self, region: Rect, margin: float = 0.0) -> Rect:
+        """The scene rectangle under a rectangle of device pixels, with a margin in pixels."""
+        x, y, width, height = region
+        return (
+            (x - margin - self.x) / self.scale,
+            (y - margin - self.y) / self.scale,
+            (width + 2 * margin) / self.scale,
+            (height + 2 * margin) / self.scale,
+        )
+
+    def moved(self, dx: int, dy: int) -> Frame:
+        """The frame moved by device pixels."""
+        return replace(self, x=self.x + dx, y=self.y + dy)
+
+
+@dataclass(eq=False)
+class Stage:
+    """A picture with its state.
+
+    Parameters
+    ----------
+    lifted, lifted_wires : (n,), (m,) or None: what is being dragged and drawn on top instead
+    stale
+        Whether the loads belong to an earlier design.
+    """
+
+    geometry: Geometry
+    live: Live
+    theme: CanvasTheme
+    lifted: Bool | None = None
+    lifted_wires: Bool | None = None
+    stale: bool = False
+    _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
+
+    @cached_property
+    def box_index(self) -> GridIndex:
+        """Finds boxes."""
+        return GridIndex(self.geometry.rect)
+
+    @cached_property
+    def wire_index(self) -> GridIndex:
+        """Finds wires by the rectangle around them."""
+        points = self.geometry.wire_route
+        if not len(points):
+            return GridIndex(np.empty((0, 4)))
+        low, high = points.min(axis=1), points.max(axis=1)
+        return GridIndex(np.concatenate((low, high - low), axis=1))
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """Number of each box kind."""
+        return {name: i for i, name in enumerate(self.geometry.kinds)}
+
+    @cached_property
+    def is_note(self) -> Bool:
+        """Which boxes are notes. : (n,)"""
+        return self.geometry.kind == self.codes.get("note", -1)
+
+    @cached_property
+    def is_frame(self) -> Bool:
+        """Which boxes are frames. : (n,)"""
+        return self.geometry.kind == self.codes.get("frame", -1)
+
+    @cached_property
+    def is_card(self) -> Bool:
+        """Which boxes are cards: neither open containers nor annotations. : (n,)"""
+        return ~(self.geometry.is_container | self.is_note | self.is_frame)
+
+    @cached_property
+    def child_extent(self) -> Float:
+        """Mean width of what each open container holds, 0 for others, scene units. : (n,)"""
+        geometry = self.geometry
+        inside = np.flatnonzero(geometry.parent >= 0)
+        n = len(geometry)
+        held = np.bincount(geometry.parent[inside], minlength=n)
+        wide = np.bincount(geometry.parent[inside], weights=geometry.rect[inside, 2], minlength=n)
+        return wide / np.maximum(held, 1)
+
+    def cut(self, octave: int | None) -> Cut:
+        """Merged wires at a scale of 2 to the power of `octave`; None merges only parallel ones."""
+        found = self._cuts.get(octave)
+        if found is None:
+            found = self._cuts[octave] = cut_at(self.geometry, None if octave is None else 2.0**octave)
+        return found

@@ -1,0 +1,128 @@
+"""Boxes of a picture: containers with a header, cards with glyph, name and product, notes and frames."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.design.document import Annotation, Part
+from designer.design.geometry import Geometry
+from designer.report.drawing.detail import DETAIL_SIZE, TITLE_SIZE
+from designer.report.drawing.elements import Element, Glyph, Label, Panel
+from designer.report.drawing.fonts import fitted_text, lines_of, text_width
+from designer.report.drawing.palette import Palette, mixed
+
+_PAD: Final = 8.0
+_GLYPH: Final = 18.0
+_LINE: Final = 17.0
+#: cards of closed groups look like a pile of so many, each so far behind the next
+_PILE: Final = (2, 4.0)
+
+
+def add_containers(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
+    """Frames, open containers and open groups with their headers."""
+    for box in range(len(geometry)):
+        kind = geometry.kinds[int(geometry.kind[box])]
+        if kind == "frame":
+            _add_frame(elements, geometry, box, colours)
+        elif geometry.is_container[box]:
+            _add_container(elements, geometry, box, kind, colours)
+
+
+def _add_container(elements: list[Element], geometry: Geometry, box: int, kind: str, colours: Palette) -> None:
+    x, y, width, height = (float(v) for v in geometry.rect[box])
+    plain = colours.surface["container"] if geometry.depth[box] % 2 == 0 else colours.surface["container_alternate"]
+    accent = colours.kind(kind)
+    grouped = bool(geometry.is_group[box])
+    border = mixed(colours.surface["container_border"], accent, 0.35)
+    if grouped:
+        for behind in range(_PILE[0], 0, -1):
+            d = behind * _PILE[1]
+            elements.append(Panel(x + d, y + d, width, height, 8, mixed(plain, border, 0.12), border))
+    elements.append(Panel(x, y, width, height, 8, plain, border))
+    elements.append(Glyph(x + 12, y + 10, _GLYPH, kind, accent))
+    badge = _badge(elements, geometry, box, x + width - 12, y + 10, colours)
+    left = x + 12 + _GLYPH + 8
+    room = width - (left - x) - 16 - badge
+    title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True)
+    elements.append(Label(left, y + 24, title, TITLE_SIZE, colours.surface["text"], bold=True))
+    used = text_width(title, TITLE_SIZE, bold=True) + 12
+    detail = fitted_text(product(geometry, box), DETAIL_SIZE, room - used) if room - used > 40 else ""
+    if detail and detail != "…":
+        elements.append(Label(left + used, y + 24, detail, DETAIL_SIZE, colours.surface["text_muted"]))
+
+
+def add_cards(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
+    """Everything that is not open, and notes."""
+    for box in range(len(geometry)):
+        kind = geometry.kinds[int(geometry.kind[box])]
+        if kind == "note":
+            _add_note(elements, geometry, box, colours)
+        elif kind != "frame" and not geometry.is_container[box]:
+            _add_card(elements, geometry, box, kind, colours)
+
+
+def _add_card(elements: list[Element], geometry: Geometry, box: int, kind: str, colours: Palette) -> None:
+    x, y, width, height = (float(v) for v in geometry.rect[box])
+    accent = colours.kind(kind)
+    border = mixed(colours.surface["card_border"], accent, 0.4)
+    fill = mixed(colours.surface["card"], accent, 0.07)
+    if geometry.is_group[box]:
+        for behind in range(_PILE[0], 0, -1):
+            d = behind * _PILE[1]
+            elements.append(Panel(x + d, y + d, width, height, 5, mixed(fill, border, 0.15), border))
+    elements.append(Panel(x, y, width, height, 5, fill, border))
+    detail = product(geometry, box)
+    lines = lines_of(detail, DETAIL_SIZE, width - 2 * _PAD, 2 if height >= 80 else 1) if detail else []
+    block = _GLYPH + len(lines) * _LINE
+    if height < block + 6:
+        lines, block = [], _GLYPH
+    top = y + (height - block) / 2
+    badge = _badge(elements, geometry, box, x + width - _PAD + 2, top, colours)
+    small = width < 56
+    if not small:
+        elements.append(Glyph(x + _PAD, top, _GLYPH, kind, accent))
+    left = x + _PAD + (0 if small else _GLYPH + 6)
+    title = fitted_text(geometry.label(box), TITLE_SIZE, x + width - _PAD - left - badge, bold=True)
+    elements.append(Label(left, top + 13.5, title, TITLE_SIZE, colours.surface["text"], bold=True))
+    for n, line in enumerate(lines):
+        at = top + _GLYPH + 12 + n * _LINE
+        elements.append(Label(x + _PAD, at, line, DETAIL_SIZE, colours.surface["text_muted"]))
+
+
+def _badge(elements: list[Element], geometry: Geometry, box: int, right: float, top: float, colours: Palette) -> float:
+    """How often a group is repeated, at its upper right; the width taken."""
+    if not geometry.is_group[box]:
+        return 0.0
+    text = f"×{int(geometry.replicas[box])}"
+    width = text_width(text, DETAIL_SIZE, bold=True) + 12
+    elements.append(Panel(right - width, top, width, 18, 9, colours.surface["badge"]))
+    colour = colours.surface["badge_text"]
+    elements.append(Label(right - width / 2, top + 13.2, text, DETAIL_SIZE, colour, bold=True, anchor="middle"))
+    return width + 4
+
+
+def product(geometry: Geometry, box: int) -> str:
+    """The second line of a card; the vendor's name is left out, it is in the inspector."""
+    detail = geometry.detail(box)
+    thing = geometry.thing(box)
+    if isinstance(thing, Part):
+        part_type = geometry.design.type_of(thing)
+        if part_type is not None and part_type.vendor and detail.startswith(part_type.vendor + " "):
+            return detail[len(part_type.vendor) + 1 :]
+    return detail
+
+
+def _add_frame(elements: list[Element], geometry: Geometry, box: int, colours: Palette) -> None:
+    x, y, width, height = (float(v) for v in geometry.rect[box])
+    elements.append(Panel(x, y, width, height, 8, colours.surface["frame"], colours.surface["container_border"]))
+    text = fitted_text(geometry.label(box), TITLE_SIZE, width - 24, bold=True)
+    elements.append(Label(x + 12, y + 22, text, TITLE_SIZE, colours.surface["text_muted"], bold=True))
+
+
+def _add_note(elements: list[Element], geometry: Geometry, box: int, colours: Palette) -> None:
+    x, y, width, height = (float(v) for v in geometry.rect[box])
+    note = geometry.thing(box)
+    assert isinstance(note, Annotation)
+    elements.append(Panel(x, y, width, height, 4, colours.surface["note"], colours.surface["note_border"]))
+    for n, line in enumerate(lines_of(note.text, DETAIL_SIZE, width - 2 * _PAD, max(1, int((height - 8) // _LINE)))):
+        elements.append(Label(x + _PAD, y + 20 + n * _LINE, line, DETAIL_SIZE, colours.surface["text"]))

@@ -1,0 +1,176 @@
+"""From a geometry to a display list: containers, wires, cards, badges, title and legend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.catalog.parttype import Domain, link_kinds
+from designer.design.geometry import STATUSES, Geometry
+from designer.design.routes import CURVE, beside, wire_width
+from designer.report.drawing import cards, legend
+from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
+from designer.report.drawing.fonts import fitted_text, text_width
+from designer.report.drawing.loads import Loads
+from designer.report.drawing.palette import Palette, mixed
+from designer.sources import Status
+from designer.units import format_quantity
+
+_MARGIN: Final = 32.0
+_TITLE: Final = 22.0
+#: a wire this full shows its numbers
+_FULL: Final = 0.95
+#: at most so many labels of bundles, then they are left out
+_LABELS: Final = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is in a picture besides boxes and wires."""
+
+    title: str = ""
+    subtitle: str = ""
+    legend: bool = True
+    labels: bool = True
+
+
+def compose(geometry: Geometry, colours: Palette, options: Options = Options(), loads: Loads | None = None) -> Picture:
+    """The whole picture of a design, everything in full detail."""
+    elements: list[Element] = []
+    cards.add_containers(elements, geometry, colours)
+    _add_wires(elements, geometry, colours, loads)
+    cards.add_cards(elements, geometry, colours)
+    if options.labels:
+        _add_labels(elements, geometry, colours, loads)
+    return _framed(elements, geometry, colours, options, loads)
+
+
+def _add_wires(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
+    width = wire_width(geometry.wire_capacity)
+    order = np.argsort(-width, kind="stable")
+    if loads is None:
+        for w in order.tolist():
+            colour = colours.link(geometry.wire_kinds[geometry.wire_kind[w]])
+            elements.append(_stroke(geometry, geometry.wire_route[w], w, colour, float(width[w])))
+        return
+    half = width / 2
+    sides = (
+        beside(geometry.wire_route, geometry.wire_shape, half / 2 + 0.4),
+        beside(geometry.wire_route, geometry.wire_shape, -half / 2 - 0.4),
+    )
+    idle = mixed(colours.surface["container_border"], colours.surface["container"], 0.35)
+    fullest = np.nan_to_num(loads.utilisation, nan=-1.0).max(axis=1) if len(width) else width
+    for w in np.argsort(fullest, kind="stable").tolist():
+        for direction in (0, 1):
+            share = float(loads.utilisation[w, direction])
+            colour = colours.utilisation(share) if share > 0 else idle
+            points = sides[direction][w]
+            elements.append(_stroke(geometry, points, w, colour, max(1.0, float(half[w]))))
+
+
+def _stroke(geometry: Geometry, points: npt.NDArray[np.float64], w: int, colour: str, width: float) -> Stroke:
+    corners: tuple[Point, ...] = tuple((float(x), float(y)) for x, y in points)
+    curve = int(geometry.wire_shape[w]) == CURVE
+    if not curve:
+        corners = tuple(p for n, p in enumerate(corners) if n == 0 or p != corners[n - 1])
+    dashed = STATUSES[int(geometry.wire_status[w])] is Status.ASSUMED
+    return Stroke(corners, colour, width, curve, dashed)
+
+
+def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
+    """Numbers on full wires; without loads, what bundles between closed cards of a network are made of."""
+    taken: list[tuple[float, float, float, float]] = []
+    texts = _load_texts(geometry, loads) if loads is not None else _bundle_texts(geometry)
+    for w, text, bound in texts[:_LABELS]:
+        x, y = _middle(geometry, w)
+        width = text_width(text, 12, bold=bound) + 12
+        box = next(
+            (b for b in ((x - width / 2, y + d, width, 18.0) for d in (-9, -31, 13, -53, 35)) if not _covers(b, taken)),
+            None,
+        )
+        if box is None:
+            continue
+        taken.append(box)
+        fill = colours.surface["bound"] if bound else colours.surface["container"]
+        colour = colours.surface["bound_text"] if bound else colours.surface["text"]
+        elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bound else colours.surface["container_border"]))
+        elements.append(Label(box[0] + width / 2, box[1] + 13.2, text, 12, colour, bold=bound, anchor="middle"))
+
+
+def _covers(box: tuple[float, float, float, float], taken: list[tuple[float, float, float, float]]) -> bool:
+    return any(
+        box[0] < x + w + 4 and x < box[0] + box[2] + 4 and box[1] < y + h + 2 and y < box[1] + box[3] + 2
+        for x, y, w, h in taken
+    )
+
+
+def _load_texts(geometry: Geometry, loads: Loads) -> list[tuple[int, str, bool]]:
+    found: list[tuple[float, int, str, bool]] = []
+    for w in range(geometry.n_wires):
+        shares = np.nan_to_num(loads.utilisation[w], nan=-1.0)
+        bound = bool(loads.bound[w].any())
+        if not bound and shares.max() < _FULL:
+            continue
+        d = int(np.argmax(np.where(loads.bound[w], shares + 2, shares)))
+        text = f"{_number(float(loads.rate[w, d]))} / {format_quantity(float(loads.capacity[w, d]), 'rate')}"
+        found.append((-float(shares.max()) - bound, w, text, bound))
+    return [(w, text, bound) for _, w, text, bound in sorted(found)]
+
+
+def _number(rate: float) -> str:
+    return format_quantity(rate, "rate").split(" ")[0] if np.isfinite(rate) else "–"
+
+
+def _bundle_texts(geometry: Geometry) -> list[tuple[int, str, bool]]:
+    kinds = [link_kinds().get(k) for k in geometry.wire_kinds]
+    found: list[tuple[int, str, bool]] = []
+    for w in range(geometry.n_wires):
+        kind = kinds[int(geometry.wire_kind[w])]
+        ends = (int(geometry.wire_a[w]), int(geometry.wire_b[w]))
+        grouped = any(geometry.is_group[i] and not geometry.is_container[i] for i in ends)
+        if grouped and kind is not None and kind.domain is not Domain.HOST:
+            count = int(geometry.wire_count[w])
+            each = format_quantity(float(geometry.wire_capacity[w]) / count, "rate")
+            found.append((w, f"{count:,} × {each}".replace(",", " ") if count > 1 else each, False))
+    return found if len(found) <= _LABELS else []
+
+
+def _middle(geometry: Geometry, w: int) -> Point:
+    p = geometry.wire_route[w]
+    if int(geometry.wire_shape[w]) == CURVE:
+        x, y = (p[0] + 3 * p[1] + 3 * p[2] + p[3]) / 8
+    else:
+        x, y = (p[1] + p[2]) / 2 if (p[1] != p[2]).any() and (p[0] != p[1]).any() else (p[0] + p[3]) / 2
+    return float(x), float(y)
+
+
+def _framed(
+    elements: list[Element], geometry: Geometry, colours: Palette, options: Options, loads: Loads | None
+) -> Picture:
+    """The elements with a title above and a legend below."""
+    x, y, width, height = geometry.bounds()
+    width = max(width, 480.0)
+    around: list[Element] = []
+    top = y - _MARGIN
+    if options.subtitle:
+        top -= 12
+        text = fitted_text(options.subtitle, 13, width)
+        around.append(Label(x, top, text, 13, colours.surface["text_muted"]))
+        top -= 12
+    if options.title:
+        top -= 6
+        text = fitted_text(options.title, _TITLE, width, bold=True)
+        around.append(Label(x, top, text, _TITLE, colours.surface["text"], bold=True))
+        top -= _TITLE
+    bottom = y + height + _MARGIN
+    if options.legend and len(geometry):
+        items, extent = legend.legend(geometry, colours, loads, x, bottom, width)
+        around += items
+        bottom += extent + _MARGIN / 2
+    return Picture(
+        tuple(elements + around), x - _MARGIN, top - _MARGIN / 2, width + 2 * _MARGIN, bottom - top + _MARGIN,
+        colours.surface["canvas"], options.title,
+    )  # fmt: skip

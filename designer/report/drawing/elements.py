@@ -1,0 +1,78 @@
+"""The display list: everything of a picture as rectangles, lines, texts and glyphs, in painter's order.
+
+Coordinates and extents are scene units, y grows downwards; colours are ``#rrggbb``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A rectangle with rounded corners; ``fill`` and ``stroke`` may be empty."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float = 4
+    fill: str = ""
+    stroke: str = ""
+    stroke_width: float = 1
+    dashed: bool = False
+    opacity: float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A line through points, or one cubic Bézier curve of four points."""
+
+    points: tuple[Point, ...]
+    colour: str
+    width: float = 1
+    curve: bool = False
+    dashed: bool = False
+    opacity: float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One line of text; (x, y) is on its baseline, at its start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str
+    bold: bool = False
+    anchor: str = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A device glyph of ``assets/icons`` in a square."""
+
+    x: float
+    y: float
+    size: float
+    kind: str
+    colour: str
+
+
+Element = Panel | Stroke | Label | Glyph
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A display list with its frame."""
+
+    elements: tuple[Element, ...]
+    x: float
+    y: float
+    width: float
+    height: float
+    background: str
+    title: str = ""

@@ -1,0 +1,121 @@
+"""Display lists as PNG, drawn larger and scaled down so that edges are smooth."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from designer.errors import ExchangeError
+from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Point, Stroke
+from designer.report.drawing.flatten import dashes, flat_curve, flat_outline
+from designer.report.drawing.fonts import font_file
+from designer.report.drawing.glyphs import EXTENT, LINE, glyph
+from designer.report.drawing.palette import mixed, rgb
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+
+#: drawn this much larger than wanted, where memory allows
+_OVERSAMPLING: Final = 3
+#: pixels of the large picture are kept below this; then smoothness goes first, and then size
+_MOST_PIXELS: Final = 120_000_000
+#: and the wanted picture below this in each direction
+_LONGEST: Final = 16_000
+
+
+def to_png(picture: Picture, scale: float = 2.0) -> bytes:
+    """The picture as PNG, so many pixels for one scene unit; less where it would get too large.
+
+    Raises
+    ------
+    ExchangeError
+        If Pillow is not installed.
+    """
+    try:
+        image_module = import_module("PIL.Image")
+        draw_module = import_module("PIL.ImageDraw")
+        font_module = import_module("PIL.ImageFont")
+    except ImportError as error:
+        raise ExchangeError("PNG pictures need Pillow", remedy="pip install pillow, or export SVG") from error
+    scale = min(scale, _LONGEST / max(picture.width, picture.height, 1.0))
+    over = _OVERSAMPLING
+    while over > 1 and picture.width * picture.height * (scale * over) ** 2 > _MOST_PIXELS:
+        over -= 1
+    area = picture.width * picture.height * (scale * over) ** 2
+    scale *= min(1.0, (_MOST_PIXELS / max(area, 1.0)) ** 0.5)
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+    image = image_module.new("RGB", (size[0] * over, size[1] * over), picture.background)
+    painter = _Painter(picture, draw_module.Draw(image), scale * over, font_module)
+    painter.paint()
+    if over > 1:
+        image = image.resize(size, image_module.Resampling.BOX)
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=False)
+    return out.getvalue()
+
+
+class _Painter:
+    def __init__(self, picture: Picture, draw: ImageDraw, scale: float, fonts: Any) -> None:
+        self.picture = picture
+        self.draw = draw
+        self.scale = scale
+        self.fonts = fonts
+        self.known: dict[tuple[bool, int], Any] = {}
+
+    def paint(self) -> None:
+        for element in self.picture.elements:
+            if isinstance(element, Panel):
+                self._panel(element)
+            elif isinstance(element, Stroke):
+                self._stroke(element)
+            elif isinstance(element, Label):
+                self._label(element)
+            else:
+                self._glyph(element)
+
+    def _at(self, x: float, y: float) -> Point:
+        return (x - self.picture.x) * self.scale, (y - self.picture.y) * self.scale
+
+    def _colour(self, colour: str, opacity: float = 1) -> tuple[int, int, int]:
+        return rgb(colour if opacity >= 1 else mixed(self.picture.background, colour, opacity))
+
+    def _panel(self, panel: Panel) -> None:
+        low, high = self._at(panel.x, panel.y), self._at(panel.x + panel.width, panel.y + panel.height)
+        self.draw.rounded_rectangle(
+            (*low, *high),
+            radius=min(panel.radius, panel.width / 2, panel.height / 2) * self.scale,
+            fill=self._colour(panel.fill, panel.opacity) if panel.fill else None,
+            outline=self._colour(panel.stroke, panel.opacity) if panel.stroke else None,
+            width=max(1, round(panel.stroke_width * self.scale)) if panel.stroke else 0,
+        )
+
+    def _stroke(self, stroke: Stroke) -> None:
+        points = flat_curve(stroke.points) if stroke.curve else list(stroke.points)
+        for piece in dashes(points) if stroke.dashed else [points]:
+            self._line(piece, self._colour(stroke.colour, stroke.opacity), stroke.width)
+
+    def _line(self, points: list[Point], colour: tuple[int, int, int], width: float) -> None:
+        self.draw.line(
+            [self._at(x, y) for x, y in points], fill=colour, width=max(1, round(width * self.scale)), joint="curve"
+        )
+
+    def _label(self, label: Label) -> None:
+        size = max(1, round(label.size * self.scale))
+        font = self.known.get((label.bold, size))
+        if font is None:
+            font = self.known[label.bold, size] = self.fonts.truetype(str(font_file(label.bold)), size)
+        anchor = {"start": "ls", "middle": "ms", "end": "rs"}[label.anchor]
+        self.draw.text(
+            self._at(label.x, label.y), label.text, fill=self._colour(label.colour), font=font, anchor=anchor
+        )
+
+    def _glyph(self, mark: Glyph) -> None:
+        factor = mark.size / EXTENT
+        colour = self._colour(mark.colour)
+        for outline in glyph(mark.kind):
+            for points in flat_outline(outline.commands):
+                placed = [(mark.x + x * factor, mark.y + y * factor) for x, y in points]
+                if outline.filled:
+                    self.draw.polygon([self._at(x, y) for x, y in placed], fill=colour)
+                self._line(placed, colour, LINE * factor)

@@ -1,0 +1,131 @@
+"""Display lists as SVG text: the same bytes everywhere."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
+from designer.report.drawing.fonts import FALLBACK, FAMILY, font_file
+from designer.report.drawing.glyphs import EXTENT, LINE, Outline, glyph
+
+_DASH: Final = "6 4"
+#: what XML 1.0 cannot carry, even escaped
+_ILLEGAL: Final = {c: None for c in (*range(32), 0x7F, 0xFFFE, 0xFFFF) if c not in (9, 10, 13)}
+
+
+def to_svg(picture: Picture, embed_fonts: bool = False) -> str:
+    """The picture as an SVG document.
+
+    Parameters
+    ----------
+    embed_fonts
+        Put the fonts into the file (about 0.6 MB); without them, viewers that lack the font take a similar one.
+    """
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{_n(picture.x)} {_n(picture.y)} {_n(picture.width)} '
+        f'{_n(picture.height)}" width="{_n(picture.width)}" height="{_n(picture.height)}" '
+        f"font-family={quoteattr(FALLBACK)}>",
+        f"<title>{_text(picture.title)}</title>" if picture.title else "",
+        _style(embed_fonts),
+        _symbols(picture),
+        f'<rect x="{_n(picture.x)}" y="{_n(picture.y)}" width="{_n(picture.width)}" height="{_n(picture.height)}" '
+        f'fill="{picture.background}"/>',
+        *_elements(picture),
+        "</svg>",
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _style(embed: bool) -> str:
+    if not embed:
+        return ""
+    faces: list[str] = []
+    for bold in (False, True):
+        data = base64.b64encode(font_file(bold).read_bytes()).decode("ascii")
+        faces.append(
+            f"@font-face{{font-family:{FAMILY};font-weight:{600 if bold else 400};"
+            f"src:url(data:font/ttf;base64,{data}) format('truetype')}}"
+        )
+    return f"<style>{''.join(faces)}</style>"
+
+
+def _symbols(picture: Picture) -> str:
+    kinds = sorted({e.kind for e in picture.elements if isinstance(e, Glyph)})
+    symbols = [
+        f'<symbol id="glyph-{n}" viewBox="0 0 {_n(EXTENT)} {_n(EXTENT)}">{_shapes(glyph(kind))}</symbol>'
+        for n, kind in enumerate(kinds)
+    ]
+    return f"<defs>{''.join(symbols)}</defs>" if symbols else ""
+
+
+def _shapes(outlines: tuple[Outline, ...]) -> str:
+    shapes: list[str] = []
+    for outline in outlines:
+        path = "".join(f"{name}{' '.join(map(_n, values))}" for name, values in outline.commands)
+        shapes.append(f'<path d="{path}"' + (' fill="currentColor"' if outline.filled else "") + "/>")
+    return (
+        f'<g fill="none" stroke="currentColor" stroke-width="{LINE}" stroke-linecap="round" '
+        f'stroke-linejoin="round">{"".join(shapes)}</g>'
+    )
+
+
+def _elements(picture: Picture) -> Iterator[str]:
+    kinds = sorted({e.kind for e in picture.elements if isinstance(e, Glyph)})
+    for element in picture.elements:
+        if isinstance(element, Panel):
+            yield _panel(element)
+        elif isinstance(element, Stroke):
+            yield _stroke(element)
+        elif isinstance(element, Label):
+            yield _label(element)
+        else:
+            size = _n(element.size)
+            yield (
+                f'<use href="#glyph-{kinds.index(element.kind)}" x="{_n(element.x)}" y="{_n(element.y)}" '
+                f'width="{size}" height="{size}" color="{element.colour}"/>'
+            )
+
+
+def _panel(panel: Panel) -> str:
+    line = f' stroke="{panel.stroke}" stroke-width="{_n(panel.stroke_width)}"' if panel.stroke else ""
+    dash = f' stroke-dasharray="{_DASH}"' if panel.dashed else ""
+    return (
+        f'<rect x="{_n(panel.x)}" y="{_n(panel.y)}" width="{_n(panel.width)}" height="{_n(panel.height)}" '
+        f'rx="{_n(panel.radius)}" fill="{panel.fill or "none"}"{line}{dash}{_opacity(panel.opacity)}/>'
+    )
+
+
+def _stroke(stroke: Stroke) -> str:
+    points = [f"{_n(x)} {_n(y)}" for x, y in stroke.points]
+    path = f"M{points[0]}C{' '.join(points[1:])}" if stroke.curve else "M" + "L".join(points)
+    dash = f' stroke-dasharray="{_DASH}"' if stroke.dashed else ""
+    return (
+        f'<path d="{path}" fill="none" stroke="{stroke.colour}" stroke-width="{_n(stroke.width)}" '
+        f'stroke-linejoin="round"{dash}{_opacity(stroke.opacity)}/>'
+    )
+
+
+def _label(label: Label) -> str:
+    weight = ' font-weight="600"' if label.bold else ""
+    anchor = f' text-anchor="{label.anchor}"' if label.anchor != "start" else ""
+    return (
+        f'<text x="{_n(label.x)}" y="{_n(label.y)}" font-size="{_n(label.size)}" fill="{label.colour}"'
+        f"{weight}{anchor}>{_text(label.text)}</text>"
+    )
+
+
+def _opacity(value: float) -> str:
+    return f' opacity="{_n(value)}"' if value < 1 else ""
+
+
+def _n(value: float) -> str:
+    """A number with at most two decimals and no trailing zeros."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _text(text: str) -> str:
+    return escape(text.translate(_ILLEGAL).encode("utf-8", "replace").decode())
