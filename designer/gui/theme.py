@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
+
+from designer.resources import assets
 
 #: what the settings offer
 NAMES: Final = ("system", "light", "dark")
@@ -110,13 +113,25 @@ def apply(app: QApplication, theme: Theme) -> None:
     app.setStyleSheet(style_sheet(theme))
 
 
-def base_font(app: QApplication) -> QFont:
-    """The font of the system, at least 9 pt."""
+def base_font(app: QApplication, percent: int = 100) -> QFont:
+    """The font that comes with the program, so that it looks the same everywhere; that of the system if it is gone."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    if font.pointSizeF() < 9.5:
-        font.setPointSizeF(9.5)
+    family = _own_family()
+    if family:
+        font.setFamily(family)
+    font.setPointSizeF(9.5 * percent / 100)
     app.setFont(font)
     return font
+
+
+@cache
+def _own_family() -> str:
+    found = ""
+    for file in ("Inter-Regular.ttf", "Inter-SemiBold.ttf"):
+        number = QFontDatabase.addApplicationFont(str(assets() / "fonts" / file))
+        families = QFontDatabase.applicationFontFamilies(number) if number >= 0 else []
+        found = found or (families[0] if families else "")
+    return found
 
 
 def qt_palette(theme: Theme) -> QPalette:
