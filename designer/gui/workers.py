@@ -155,6 +155,8 @@ class LiveAnalysis(QObject):
         self._asked = (design, workload, full)
 
         def job(cancelled: Cancelled_) -> object:
+            import designer.analysis.study  # noqa: F401  # loading is no part of the time told
+
             begin = time.perf_counter()
             answer = study(design, workload, full, cancelled, self.progressed.emit)
             return answer, (time.perf_counter() - begin) * 1e3
