@@ -893,7 +893,7 @@ class MainWindow(QMainWindow):
             ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy", "edit.duplicate",
              "edit.delete", "", "view.fit_selection")
             if picked is not None
-            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit", "", "file.copy_picture")
+            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit")
         )  # fmt: skip
         self.update_actions()
         for action_id in ids:
