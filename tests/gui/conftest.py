@@ -48,13 +48,14 @@ def nothing_left() -> Iterator[None]:
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+def window(
+    qtbot: QtBot, qapp: QApplication, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MainWindow]:
     """The whole window, empty."""
     theme.apply(qapp, theme.LIGHT)
     monkeypatch.setattr(MainWindow, "ask_to_save", lambda self, title: "discard")
     made = MainWindow(settings)
     made.show()
-    made.begin([])
     yield made
     made.close()
     made.deleteLater()

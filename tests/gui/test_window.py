@@ -34,6 +34,7 @@ def opened(window: MainWindow, qtbot: QtBot, template: str = TEMPLATE) -> Docume
 
 
 def test_the_start_page_shows_templates_and_one_opens_analysed(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin([])
     assert len(window.start.templates.cards) >= 40
     qtbot.waitUntil(lambda: any(c.has_picture for c in window.start.templates.cards), timeout=20_000)
     window.start.templates.cards[0].opened.emit()
@@ -106,21 +107,25 @@ ASKING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("action_id", sorted(set(all_actions()) - ASKING))
-def test_every_action_runs_with_and_without_a_document(
-    action_id: str, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    window.run(action_id)
-    for popup in QApplication.topLevelWidgets():
-        if isinstance(popup, CommandPalette):
-            popup.close()
-    window.workspace.add(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
-    document = window.document
-    assert document is not None
-    document.session.select([GPU0, ((), Ref("parts", "gpu1")), ((), Ref("parts", "gpu2"))])
-    action = all_actions()[action_id]
-    window.run(action_id)
-    assert isinstance(action.enabled_when(window), bool)
+def test_every_action_runs_with_and_without_a_document(window: MainWindow, qtbot: QtBot) -> None:
+    warnings: list[str] = []
+    for action_id in sorted(set(all_actions()) - ASKING):
+        window.show_start()
+        window.run(action_id)
+        close_popups()
+        window.workspace.close_all()
+        window.workspace.add(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
+        document = window.document
+        assert document is not None
+        document.session.warned.connect(warnings.append)
+        document.session.select([GPU0, ((), Ref("parts", "gpu1")), ((), Ref("parts", "gpu2"))])
+        window.run(action_id)
+        close_popups()
+        window.workspace.close_all()
+    assert not warnings
+
+
+def close_popups() -> None:
     for popup in QApplication.topLevelWidgets():
         if isinstance(popup, CommandPalette):
             popup.close()
@@ -143,12 +148,12 @@ def test_inserting_from_the_palette_by_keyboard(window: MainWindow, qtbot: QtBot
     window.search_parts()
     assert window.docks is not None
     parts = window.docks.parts
-    qtbot.keyClicks(parts.search, "H100 SXM")
+    qtbot.keyClicks(parts.search, "ConnectX-7")
     qtbot.keyClick(parts.search, Qt.Key.Key_Return)
     assert window.document is not None
     added = list(window.document.session.design.parts.values())
     assert len(added) == 1
-    assert added[0].kind in ("gpu", "server")
+    assert "ConnectX" in window.document.session.design.part_types[added[0].type].title
 
 
 def test_a_template_put_into_an_empty_design_brings_parts_and_workloads(window: MainWindow, qtbot: QtBot) -> None:
@@ -278,6 +283,7 @@ def test_work_comes_back_after_a_crash_and_nothing_is_asked_after_a_clean_end(
     assert window.workspace.leftovers() == []
     journal = Journal(journal_folder() / "lost.journal")
     journal.record(Design(name="lost", title="Lost work"))
+    journal.close()
     monkeypatch.setattr("designer.interchange.native.journal.is_running", lambda process: False)
     found = window.workspace.leftovers()
     assert [p.name for p in found] == ["lost.journal"]
