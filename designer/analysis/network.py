@@ -10,6 +10,7 @@ NVLink domain, a single switch.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -40,15 +41,14 @@ _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
-    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], share of payload."""
+    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], latency [s]."""
 
     domain: int
     shared: bool
     rate: float
     status: Status
-    achievable: float
-    achievable_low: float
-    achievable_high: float
+    latency: float
+    latency_source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,6 @@ class Network:
     domain: Int
     count: Int
     rate: Float
-    achievable: Float
     first_resource: Int
     cables: Int
     full: Bool
@@ -167,11 +166,9 @@ def _facts(design: Design, net: Netlist, definition: Link | Wiring, memory: Part
         if given and quantity:
             rate, status = given, quantity.status
     if kind is None:
-        return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 1.0, 1.0, 1.0)
-    good = kind.achievable
-    return LinkFacts(
-        _DOMAIN_CODE[kind.domain], kind.duplex is Duplex.SHARED, rate, status, good.value, good.low, good.high
-    )
+        return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 0.0, "")
+    shared = kind.duplex is Duplex.SHARED
+    return LinkFacts(_DOMAIN_CODE[kind.domain], shared, rate, status, kind.latency.value, kind.latency.source)
 
 
 def _memory_ends(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
@@ -251,7 +248,6 @@ def _build(design: Design) -> Network:
         domain=domain,
         count=count,
         rate=rate,
-        achievable=np.array([f.achievable for f in facts], dtype=np.float64)[take],
         first_resource=first,
         cables=cables,
         full=full,
@@ -269,18 +265,42 @@ _networks = Remembered(_build, most=NETWORKS_LIMIT)
 
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
-    """Channels of a flow as it meets them from its source."""
+    """Channels of a flow as it meets them from its source; split flows level by level."""
+    ends = {channel: network.ends(channel) for channel in channels}
     by_start: dict[int, list[int]] = {}
     for channel in channels:
-        by_start.setdefault(network.ends(channel)[0], []).append(channel)
+        by_start.setdefault(ends[channel][0], []).append(channel)
+    return _one_way(source, by_start, ends, len(channels)) or _by_level(source, by_start, ends)
+
+
+def _one_way(source: int, by_start: dict[int, list[int]], ends: dict[int, tuple[int, int]], n: int) -> list[int]:
+    """The channels as one way that may come by a part again (a stop in memory, a turn at the root); else nothing."""
+    left = {part: list(found) for part, found in by_start.items()}
+    way: list[int] = []
+    trail: list[tuple[int, int]] = [(source, -1)]
+    while trail:
+        at, channel = trail[-1]
+        if left.get(at):
+            step = left[at].pop()
+            trail.append((ends[step][1], step))
+        else:
+            trail.pop()
+            way.append(channel)
+    way = way[-2::-1]
+    joined = all(ends[one][1] == ends[other][0] for one, other in pairwise(way))
+    return way if joined and len(way) == n else []
+
+
+def _by_level(source: int, by_start: dict[int, list[int]], ends: dict[int, tuple[int, int]]) -> list[int]:
+    left = dict(by_start)
     ordered: list[int] = []
     todo, seen = [source], {source}
     while todo:
         at = todo.pop(0)
-        for channel in by_start.pop(at, ()):
+        for channel in left.pop(at, ()):
             ordered.append(channel)
-            end = network.ends(channel)[1]
+            end = ends[channel][1]
             if end not in seen:
                 seen.add(end)
                 todo.append(end)
-    return ordered + [c for left in by_start.values() for c in left]
+    return ordered + [c for rest in left.values() for c in rest]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
-from designer.analysis.hashing import draw
+from designer.analysis.hashing import draw, mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import hashed_ways, measure, split_ways
@@ -212,8 +212,9 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
     reached = np.zeros(len(legs), dtype=bool)
     reached[row] = True
     found.lost.append(legs.flow[~reached])
+    labels = _labels(legs)
     if hashed:
-        row, uplink, part = _draw(row, uplink, fabric.cables, network.design.policy.hash_seed)
+        row, uplink, part = _draw(row, uplink, fabric.cables, labels, network.design.policy.hash_seed)
     else:
         weight = fabric.cables[uplink].astype(np.float64)
         part = weight / np.bincount(row, weight, len(legs))[row]
@@ -234,7 +235,7 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
             again, entry = _expand(which, ways.last_request, np.bincount(ways.last_request, minlength=len(first)))
             _arrive(fabric, legs, row[again], ways.last_switch[entry], part[again] * ways.last_share[entry], found)
             return False
-    ways = hashed_ways(fabric.graph, distances, np.arange(len(row)), switch, goal, network.design.policy.hash_seed)
+    ways = hashed_ways(fabric.graph, distances, labels[row], switch, goal, network.design.policy.hash_seed)
     at = ways.request
     found.add(legs.flow[row[at]], ways.channel, (legs.share[row] * part)[at] * ways.share)
     at = ways.last_request
@@ -260,11 +261,17 @@ def _arrive(fabric: Fabric, legs: Legs, row: Int, switch: Int, part: Float, foun
 def _targets(fabric: Fabric, gateways: Int) -> tuple[list[tuple[int, ...]], Int]:
     """Distinct sets of switches the gateways are cabled to, and the set of each gateway."""
     unique, which = np.unique(gateways, return_inverse=True)
-    low, high = fabric.uplink_start[unique].tolist(), fabric.uplink_start[unique + 1].tolist()
-    switches = fabric.to_switch.tolist()
-    sets: dict[tuple[int, ...], int] = {}
-    of = [sets.setdefault(tuple(sorted(set(switches[a:b]))), len(sets)) for a, b in zip(low, high, strict=True)]
-    return list(sets), np.array(of, dtype=np.int64)[which]
+    low = fabric.uplink_start[unique]
+    fan = fabric.uplink_start[unique + 1] - low
+    of = np.zeros(len(unique), dtype=np.int64)
+    sets: list[tuple[int, ...]] = []
+    for width in np.unique(fan).tolist():
+        rows = np.flatnonzero(fan == width)
+        switches = fabric.to_switch[low[rows][:, None] + np.arange(width)]
+        alike, number = np.unique(switches, axis=0, return_inverse=True)
+        of[rows] = len(sets) + number.ravel()
+        sets += [tuple(row) for row in alike.tolist()]
+    return sets, of[which]
 
 
 def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
@@ -276,10 +283,15 @@ def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
     )
 
 
-def _draw(row: Int, uplink: Int, cables: Int, seed: int) -> tuple[Int, Int, Float]:
+def _labels(legs: Legs) -> Int:
+    """What switches hash: flow and gateways, not the order of routing, so that edits elsewhere keep it."""
+    return (mix(legs.source, legs.target, legs.flow) >> np.uint64(1)).astype(np.int64)
+
+
+def _draw(row: Int, uplink: Int, cables: Int, labels: Int, seed: int) -> tuple[Int, Int, Float]:
     """One of the uplinks of each row, by a hash, each cable equally likely. Rows are ascending."""
     rows, head = np.unique(row, return_index=True)
-    chance = draw(seed, rows)
+    chance = draw(seed, labels[rows])
     upto = np.cumsum(cables[uplink])
     before = np.concatenate([[0], upto])[head]
     after = np.concatenate([upto[head[1:] - 1], upto[-1:]])

@@ -291,6 +291,8 @@ def _ports(design: Design) -> Iterator[Problem]:
     assert net is not None
     told: set[tuple[int, tuple[str, ...]]] = set()
     for kind, counts in used.links.items():
+        if kind not in link_kinds():
+            continue
         candidates = np.flatnonzero(counts)
         # equal parts with equal use need one look
         _, first = np.unique(np.stack([net.part_def[candidates], counts[candidates]]), axis=1, return_index=True)

@@ -890,8 +890,8 @@ class MainWindow(QMainWindow):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         ids = (
-            ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy", "edit.duplicate",
-             "edit.delete", "", "view.fit_selection")
+            ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
+             "edit.duplicate", "edit.delete", "", "view.fit_selection")
             if picked is not None
             else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit")
         )  # fmt: skip

@@ -167,7 +167,8 @@ def test_a_template_put_into_an_empty_design_brings_parts_and_workloads(window: 
 
 def test_pasting_a_topology_offers_to_import_it(window: MainWindow, qtbot: QtBot) -> None:
     matrix = (
-        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV12\tPXB\t0-31\t0\nGPU1\tNV12\t X \tSYS\t32-63\t1\n"
+        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
+        "GPU0\t X \tNV12\tPXB\t0-31\t0\nGPU1\tNV12\t X \tSYS\t32-63\t1\n"
         "NIC0\tPXB\tSYS\t X \n\nLegend:\n  X    = Self\n"
     )
     QGuiApplication.clipboard().setText(matrix)

@@ -69,12 +69,16 @@ class Near:
 
     def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
         """Whether each switch is near its target."""
-        word = self.bits[switch, target >> 6]
-        return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
+        return _has(self.bits, switch, target)
 
     def size(self, target: Int) -> Int:
         """How many switches are near each target."""
         return self.start[target + 1] - self.start[target]
+
+
+def _has(bits: Bits, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
+    word = bits[switch, target >> 6]
+    return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +98,8 @@ class Distances:
         if k not in self._near:
             bits = self.levels[k]
             bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
-            target, switch = np.nonzero(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            table = np.ascontiguousarray(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            target, switch = np.divmod(np.flatnonzero(table.view(np.bool_)), table.shape[1])
             start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[1]))])
             self._near[k] = Near(bits, start, switch.astype(np.int64))
         return self._near[k]
@@ -103,7 +108,7 @@ class Distances:
         """Distance of pairs [steps], −1 where there is no way."""
         found = np.full(len(switch), -1, dtype=np.int64)
         for k in range(len(self.levels)):
-            found[self.near(k).has(switch, target)] = k
+            found[_has(self.levels[k], switch, target)] = k
         return found
 
 
@@ -158,14 +163,21 @@ def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: I
     return _walk(graph, distances, request, switch, target, share, None)
 
 
-def hashed_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, seed: int) -> Ways:
-    """Ways on which each request takes one next hop at every switch, chosen by a hash of request and switch."""
-    return _walk(graph, distances, request, switch, target, np.ones(len(request)), seed)
+def hashed_ways(graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int) -> Ways:
+    """Ways on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
+
+    Parameters
+    ----------
+    labels : (n,) what switches see of each request, as they see addresses and ports
+    """
+    request = np.arange(len(labels))
+    return _walk(graph, distances, request, switch, target, np.ones(len(request)), (labels, seed))
 
 
 def _walk(
-    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float, seed: int | None
-) -> Ways:
+    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float,
+    hashed: tuple[Int, int] | None,
+) -> Ways:  # fmt: skip
     out: list[tuple[Int, Int, Float]] = []
     done: list[tuple[Int, Int, Float]] = []
     left = distances.of(switch, target)
@@ -179,28 +191,41 @@ def _walk(
             continue
         if not len(request):
             break
-        pair = switch * (int(target.max()) + 1) + target
-        _, first, which = np.unique(pair, return_index=True, return_inverse=True)
+        first, which = _alike(graph, switch, target)
         step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
         head = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(first)))])
-        if seed is None:
+        if hashed is None:
             fan = np.diff(head)[which]
             entry, source = _ranges(head[which], head[which] + fan)
             chosen = step[entry]
             part = share[source] * graph.cables[chosen] / total[which][source]
         else:
             source = np.arange(len(request))
-            chosen = step[_pick(request, switch, which, cables, head, total, seed)]
+            labels, seed = hashed
+            chosen = step[_pick(labels[request], switch, which, cables, head, total, seed)]
             part = share
         out.append((request[source], graph.channel[chosen], part))
         request, target, left = request[source], target[source], left[source] - 1
         switch, share = graph.to[chosen], part
-        if seed is None:
+        if hashed is None:
             request, switch, target, share, left = _merge(request, switch, target, share, left)
         going = np.ones(len(request), dtype=bool)
     return Ways(*_joined(out), *_joined(done))
+
+
+def _alike(graph: SwitchGraph, switch: Int, target: Int) -> tuple[Int, Int]:
+    """First request of each pair of switch and target, and the pair of each request.
+
+    Where there are fewer requests than pairs could be, few are alike, and looking for them costs more than it saves.
+    """
+    span = int(target.max()) + 1
+    if len(switch) < graph.n_switches * span:
+        every = np.arange(len(switch))
+        return every, every
+    _, first, which = np.unique(switch * span + target, return_index=True, return_inverse=True)
+    return first, which
 
 
 def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
@@ -208,7 +233,7 @@ def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: I
     steps: list[Int] = []
     owners: list[Int] = []
     degree = graph.start[switch + 1] - graph.start[switch]
-    for k in np.unique(left):
+    for k in np.flatnonzero(np.bincount(left)):
         rows = np.flatnonzero(left == k)
         near = distances.near(int(k) - 1)
         # Coming down from a core with hundreds of ports, the few switches next to the target are the shorter list.
@@ -219,6 +244,8 @@ def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: I
                 steps.append(step)
                 owners.append(chosen[owner])
     step, owner = np.concatenate(steps), np.concatenate(owners)
+    if len(steps) == 1:
+        return step, owner
     order = np.argsort(owner, kind="stable")
     return step[order], owner[order]
 
@@ -246,9 +273,11 @@ def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
     return np.arange(len(owner)) - np.repeat(np.cumsum(size) - size - low, size), owner
 
 
-def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
+def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
     """One of the steps of each request's pair, by a hash, each cable equally likely."""
-    chance = draw(seed, request, switch)
+    chance = draw(seed, label, switch)
+    if cables.min() == cables.max():
+        return head[which] + (chance * np.diff(head)[which]).astype(np.int64)
     upto = np.cumsum(cables)
     before = np.concatenate([[0], upto])[head[:-1]]
     return np.searchsorted(upto, before[which] + chance * total[which], side="right").astype(np.int64)
@@ -256,12 +285,14 @@ def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: 
 
 def _merge(request: Int, switch: Int, target: Int, share: Float, left: Int) -> tuple[Int, Int, Int, Float, Int]:
     """Traffic of one request that meets again at a switch becomes one."""
-    order = np.lexsort((switch, request))
-    request, switch, target, share, left = request[order], switch[order], target[order], share[order], left[order]
-    new = np.ones(len(request), dtype=bool)
-    new[1:] = (request[1:] != request[:-1]) | (switch[1:] != switch[:-1])
-    first = np.flatnonzero(new)
-    return request[first], switch[first], target[first], np.add.reduceat(share, first), left[first]
+    if not len(request):
+        return request, switch, target, share, left
+    key = request * (int(switch.max()) + 1) + switch
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    share, kept = np.add.reduceat(share[order], first), order[first]
+    return request[kept], switch[kept], target[kept], share, left[kept]
 
 
 def _joined(pieces: list[tuple[Int, Int, Float]]) -> tuple[Int, Int, Float]:

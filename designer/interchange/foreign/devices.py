@@ -25,6 +25,8 @@ class Architecture:
         Nominal payload rate of one such link per direction, spelled.
     links
         The most such links one accelerator has; 0 where unknown or none.
+    compute_capability
+        Of its data-centre GPUs, or empty.
     """
 
     name: str
@@ -33,6 +35,18 @@ class Architecture:
     link_rate: str = ""
     links: int = 0
     status: Status = Status.SECONDARY
+    compute_capability: str = ""
+
+
+#: the NVSwitch that boards of a compute capability carry: the newest not newer than the GPU
+_NVSWITCHES: Final = {7: "nvswitch-gen1", 8: "nvswitch-gen2", 9: "nvswitch-gen3", 10: "nvswitch-gen4"}
+
+
+def nvswitch_type(compute_capability: str) -> str:
+    """Id of the part type of the NVSwitches beside GPUs of a compute capability such as "9.0"; empty if unknown."""
+    major = compute_capability.partition(".")[0]
+    fitting = [known for known in _NVSWITCHES if major.isdigit() and known <= int(major)]
+    return f"nvswitch/nvidia/{_NVSWITCHES[max(fitting)]}" if fitting else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +61,13 @@ class Device:
 KEPLER: Final = Architecture("Kepler", 3)
 FERMI: Final = Architecture("Fermi", 2)
 MAXWELL: Final = Architecture("Maxwell", 3)
-PASCAL: Final = Architecture("Pascal", 3, "nvlink", "20 GB/s", 4)
-VOLTA: Final = Architecture("Volta", 3, "nvlink", "25 GB/s", 6)
+PASCAL: Final = Architecture("Pascal", 3, "nvlink", "20 GB/s", 4, compute_capability="6.0")
+VOLTA: Final = Architecture("Volta", 3, "nvlink", "25 GB/s", 6, compute_capability="7.0")
 TURING: Final = Architecture("Turing", 3, "nvlink", "25 GB/s", 2)
-AMPERE: Final = Architecture("Ampere GA100", 4, "nvlink", "25 GB/s", 12)
+AMPERE: Final = Architecture("Ampere GA100", 4, "nvlink", "25 GB/s", 12, compute_capability="8.0")
 AMPERE_GA102: Final = Architecture("Ampere GA102", 4, "nvlink", "14.0625 GB/s", 4)
 ADA: Final = Architecture("Ada", 4)
-HOPPER: Final = Architecture("Hopper", 5, "nvlink", "25 GB/s", 18)
+HOPPER: Final = Architecture("Hopper", 5, "nvlink", "25 GB/s", 18, compute_capability="9.0")
 BLACKWELL: Final = Architecture("Blackwell", 5, "nvlink", "50 GB/s", 18)
 BLACKWELL_RTX: Final = Architecture("Blackwell GB20x", 5)
 VEGA20: Final = Architecture("Vega 20", 4, "xgmi", "46 GB/s", 2, Status.UNVERIFIED)

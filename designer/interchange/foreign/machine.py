@@ -18,7 +18,7 @@ from designer.errors import CatalogError, ExchangeError
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
 from designer.interchange.foreign.cpus import CpuModel, NumaHint, sockets_of
-from designer.interchange.foreign.devices import Architecture, Device
+from designer.interchange.foreign.devices import Architecture, Device, nvswitch_type
 from designer.interchange.foreign.importer import Imported
 from designer.sources import Status
 from designer.units import write
@@ -282,8 +282,30 @@ class Machine:
         """Ids of the parts of these kinds, in order."""
         return [p.id for p in self.parts.values() if p.kind in kinds]
 
+    def _type_switches(self) -> None:
+        """Give NVSwitches the part type that boards with such GPUs carry."""
+        for link in self.links.values():
+            for gpu, switch in ((link.a, link.b), (link.b, link.a)):
+                if self.parts[switch].kind != "nvswitch" or self.parts[switch].type or self.parts[gpu].kind != "gpu":
+                    continue
+                part = self.parts[gpu]
+                known = part.overrides.get("compute_capability")
+                if known is None and part.type:
+                    known = self.types[part.type].values.get("compute_capability")
+                found = type_for("nvswitch", nvswitch_type(str(known.value))) if known is not None else None
+                if found is not None:
+                    self.types[found.id] = found
+                    self.parts[switch] = self.parts[switch].model_copy(update={"type": found.id})
+                    self.note(
+                        "IMP-DERIVED-NVSWITCH",
+                        Severity.INFO,
+                        "the generation of the NVSwitches follows from the GPUs",
+                        switch,
+                    )
+
     def finish(self, title: str = "", description: str = "") -> Imported:
         """The design and all findings."""
+        self._type_switches()
         gpus, memory = self.of_kind("gpu"), self.of_kind("memory")
         workloads: list[WorkloadSpec] = []
         if len(gpus) >= 2 and memory:

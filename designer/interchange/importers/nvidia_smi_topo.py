@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from designer.errors import ExchangeError
+from designer.fields import Quantity
 from designer.findings import Severity
 from designer.interchange.foreign.cpus import GRACE, UNKNOWN, UNKNOWN_GEN5, NumaHint, memory_share
 from designer.interchange.foreign.devices import (
@@ -80,7 +81,12 @@ class _Reader:
             number = int(row.name[3:]) if gpu or re.fullmatch(r"NIC[0-9]{1,4}", row.name, re.ASCII) else None
             name = "" if gpu else matrix.legend.get(row.name, row.name)
             self.parts[index] = machine.add(
-                "gpu" if gpu else "nic", number=number, parent=self.server, name=name, attributes=attributes
+                "gpu" if gpu else "nic",
+                number=number,
+                parent=self.server,
+                name=name,
+                attributes=attributes,
+                overrides=self._guessed() if gpu else None,
             )
         domains = self._domains()
         homes = self._draw_domains(domains)
@@ -218,6 +224,13 @@ class _Reader:
             return
         for a, b, count in _pairs(matrix):
             machine.accelerator_link(self.parts[a], self.parts[b], count, self.architecture, "nvlink", Status.ASSUMED)
+
+    def _guessed(self) -> dict[str, Quantity]:
+        """What the number of NVLinks tells of a GPU; models of the algorithms of collectives need it."""
+        if self.architecture is None or not self.architecture.compute_capability:
+            return {}
+        note = "from the number of NVLinks"
+        return {"compute_capability": self.machine.fact(self.architecture.compute_capability, note, Status.ASSUMED)}
 
     def _guess_architecture(self) -> Architecture | None:
         """Which GPUs have so many NVLinks. V100 pairs may have fewer than all, so the largest total decides."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from designer.catalog.parttype import Domain, link_kinds
 from designer.design.geometry import STATUSES, Geometry
 from designer.design.routes import CURVE, beside, wire_width
 from designer.report.drawing import cards, legend
+from designer.report.drawing.chosen import chosen_part
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
 from designer.report.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.loads import Loads
@@ -21,27 +22,42 @@ from designer.units import format_quantity
 
 _MARGIN: Final = 32.0
 _TITLE: Final = 22.0
+#: a picture is at least this wide, and becomes wider for its title up to this
+_NARROWEST: Final = 480.0
+_WIDEST: Final = 1000.0
 #: a wire this full shows its numbers
 _FULL: Final = 0.95
 #: at most so many labels of bundles, then they are left out
 _LABELS: Final = 48
+#: where labels are tried, from the middle of their wire
+_ASIDE: Final = (-9, -31, 13, -53, 35, -75, 57)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is in a picture besides boxes and wires."""
+    """What is in a picture besides boxes and wires.
+
+    Parameters
+    ----------
+    chosen
+        Paths of the only parts and groups drawn, with all they contain and the wires among them; empty: everything.
+    """
 
     title: str = ""
     subtitle: str = ""
     legend: bool = True
     labels: bool = True
+    chosen: frozenset[str] = field(default_factory=frozenset[str])
 
 
 def compose(geometry: Geometry, colours: Palette, options: Options = Options(), loads: Loads | None = None) -> Picture:
     """The whole picture of a design, everything in full detail."""
+    if options.chosen:
+        geometry, loads = chosen_part(geometry, options.chosen, loads)
     elements: list[Element] = []
     cards.add_containers(elements, geometry, colours)
     _add_wires(elements, geometry, colours, loads)
+    cards.add_headers(elements, geometry, colours)
     cards.add_cards(elements, geometry, colours)
     if options.labels:
         _add_labels(elements, geometry, colours, loads)
@@ -82,15 +98,14 @@ def _stroke(geometry: Geometry, points: npt.NDArray[np.float64], w: int, colour:
 
 def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
     """Numbers on full wires; without loads, what bundles between closed cards of a network are made of."""
-    taken: list[tuple[float, float, float, float]] = []
+    cards = np.flatnonzero(~geometry.is_container)
+    taken = [(float(x), float(y), float(w), float(h)) for x, y, w, h in geometry.rect[cards]]
     texts = _load_texts(geometry, loads) if loads is not None else _bundle_texts(geometry)
     for w, text, bound in texts[:_LABELS]:
         x, y = _middle(geometry, w)
         width = text_width(text, 12, bold=bound) + 12
-        box = next(
-            (b for b in ((x - width / 2, y + d, width, 18.0) for d in (-9, -31, 13, -53, 35)) if not _covers(b, taken)),
-            None,
-        )
+        places = ((x - width / 2, y + aside, width, 18.0) for aside in _ASIDE)
+        box = next((place for place in places if not _covers(place, taken)), None)
         if box is None:
             continue
         taken.append(box)
@@ -152,7 +167,7 @@ def _framed(
 ) -> Picture:
     """The elements with a title above and a legend below."""
     x, y, width, height = geometry.bounds()
-    width = max(width, 480.0)
+    width = max(width, _NARROWEST, min(text_width(options.title, _TITLE, bold=True), _WIDEST))
     around: list[Element] = []
     top = y - _MARGIN
     if options.subtitle:

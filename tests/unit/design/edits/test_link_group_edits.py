@@ -15,6 +15,7 @@ from designer.errors import DocumentError
 def small(replicas: int = 4) -> Design:
     """A group of boxes with a NIC each, and two leaves."""
     content = Block.model_validate({"parts": [Part(id="nic", kind="nic")]})
+    boxes = Group(id="boxes", replicas=replicas, content=content, exceptions={3: Block(parts=content.parts)})
     return Design.model_validate(
         {
             "name": "small",
@@ -23,9 +24,7 @@ def small(replicas: int = 4) -> Design:
                 Link(id="up", a="leaf0", b="leaf1", kind="ethernet", a_port="p1", b_port="p2"),
                 Link(id="last", a="boxes[3]/nic", b="leaf0", kind="ethernet"),
             ],
-            "groups": [
-                Group(id="boxes", replicas=replicas, content=content, exceptions={3: Block(parts=content.parts)})
-            ],
+            "groups": [boxes],
             "wirings": [
                 Wiring(id="all", pattern="mesh", a="boxes[*]/nic", b="leaf{0-1}", kind="ethernet"),
                 Wiring(id="some", pattern="mesh", a="boxes[1-3]/nic", b="leaf0", kind="ethernet"),
