@@ -97,16 +97,15 @@ class Canvas(QWidget):
         self,
         session: Session,
         theme: CanvasTheme = LIGHT,
-        svg_of: Callable[[str, str], str | None] = lambda name, colour: None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.session = session
         self.scenery = Scenery(session.design, theme)
-        self.pencil = Pencil(theme.family, GlyphSource(svg_of))
+        self.pencil = Pencil(theme.family, GlyphSource())
         self.screen_ = Screen(self.pencil, lambda: self.scenery.stage, self._better, self)
         self.camera = Camera(self._view_moved, self)
-        self.show_grid = True
+        self.show_minimap = True
         #: calls to the painter within the last frame
         self.last_calls = 0
         self._fitted = False
@@ -431,7 +430,7 @@ class Canvas(QWidget):
     # ---- view
 
     def _view_moved(self) -> None:
-        self.minimap.update()
+        self._place_minimap()
         self.view_changed.emit()
         self.update()
 
@@ -439,6 +438,15 @@ class Canvas(QWidget):
         overview = self.screen_.overview
         self.minimap.show_picture(overview.pixmap, overview.frame)
         self.update()
+
+    def _place_minimap(self) -> None:
+        """The minimap helps where there is room for it and more to see than what is in sight."""
+        x, y, w, h = self.camera.view.visible()
+        bx, by, bw, bh = self.scenery.geometry.bounds()
+        whole = bx >= x and by >= y and bx + bw <= x + w and by + bh <= y + h
+        roomy = self.width() > 480 and self.height() > 320
+        self.minimap.setVisible(self.show_minimap and roomy and not whole)
+        self.minimap.update()
 
     def _centre(self, x: float, y: float) -> None:
         view = self.camera.view
@@ -473,7 +481,7 @@ class Canvas(QWidget):
         self.camera.view = self.camera.view.sized(self.width(), self.height())
         self.screen_.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
-        self.minimap.setVisible(self.width() > 480 and self.height() > 320)
+        self._place_minimap()
         if not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
@@ -494,9 +502,9 @@ class Canvas(QWidget):
         stage, scenery = self.scenery.stage, self.scenery
         region: Rect = (0.0, 0.0, float(self.screen_.backing.width), float(self.screen_.backing.height))
         found = selection(stage, frame, region, scenery.selected, scenery.selected_wires) if not self._busy() else []
-        if not self.camera.gliding:
+        if not self.tool.quiet:
             found += values(stage, frame, region, self.measure)
-        found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
+            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
         found += self.tool.overlay(frame, region)
         found += legend(stage, frame, region, self.measure)
         for batch in found:

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import part_kinds
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Rects
-from designer.gui.canvas.canvas_theme import STEPS, mixed
+from designer.gui.canvas.canvas_theme import STEPS
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Frame, Stage
+from designer.report.drawing.palette import mixed
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -63,8 +64,8 @@ def containers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     frames = boxes[stage.is_frame[boxes]]
     radius = _radius(frame, 6)
     if len(frames):
-        fill = mixed(theme.background, theme.note, 0.35)
-        found.append(Boxes(frame.boxes(geometry.rect[frames]), fill, theme.note_edge, _edge(frame), radius))
+        rects = frame.boxes(geometry.rect[frames])
+        found.append(Boxes(rects, theme.frame, theme.container_edges[0], _edge(frame), radius))
     block = is_block(stage, frame, boxes)
     opened = boxes[geometry.is_container[boxes] & ~block]
     for depth in np.unique(geometry.depth[opened]).tolist():

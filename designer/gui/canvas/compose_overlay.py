@@ -17,7 +17,7 @@ from designer.gui.canvas.live import SATURATED
 from designer.gui.canvas.snapping import Guide
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
-from designer.gui.canvas.ways import middles, pieces, ways
+from designer.gui.canvas.ways import pieces, ways
 from designer.units import format_quantity
 
 Float = npt.NDArray[np.float64]
@@ -28,6 +28,7 @@ Measure = Callable[[str, int, bool], float]
 #: so many values and badges are shown at once
 _MOST_LABELS: Final = 40
 _MOST_BADGES: Final = 24
+_MOST_BOUND: Final = 200
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
 
@@ -65,14 +66,14 @@ def selection(stage: Stage, frame: Frame, region: Rect, boxes: Int, wires: Int) 
     return found
 
 
-def wire_glow(stage: Stage, frame: Frame, wires: Int, colour: str) -> list[Batch]:
+def wire_glow(stage: Stage, frame: Frame, wires: Int, colour: str, strength: str = "90") -> list[Batch]:
     """Wires drawn broad and translucent over themselves."""
     geometry = stage.geometry
     route = frame.points(geometry.wire_route[wires])
     lines = [pieces(group.points) for group in ways(wires, route, geometry.wire_shape[wires])]
     found: list[Batch] = []
     if lines:
-        found.append(Lines(np.concatenate(lines), colour + "90", 5.0 * frame.ratio, (), False))
+        found.append(Lines(np.concatenate(lines), colour + strength, 6.0 * frame.ratio, (), False))
     return found
 
 
@@ -184,9 +185,9 @@ def values(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[B
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
-    points = _middles(stage, frame, busy)
-    for k in order[: 3 * _MOST_LABELS].tolist():
-        wire = int(busy[k])
+    busy = busy[order[: 3 * _MOST_LABELS]]
+    points = _points(stage, frame, busy)
+    for k, wire in enumerate(busy.tolist()):
         d = int(np.nan_to_num(live.used[wire]).argmax())
         text = amount(float(live.load[wire, d]), float(live.limit[wire, d]))
         x, y = points[k].tolist()
@@ -206,20 +207,22 @@ def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: fl
     if not len(bound):
         return []
     theme = stage.theme
+    found: list[Batch] = []
     if frame.level is Level.FAR:
         cut = stage.cut(frame.octave)
         merged = np.unique(cut.of_wire[bound])
         lines = cut.lines[merged[merged >= 0]]
         points = frame.points((lines[:, :2] + lines[:, 2:]) / 2)
     else:
-        points = _middles(stage, frame, bound)
+        bound = bound[:_MOST_BOUND]
+        found += wire_glow(stage, frame, bound, theme.bound, "58")
+        points = _points(stage, frame, bound)
     x, y, w, h = region
     seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
     points = points[seen]
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
-    found: list[Batch] = []
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
     for px, py in points[:_MOST_BADGES].tolist():
         plate, label = pill("bound", px, py - shift, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
@@ -235,13 +238,10 @@ def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: fl
     return found + _stacked(plates, labels)
 
 
-def _middles(stage: Stage, frame: Frame, wires: Int) -> Float:
-    geometry = stage.geometry
-    found = np.empty((len(wires), 2))
-    route = frame.points(geometry.wire_route[wires])
-    for group in ways(np.arange(len(wires)), route, geometry.wire_shape[wires]):
-        found[group.wires] = middles(group.points)
-    return found
+def _points(stage: Stage, frame: Frame, wires: Int) -> Float:
+    """Where on wires values are written, device pixels. : (k, 2)"""
+    found = np.array([stage.label_point(wire) for wire in wires.tolist()], dtype=np.float64).reshape(-1, 2)
+    return frame.points(found)
 
 
 def _free(plate: Boxes, taken: list[tuple[float, float, float, float]]) -> bool:
@@ -275,7 +275,7 @@ def legend(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[B
     px = round(10 * r)
     cell_w, cell_h, pad = round(34 * r), round(9 * r), round(9 * r)
     count = len(theme.heat)
-    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 3.1) + 2 * pad
+    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad
     left, top = region[0] + 12 * r, region[1] + region[3] - high - 12 * r
     plate = Boxes(np.array([[left, top, wide, high]]).round(), theme.pill, theme.container_edges[0], 1, round(5 * r))
     found: list[Batch] = [plate]

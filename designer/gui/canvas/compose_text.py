@@ -124,19 +124,20 @@ def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
             count = f"×{geometry.replicas[box]}"
             wide = (len(count) + 1) * px * 0.66
             badges.append(np.array([x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4]).round())
-            counts.append(
-                Label(x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4, count, px, theme.card, True, "center")
-            )
+            plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
+            counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
+        name = title(geometry, box)
+        if room < min(4.5, 0.56 * len(name)) * px:
+            # too little would be left of it
+            continue
         top = y + (height / 2 - px * 1.35 if two else 0)
-        titles.append(
-            Label(x + indent, top, room, px * 1.4 if two else height, title(geometry, box), px, theme.text, True)
-        )
+        titles.append(Label(x + indent, top, room, px * 1.4 if two else height, name, px, theme.text, True))
         if two:
             details.append(Label(x + indent, y + height / 2 + px * 0.05, room, px * 1.3, text, small, theme.muted))
     found: list[Batch] = [Labels(tuple(titles))]
     if badges:
-        found.append(Boxes(np.array(badges), theme.header_text, theme.header_text, 0, int(max(2, px * 0.5))))
+        found.append(Boxes(np.array(badges), theme.badge, theme.badge, 0, int(max(2, px * 0.5))))
         found.append(Labels(tuple(counts)))
     found.append(Labels(tuple(details)))
     return found

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from designer.gui.canvas.batches import Batch, Lines
 from designer.gui.canvas.compose_boxes import faded
+from designer.gui.canvas.cut import Cut
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.ways import level, offset, pieces, ways
@@ -29,7 +30,9 @@ _SMOOTH: Final = 1500
 
 
 class _Style(NamedTuple):
-    heat: int
+    """How a line is drawn; ``tone`` is a class of utilisation, or −1 − link kind where no load is known."""
+
+    tone: int
     width: float
     assumed: bool
 
@@ -73,11 +76,12 @@ def near(stage: Stage, frame: Frame, chosen: Int, route: Float) -> list[Batch]:
     width = np.round(width_of(geometry.wire_capacity[chosen]) * size * 2) / 2
     heat = live.heat[chosen]
     both: Bool = np.any(heat >= 0, axis=1)
+    idle = -1 - geometry.wire_kind[chosen]
     found: dict[_Style, list[Float]] = {}
     for group in ways(np.arange(len(chosen)), frame.points(route), geometry.wire_shape[chosen]):
         at = group.wires
         two = both[at]
-        _collect(found, group.points[~two], np.full((~two).sum(), -1), width[at[~two]], live.assumed[chosen[at[~two]]])
+        _collect(found, group.points[~two], idle[at[~two]], width[at[~two]], live.assumed[chosen[at[~two]]])
         if two.any():
             rows = at[two]
             thin = np.maximum(np.round(width[rows] * 0.62 * 2) / 2, 1.0)
@@ -96,7 +100,7 @@ def _middle(stage: Stage, frame: Frame, visible: Int) -> list[Batch]:
     merged = merged[merged >= 0]
     if not len(merged):
         return []
-    heat = cut.most(live.heat.max(axis=1).astype(np.float64))[merged].astype(np.int64)
+    heat = _tones(stage, cut, merged)
     size = max(0.55, frame.scale / frame.ratio * 1.2) * frame.ratio
     width = np.maximum(np.round(width_of(cut.total(geometry.wire_capacity)[merged]) * size), 1.0)
     assumed = cut.most(live.assumed.astype(np.float64))[merged] > 0
@@ -110,7 +114,7 @@ def _middle(stage: Stage, frame: Frame, visible: Int) -> list[Batch]:
 
 def _far(stage: Stage, frame: Frame, region: Region, only: Bool | None) -> list[Batch]:
     """Straight lines between what is still told apart."""
-    cut, live, geometry = stage.cut(frame.octave), stage.live, stage.geometry
+    cut, geometry = stage.cut(frame.octave), stage.geometry
     if not len(cut):
         return []
     lines = cut.lines * frame.scale
@@ -127,7 +131,7 @@ def _far(stage: Stage, frame: Frame, region: Region, only: Bool | None) -> list[
     elif stage.lifted_wires is not None:
         seen &= cut.most((~stage.lifted_wires).astype(np.float64)) > 0
     at = np.flatnonzero(seen)
-    heat = cut.most(live.heat.max(axis=1).astype(np.float64))[at].astype(np.int64)
+    heat = _tones(stage, cut, at)
     few = len(cut) <= _SMOOTH
     thick = np.full(len(at), float(max(1, round(frame.ratio))))
     if few:
@@ -151,22 +155,35 @@ def _distinct(lines: Float, heat: Int) -> Int:
     return order[first]
 
 
-def _collect(found: dict[_Style, list[Float]], points: Float, heat: Int, width: Float, assumed: Bool) -> None:
+def _tones(stage: Stage, cut: Cut, merged: Int) -> Int:
+    """Class of utilisation of merged wires, or −1 − kind of their first one. : (k,)"""
+    live, geometry = stage.live, stage.geometry
+    kinds = geometry.wire_kind[cut.wires[cut.first[merged]]]
+    if not live.known:
+        return -1 - kinds
+    heat = cut.most(live.heat.max(axis=1).astype(np.float64))[merged].astype(np.int64)
+    return np.where(heat >= 0, heat, -1 - kinds)
+
+
+def _collect(found: dict[_Style, list[Float]], points: Float, tone: Int, width: Float, assumed: Bool) -> None:
     if not len(points):
         return
-    code = (heat + 1) * 4096 + (width * 4).astype(np.int64) * 2 + assumed
+    code = (tone + 512) * 4096 + (width * 4).astype(np.int64) * 2 + assumed
     for value in np.unique(code).tolist():
-        style = _Style(value // 4096 - 1, (value % 4096 // 2) / 4, bool(value & 1))
+        style = _Style(value // 4096 - 512, (value % 4096 // 2) / 4, bool(value & 1))
         found.setdefault(style, []).append(pieces(points[code == value]))
 
 
 def _batches(stage: Stage, frame: Frame, found: dict[_Style, list[Float]], smooth: bool = True) -> list[Batch]:
     """Idle wires first, the busiest on top."""
-    theme = stage.theme
+    theme, kinds = stage.theme, stage.geometry.wire_kinds
     made: list[Batch] = []
     for style in sorted(found):
         lines = np.concatenate(found[style])
-        colour = theme.wire if style.heat < 0 else faded(stage, theme.heat[style.heat])
+        if style.tone >= 0:
+            colour = faded(stage, theme.heat[style.tone])
+        else:
+            colour = theme.link(kinds[-1 - style.tone])
         dash = tuple(d * frame.ratio for d in _DASH) if style.assumed else ()
         straight = level(lines)
         if straight.any():

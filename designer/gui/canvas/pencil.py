@@ -6,16 +6,18 @@ array, which is kept alive until the call returns.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPen, QPixmap
 from shiboken6 import Shiboken
 
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.glyphs import GlyphSource
+from designer.report.drawing.fonts import font_file
 
 Float = npt.NDArray[np.float64]
 _MAX_CACHED: Final = 20_000
@@ -27,6 +29,13 @@ def colour_of(text: str) -> QColor:
     if len(text) == 9:
         colour.setAlpha(int(text[7:], 16))
     return colour
+
+
+@cache
+def load_fonts() -> None:
+    """Make the fonts of the assets known, so that text looks the same where no fonts are installed."""
+    for bold in (False, True):
+        QFontDatabase.addApplicationFont(str(font_file(bold)))
 
 
 class Pencil:
@@ -42,6 +51,7 @@ class Pencil:
 
     def __init__(self, family: str, glyphs: GlyphSource) -> None:
         self.calls = 0
+        load_fonts()
         self._family = family
         self._glyphs = glyphs
         self._colours: dict[str, QColor] = {}

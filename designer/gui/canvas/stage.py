@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,13 @@ from designer.gui.canvas.grid_index import GridIndex
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import Live
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.ways import along, ways
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+#: shares of a wire's length at which a value may be written, best first
+_SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Stage:
     lifted: Bool | None = None
     lifted_wires: Bool | None = None
     stale: bool = False
+    _label_points: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
     @cached_property
@@ -129,6 +134,24 @@ class Stage:
         held = np.bincount(geometry.parent[inside], minlength=n)
         wide = np.bincount(geometry.parent[inside], weights=geometry.rect[inside, 2], minlength=n)
         return wide / np.maximum(held, 1)
+
+    def label_point(self, wire: int) -> tuple[float, float]:
+        """Where on a wire a value is written: near its middle, but not over a card. Scene units."""
+        found = self._label_points.get(wire)
+        if found is None:
+            found = self._label_points[wire] = self._labelled(wire)
+        return found
+
+    def _labelled(self, wire: int) -> tuple[float, float]:
+        one = np.array([wire])
+        way = ways(one, self.geometry.wire_route[one], self.geometry.wire_shape[one])[0].points
+        for share in _SHARES:
+            x, y = along(way, share)[0].tolist()
+            under = self.box_index.at(x, y, 6.0)
+            if not self.is_card[under].any():
+                return x, y
+        x, y = along(way, 0.5)[0].tolist()
+        return x, y
 
     def cut(self, octave: int | None) -> Cut:
         """Merged wires at a scale of 2 to the power of `octave`; None merges only parallel ones."""

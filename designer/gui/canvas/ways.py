@@ -97,12 +97,12 @@ def pieces(points: Float) -> Float:
     return np.concatenate((points[:, :-1], points[:, 1:]), axis=2).reshape(-1, 4)
 
 
-def middles(points: Float) -> Float:
-    """The point halfway along each way. : (k, v, 2) → (k, 2)"""
+def along(points: Float, part: float) -> Float:
+    """The point a share of the length along each way. : (k, v, 2) → (k, 2)"""
     step = np.diff(points, axis=1)
     length = np.hypot(step[..., 0], step[..., 1])
     run = np.cumsum(length, axis=1)
-    half = run[:, -1] / 2
+    half = run[:, -1] * part
     at = (run < half[:, None]).sum(axis=1).clip(0, step.shape[1] - 1)
     rows = np.arange(len(points))
     done = run[rows, at] - length[rows, at]

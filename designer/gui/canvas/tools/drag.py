@@ -34,6 +34,7 @@ class Drag(Tool):
     hint = "Alt: without snapping · drop into a container or on a link · Esc cancels"
     cursor = Qt.CursorShape.SizeAllCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host, start: Pointer, boxes: Int) -> None:
         super().__init__(host)

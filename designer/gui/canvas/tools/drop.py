@@ -57,6 +57,7 @@ class Drop(Tool):
     hint = "Drop into a container, on a link, or on the canvas · Alt: without the grid"
     cursor = Qt.CursorShape.DragCopyCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host, dragged: Dragged) -> None:
         super().__init__(host)

@@ -40,6 +40,7 @@ class _Aim(Tool):
 
     cursor = Qt.CursorShape.CrossCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None) -> None:
         super().__init__(host)
