@@ -16,8 +16,7 @@ from PySide6.QtGui import QPainter, QPixmap, QRegion
 
 from designer.gui.canvas.batches import Batch, sliced
 from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.stage import Frame
-from designer.gui.canvas.view import Rect
+from designer.gui.canvas.stage import Frame, Regions
 
 #: batches are cut so that a piece takes about this long [µs]
 _PIECE: Final = 2500.0
@@ -25,8 +24,8 @@ _PIECE: Final = 2500.0
 _SLICE: Final = 0.006
 _CALLS: Final = 250
 
-#: what a source of a picture is: batches of a region, made step by step
-Source = Callable[[Frame, Rect], Iterator[list[Batch]]]
+#: what a source of a picture is: batches of some regions, made step by step
+Source = Callable[[Frame, Regions], Iterator[list[Batch]]]
 
 
 @dataclass
@@ -125,21 +124,21 @@ class Backing:
         exposed = QRegion()
         self.pixmap.scroll(dx, dy, self.pixmap.rect(), exposed)
         self.frame = frame
-        for rect in _rects(exposed):
-            self.repair(rect)
+        self.repair(exposed)
 
-    def repair(self, rect: QRect) -> None:
-        """Draw a rectangle of the present frame anew."""
+    def repair(self, region: QRegion) -> None:
+        """Draw a region of the present frame anew."""
         assert self.frame is not None
         assert self.pixmap is not None
-        rect = rect.intersected(self.pixmap.rect())
-        if rect.isEmpty():
+        rects = _rects(region.intersected(self.pixmap.rect()))
+        if not rects:
             return
         painter = QPainter(self.pixmap)
-        painter.setClipRect(rect)
-        painter.fillRect(rect, self.pencil.colour(self.background))
-        region = (float(rect.x()), float(rect.y()), float(rect.width()), float(rect.height()))
-        for batches in self.source(self.frame, region):
+        painter.setClipRegion(region)
+        for rect in rects:
+            painter.fillRect(rect, self.pencil.colour(self.background))
+        regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
+        for batches in self.source(self.frame, regions):
             for batch in batches:
                 self.pencil.draw(painter, batch)
         painter.end()
@@ -160,11 +159,11 @@ class Backing:
     def _started(self, frame: Frame) -> _Job:
         pixmap = QPixmap(self.width, self.height)
         pixmap.fill(self.pencil.colour(self.background))
-        region = (0.0, 0.0, float(self.width), float(self.height))
-        return _Job(frame, pixmap, self._pieces(frame, region))
+        regions = ((0.0, 0.0, float(self.width), float(self.height)),)
+        return _Job(frame, pixmap, self._pieces(frame, regions))
 
-    def _pieces(self, frame: Frame, region: Rect) -> Iterator[Batch]:
-        for batches in self.source(frame, region):
+    def _pieces(self, frame: Frame, regions: Regions) -> Iterator[Batch]:
+        for batches in self.source(frame, regions):
             yield from sliced(batches, _PIECE)
 
     def _advance(self, job: _Job, seconds: float | None, calls: int | None) -> bool:

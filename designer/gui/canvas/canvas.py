@@ -327,7 +327,7 @@ class Canvas(QWidget):
 
     def zoom_to_fit(self, animated: bool = True) -> None:
         """Show the whole design."""
-        bounds = self.scenery.geometry.bounds()
+        bounds = self.scenery.stage.bounds
         view = self.camera.view
         target = view.fitted(bounds) if len(self.scenery.geometry) else View(1.0, 40.0, 40.0, view.width, view.height)
         self._go(target, animated)
@@ -418,7 +418,7 @@ class Canvas(QWidget):
     def image(self, scale: float = 1.0, selected_only: bool = False, transparent: bool = False) -> QImage:
         """The whole design, or what is selected, with all detail."""
         boxes = self.scenery.selected if selected_only and len(self.scenery.selected) else None
-        rect = self.scenery.geometry.bounds() if boxes is None else self.scenery.region(boxes)
+        rect = self.scenery.stage.bounds if boxes is None else self.scenery.region(boxes)
         return picture(self.scenery.stage, self.pencil, rect, scale, transparent)
 
     def settle(self) -> None:
@@ -442,7 +442,7 @@ class Canvas(QWidget):
     def _place_minimap(self) -> None:
         """The minimap helps where there is room for it and more to see than what is in sight."""
         x, y, w, h = self.camera.view.visible()
-        bx, by, bw, bh = self.scenery.geometry.bounds()
+        bx, by, bw, bh = self.scenery.stage.bounds
         whole = bx >= x and by >= y and bx + bw <= x + w and by + bh <= y + h
         roomy = self.width() > 480 and self.height() > 320
         self.minimap.setVisible(self.show_minimap and roomy and not whole)

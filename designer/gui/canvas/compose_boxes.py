@@ -11,7 +11,8 @@ from designer.catalog.parttype import part_kinds
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Rects
 from designer.gui.canvas.canvas_theme import STEPS
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.view import Rect
 from designer.report.drawing.palette import mixed
 
 Float = npt.NDArray[np.float64]
@@ -26,23 +27,26 @@ _GRID: Final = 32
 _GRID_GAP: Final = 28.0
 
 
-def grid_dots(stage: Stage, frame: Frame, region: tuple[float, float, float, float]) -> list[Batch]:
+def grid_dots(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
     """Dots of the grid, far enough apart at any scale."""
     step = float(_GRID)
     while step * frame.scale < _GRID_GAP * frame.ratio:
         step *= 4
+    return [Rects(np.concatenate([_dots(frame, region, step) for region in regions]), stage.theme.grid)]
+
+
+def _dots(frame: Frame, region: Rect, step: float) -> Float:
     x, y, width, height = frame.scene(region)
     columns = np.arange(np.floor(x / step), np.ceil((x + width) / step) + 1) * step
     rows = np.arange(np.floor(y / step), np.ceil((y + height) / step) + 1) * step
     size = max(1.0, round(1.4 * frame.ratio))
     px, py = np.meshgrid(np.round(columns * frame.scale) + frame.x, np.round(rows * frame.scale) + frame.y)
-    dots = np.stack((px.ravel(), py.ravel(), np.full(px.size, size), np.full(px.size, size)), axis=1)
-    return [Rects(dots, stage.theme.grid)]
+    return np.stack((px.ravel(), py.ravel(), np.full(px.size, size), np.full(px.size, size)), axis=1)
 
 
-def visible_boxes(stage: Stage, frame: Frame, region: tuple[float, float, float, float]) -> Int:
-    """Boxes to draw in a region of device pixels, in painter's order; tiny ones inside others are left out."""
-    found = stage.box_index.touching(*frame.scene(region, 8 * frame.ratio))
+def visible_boxes(stage: Stage, frame: Frame, regions: Regions) -> Int:
+    """Boxes to draw in regions of device pixels, in painter's order; tiny ones inside others are left out."""
+    found = frame.touched(stage.box_index, regions, 8.0)
     rect, parent = stage.geometry.rect, stage.geometry.parent
     small = np.maximum(rect[found, 2], rect[found, 3]) * frame.scale < _TINY * frame.ratio
     keep = ~(small & (parent[found] >= 0))

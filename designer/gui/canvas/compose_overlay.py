@@ -174,7 +174,7 @@ def values(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[B
     if frame.level is not Level.NEAR or not stage.live.known:
         return []
     live = stage.live
-    seen = visible_wires(stage, frame, region)
+    seen = visible_wires(stage, frame, (region,))
     used = np.fmax(live.used[seen, 0], live.used[seen, 1])
     busy = seen[np.nan_to_num(used) >= SATURATED]
     if live.on_route is not None:

@@ -11,13 +11,12 @@ from designer.gui.canvas.batches import Batch, Lines
 from designer.gui.canvas.compose_boxes import faded
 from designer.gui.canvas.cut import Cut
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.stage import Frame, Regions, Stage
 from designer.gui.canvas.ways import level, offset, pieces, ways
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
-Region = tuple[float, float, float, float]
 
 #: width at 1 GB/s, growth per tenfold capacity, and the widest wire, scene units
 _WIDTH: Final = (1.0, 1.15, 5.5)
@@ -43,11 +42,11 @@ def width_of(capacity: Float) -> Float:
     return np.clip(least + growth * np.log10(np.maximum(capacity, 1e8) / 1e9), 0.8, most)
 
 
-def wires(stage: Stage, frame: Frame, region: Region, only: Bool | None = None) -> list[Batch]:
-    """The wires in a region of device pixels; with `only` no others."""
+def wires(stage: Stage, frame: Frame, regions: Regions, only: Bool | None = None) -> list[Batch]:
+    """The wires in regions of device pixels; with `only` no others."""
     if frame.level is Level.FAR:
-        return _far(stage, frame, region, only)
-    found = visible_wires(stage, frame, region)
+        return _far(stage, frame, regions, only)
+    found = visible_wires(stage, frame, regions)
     if only is not None:
         found = found[only[found]]
     elif stage.lifted_wires is not None:
@@ -57,9 +56,9 @@ def wires(stage: Stage, frame: Frame, region: Region, only: Bool | None = None) 
     return _middle(stage, frame, found)
 
 
-def visible_wires(stage: Stage, frame: Frame, region: Region) -> Int:
-    """Numbers of the wires that may touch a region of device pixels."""
-    return stage.wire_index.touching(*frame.scene(region, 10 * frame.ratio))
+def visible_wires(stage: Stage, frame: Frame, regions: Regions) -> Int:
+    """Numbers of the wires that may touch regions of device pixels."""
+    return frame.touched(stage.wire_index, regions, 10.0)
 
 
 def near(stage: Stage, frame: Frame, chosen: Int, route: Float) -> list[Batch]:
@@ -112,7 +111,7 @@ def _middle(stage: Stage, frame: Frame, visible: Int) -> list[Batch]:
     return _batches(stage, frame, found, smooth=len(cut) <= 4 * _SMOOTH)
 
 
-def _far(stage: Stage, frame: Frame, region: Region, only: Bool | None) -> list[Batch]:
+def _far(stage: Stage, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
     """Straight lines between what is still told apart."""
     cut, geometry = stage.cut(frame.octave), stage.geometry
     if not len(cut):
@@ -120,10 +119,12 @@ def _far(stage: Stage, frame: Frame, region: Region, only: Bool | None) -> list[
     lines = cut.lines * frame.scale
     lines[:, 0::2] += frame.x
     lines[:, 1::2] += frame.y
-    x, y, width, height = region
     low = np.minimum(lines[:, :2], lines[:, 2:])
     high = np.maximum(lines[:, :2], lines[:, 2:])
-    seen = (high[:, 0] >= x - 4) & (low[:, 0] <= x + width + 4) & (high[:, 1] >= y - 4) & (low[:, 1] <= y + height + 4)
+    seen = np.zeros(len(lines), dtype=bool)
+    for x, y, width, height in regions:
+        across = (high[:, 0] >= x - 4) & (low[:, 0] <= x + width + 4)
+        seen |= across & (high[:, 1] >= y - 4) & (low[:, 1] <= y + height + 4)
     # shorter than a pixel is nothing to see
     seen &= (high - low).max(axis=1) >= frame.ratio
     if only is not None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.design.address import Address, Ref
 from designer.design.diff import Diff
 from designer.design.document import Design
-from designer.design.geometry import Geometry, lay_out, opened_in
+from designer.design.geometry import Geometry, lay_out, opened_in, update
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.editing import Picked, wire_picks
 from designer.gui.canvas.live import (
@@ -58,8 +58,12 @@ class Scenery:
         """The picture."""
         return self.stage.geometry
 
-    def _show(self, design: Design) -> None:
-        geometry = lay_out(design, self._opened(design))
+    def _show(self, design: Design, changes: Diff | None = None, before: Geometry | None = None) -> None:
+        opened = self._opened(design)
+        if changes is not None and before is not None and opened == before.opened:
+            geometry = update(before, design, changes)
+        else:
+            geometry = lay_out(design, opened)
         self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
         for name in ("wires_by_pick", "_map"):
             self.__dict__.pop(name, None)
@@ -78,9 +82,9 @@ class Scenery:
 
     def update(self, changes: Diff) -> Rect | None:
         """Show the design after an edit; the scene rectangle that changed, None for all of it."""
-        before = self.stage
-        self._show(changes.after)
-        return changed_region(before.geometry, self.geometry)
+        before = self.geometry
+        self._show(changes.after, changes, before if before.design is changes.before else None)
+        return changed_region(before, self.geometry)
 
     def show_member(self, within: Address, group: str, member: int | None) -> None:
         """Let an open group show one member, or None for what all share."""

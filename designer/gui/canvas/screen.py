@@ -7,15 +7,15 @@ from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QObject, QRect, QTimer
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QRegion
 
 from designer.gui.canvas.backing import Backing
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose import compose_steps
 from designer.gui.canvas.levels import Level, next_level, next_octave
 from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.stage import Frame, Stage
-from designer.gui.canvas.view import Rect, View, bounds_of
+from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.view import Rect, View
 
 #: pictures that take less than this are drawn within the frame, roughly [µs]
 _AT_ONCE: Final = 12_000.0
@@ -63,11 +63,11 @@ class Screen(QObject):
         self.octave = next_octave(self.octave, view.scale * ratio)
         return Frame(view.scale * ratio, round(view.x * ratio), round(view.y * ratio), self.level, ratio, self.octave)
 
-    def _source(self, frame: Frame, region: Rect) -> Iterator[list[Batch]]:
-        return compose_steps(self._stage(), frame, region)
+    def _source(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
+        return compose_steps(self._stage(), frame, regions)
 
-    def _plain(self, frame: Frame, region: Rect) -> Iterator[list[Batch]]:
-        return compose_steps(self._stage(), frame, region, grid=False)
+    def _plain(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
+        return compose_steps(self._stage(), frame, regions, grid=False)
 
     # ---- changes
 
@@ -114,7 +114,7 @@ class Screen(QObject):
         bottom = (region[1] + region[3]) * frame.scale + frame.y + margin
         low = max(-10, int(np.floor(left))), max(-10, int(np.floor(top)))
         high = min(self.backing.width + 10, int(np.ceil(right))), min(self.backing.height + 10, int(np.ceil(bottom)))
-        self.backing.repair(QRect(*low, high[0] - low[0], high[1] - low[1]))
+        self.backing.repair(QRegion(QRect(*low, high[0] - low[0], high[1] - low[1])))
 
     def cost(self, frame: Frame, region: Rect | None = None) -> float:
         """What drawing a frame takes, roughly, if things are spread evenly [µs]."""
@@ -123,15 +123,12 @@ class Screen(QObject):
         if region is not None:
             x, y = max(x, region[0]), max(y, region[1])
             w, h = min(w, region[2]), min(h, region[3])
-        bx, by, bw, bh = self._bounds()
+        bx, by, bw, bh = self._stage().bounds
         wide = max(0.0, min(x + w, bx + bw) - max(x, bx))
         high = max(0.0, min(y + h, by + bh) - max(y, by))
         share = wide * high / max(bw * bh, 1.0)
         box, wire = _COSTS[frame.level]
         return share * (len(stage.geometry) * box + stage.geometry.n_wires * wire)
-
-    def _bounds(self) -> Rect:
-        return bounds_of(self._stage().geometry.rect)
 
     # ---- painting
 
@@ -187,7 +184,7 @@ class Screen(QObject):
         self._worker.stop()
 
     def _overview_frame(self) -> Frame:
-        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._bounds(), margin=6.0, largest=1.0)
+        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._stage().bounds, margin=6.0, largest=1.0)
         level = next_level(Level.FAR, view.scale * 0.6)
         return Frame(view.scale, round(view.x), round(view.y), level, 1.0, next_octave(None, view.scale))
 

@@ -12,15 +12,17 @@ import numpy.typing as npt
 from designer.design.geometry import Geometry
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.cut import Cut, cut_at
-from designer.gui.canvas.grid_index import GridIndex
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import Live
+from designer.gui.canvas.rect_index import RectIndex
 from designer.gui.canvas.view import Rect
 from designer.gui.canvas.ways import along, ways
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+#: rectangles of device pixels that are drawn together
+Regions = tuple[Rect, ...]
 #: shares of a wire's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
 
@@ -55,6 +57,11 @@ class Frame:
     def points(self, points: Float) -> Float:
         """Points in device pixels. : (..., 2)"""
         return points * self.scale + np.array([self.x, self.y], dtype=np.float64)
+
+    def touched(self, index: RectIndex, regions: Regions, margin: float) -> Int:
+        """Rectangles of an index that touch one of some rectangles of device pixels, ascending. : (k,)"""
+        found = [index.touching(*self.scene(region, margin * self.ratio)) for region in regions]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
     def scene(self, region: Rect, margin: float = 0.0) -> Rect:
         """The scene rectangle under a rectangle of device pixels, with a margin in pixels."""
@@ -92,18 +99,23 @@ class Stage:
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
     @cached_property
-    def box_index(self) -> GridIndex:
+    def box_index(self) -> RectIndex:
         """Finds boxes."""
-        return GridIndex(self.geometry.rect)
+        return RectIndex(self.geometry.rect)
 
     @cached_property
-    def wire_index(self) -> GridIndex:
+    def wire_index(self) -> RectIndex:
         """Finds wires by the rectangle around them."""
         points = self.geometry.wire_route
         if not len(points):
-            return GridIndex(np.empty((0, 4)))
+            return RectIndex(np.empty((0, 4)))
         low, high = points.min(axis=1), points.max(axis=1)
-        return GridIndex(np.concatenate((low, high - low), axis=1))
+        return RectIndex(np.concatenate((low, high - low), axis=1))
+
+    @cached_property
+    def bounds(self) -> Rect:
+        """The scene rectangle around everything."""
+        return self.geometry.bounds()
 
     @cached_property
     def codes(self) -> dict[str, int]:

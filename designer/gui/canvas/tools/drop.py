@@ -130,7 +130,7 @@ class Drop(Tool):
     def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
         """What the part could be linked to is framed, the rest dims."""
         stage = self.host.scenery.stage
-        seen = visible_boxes(stage, frame, region)
+        seen = visible_boxes(stage, frame, (region,))
         seen = seen[stage.is_card[seen]]
         if len(seen) > _MOST or not len(seen):
             return []

@@ -195,7 +195,7 @@ class _Aim(Tool):
     def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
         """Boxes that fit are framed, the others dim."""
         stage = self.host.scenery.stage
-        seen = visible_boxes(stage, frame, region)
+        seen = visible_boxes(stage, frame, (region,))
         seen = seen[stage.is_card[seen]]
         if len(seen) > _MOST:
             return []
