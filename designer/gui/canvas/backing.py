@@ -16,6 +16,7 @@ from PySide6.QtGui import QPainter, QPixmap, QRegion
 
 from designer.gui.canvas.batches import Batch, sliced
 from designer.gui.canvas.pencil import Pencil
+from designer.gui.canvas.sheet import Sheet
 from designer.gui.canvas.stage import Frame, Regions
 
 #: batches are cut so that a piece takes about this long [µs]
@@ -55,6 +56,8 @@ class Backing:
     height: int = 1
     pixmap: QPixmap | None = None
     frame: Frame | None = None
+    #: a composed picture around the view, if there is one
+    sheet: Sheet | None = None
     #: what drawing the whole picture took the last time [s]
     last_cost: float = 0.0
     _job: _Job | None = field(default=None, repr=False)
@@ -67,7 +70,7 @@ class Backing:
 
     def drop(self) -> None:
         """Forget everything drawn."""
-        self.pixmap, self.frame, self._job = None, None, None
+        self.pixmap, self.frame, self._job, self.sheet = None, None, None, None
 
     @property
     def busy(self) -> bool:
@@ -138,9 +141,15 @@ class Backing:
         for rect in rects:
             painter.fillRect(rect, self.pencil.colour(self.background))
         regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
-        for batches in self.source(self.frame, regions):
-            for batch in batches:
+        sheet = self.sheet
+        if sheet is not None and sheet.covers(self.frame, regions):
+            painter.translate(*sheet.shift(self.frame))
+            for batch in sheet.cut(self.frame, regions):
                 self.pencil.draw(painter, batch)
+        else:
+            for batches in self.source(self.frame, regions):
+                for batch in batches:
+                    self.pencil.draw(painter, batch)
         painter.end()
 
     def paint(self, painter: QPainter, frame: Frame) -> None:

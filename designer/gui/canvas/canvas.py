@@ -25,6 +25,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
@@ -110,6 +111,8 @@ class Canvas(QWidget):
         self.last_calls = 0
         self._fitted = False
         self._pulse = 0
+        self._legend: QPixmap | None = None
+        self._legend_key: object = None
         self._at = QPointF(-1, -1)
         self._rest = Select(self)
         self.tool: Tool = self._rest
@@ -506,9 +509,29 @@ class Canvas(QWidget):
             found += values(stage, frame, region, self.measure)
             found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
         found += self.tool.overlay(frame, region)
-        found += legend(stage, frame, region, self.measure)
         for batch in found:
             self.pencil.draw(painter, batch)
+        self._paint_legend(painter, frame)
+
+    def _paint_legend(self, painter: QPainter, frame: Frame) -> None:
+        """The legend in the lower left corner, kept as pixels."""
+        stage = self.scenery.stage
+        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio)
+        if self._legend_key != key:
+            self._legend_key, self._legend = key, None
+            batches, width, height = legend(stage, frame)
+            if batches:
+                self._legend = QPixmap(width, height)
+                self._legend.fill(Qt.GlobalColor.transparent)
+                inner = QPainter(self._legend)
+                for batch in batches:
+                    self.pencil.draw(inner, batch)
+                inner.end()
+        if self._legend is not None:
+            margin = 12 * frame.ratio
+            y = self.screen_.backing.height - self._legend.height() - margin
+            painter.drawPixmap(QPointF(margin, round(y)), self._legend)
+            self.pencil.calls += 1
 
     def _busy(self) -> bool:
         return self.scenery.stage.lifted is not None

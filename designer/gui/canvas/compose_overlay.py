@@ -11,7 +11,6 @@ import numpy.typing as npt
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.compose_wires import visible_wires
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import SATURATED
 from designer.gui.canvas.snapping import Guide
@@ -174,18 +173,13 @@ def values(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[B
     if frame.level is not Level.NEAR or not stage.live.known:
         return []
     live = stage.live
-    seen = visible_wires(stage, frame, (region,))
-    used = np.fmax(live.used[seen, 0], live.used[seen, 1])
-    busy = seen[np.nan_to_num(used) >= SATURATED]
-    if live.on_route is not None:
-        busy = busy[live.on_route[busy]]
-    if not len(busy):
-        return []
-    order = np.argsort(-np.nan_to_num(np.fmax(live.load[busy, 0], live.load[busy, 1])), kind="stable")
+    busy, near = stage.saturated(SATURATED)
+    x, y, width, height = frame.scene(region, 40 * frame.ratio)
+    seen = (near[:, 0] >= x) & (near[:, 0] <= x + width) & (near[:, 1] >= y) & (near[:, 1] <= y + height)
+    busy = busy[seen][: 2 * _MOST_LABELS]
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
-    busy = busy[order[: 3 * _MOST_LABELS]]
     points = _points(stage, frame, busy)
     for k, wire in enumerate(busy.tolist()):
         d = int(np.nan_to_num(live.used[wire]).argmax())
@@ -267,30 +261,28 @@ def _stacked(plates: list[Boxes], labels: list[Label]) -> list[Batch]:
     return [Boxes(rects, first.fill, first.edge, first.edge_width, first.radius), Labels(tuple(labels))]
 
 
-def legend(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[Batch]:
-    """The scale of utilisation in the lower left corner; says so while results are stale."""
+def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:
+    """The scale of utilisation, and its width and height; says so while results are stale. Nothing without loads."""
     theme, r = stage.theme, frame.ratio
     if not stage.live.known:
-        return []
+        return [], 0, 0
     px = round(10 * r)
     cell_w, cell_h, pad = round(34 * r), round(9 * r), round(9 * r)
     count = len(theme.heat)
     wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad
-    left, top = region[0] + 12 * r, region[1] + region[3] - high - 12 * r
-    plate = Boxes(np.array([[left, top, wide, high]]).round(), theme.pill, theme.container_edges[0], 1, round(5 * r))
+    plate = Boxes(
+        np.array([[0, 0, wide, high]], dtype=np.float64), theme.pill, theme.container_edges[0], 1, round(5 * r)
+    )
     found: list[Batch] = [plate]
     text = "Utilisation of the busier direction" if not stage.stale else "Utilisation — being worked out again"
-    labels = [Label(left + pad, top + pad * 0.6, wide - 2 * pad, px * 1.4, text, px, theme.muted)]
-    y = top + pad * 0.6 + px * 1.6
+    labels = [Label(pad, pad * 0.6, wide - 2 * pad, px * 1.4, text, px, theme.muted)]
+    y = round(pad * 0.6 + px * 1.6)
     for k, colour in enumerate(theme.heat):
-        x = left + pad + k * cell_w
-        found.append(Rects(np.array([[x, y, cell_w - r, cell_h]]).round(), faded(stage, colour)))
+        x = pad + k * cell_w
+        found.append(Rects(np.array([[x, y, cell_w - round(r), cell_h]], dtype=np.float64), faded(stage, colour)))
         if k:
             share = f"{STEPS[k - 1] * 100:.0f} %"
-            labels.append(
-                Label(
-                    x - cell_w / 2, y + cell_h + 1, cell_w, px * 1.4, share, round(9 * r), theme.muted, False, "center"
-                )
-            )
+            at = (x - cell_w / 2, y + cell_h + 1, cell_w, px * 1.4)
+            labels.append(Label(*at, share, round(9 * r), theme.muted, False, "center"))
     found.append(Labels(tuple(labels)))
-    return found
+    return found, wide, high

@@ -14,6 +14,7 @@ from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose import compose_steps
 from designer.gui.canvas.levels import Level, next_level, next_octave
 from designer.gui.canvas.pencil import Pencil
+from designer.gui.canvas.sheet import Sheet
 from designer.gui.canvas.stage import Frame, Regions, Stage
 from designer.gui.canvas.view import Rect, View
 
@@ -48,6 +49,7 @@ class Screen(QObject):
         self.overview = Backing(pencil, self._plain, stage().theme.background, *_OVERVIEW)
         self.level, self.octave = Level.MIDDLE, 0
         self._want: Frame | None = None
+        self._growing: Sheet | None = None
         self._late = True
         self._worker = QTimer(self)
         self._worker.setInterval(0)
@@ -80,11 +82,12 @@ class Screen(QObject):
         self.backing.background = self.overview.background = self._stage().theme.background
         self.backing.drop()
         self.overview.drop()
-        self._late = True
+        self._late, self._growing = True, None
 
     def changed(self, region: Rect | None) -> None:
         """The picture changed within a scene rectangle, or as a whole."""
         self._late = True
+        self.backing.sheet = self._growing = None
         self.backing.cancel_job()
         frame = self.backing.frame
         if frame is None or self.backing.pixmap is None:
@@ -100,6 +103,7 @@ class Screen(QObject):
 
     def repair(self, region: Rect) -> None:
         """Draw a scene rectangle anew."""
+        self.backing.sheet = self._growing = None
         frame = self.backing.frame
         if frame is None or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):
             return
@@ -159,7 +163,7 @@ class Screen(QObject):
             # the scale is changing: show the old pixels scaled, draw when it has come to rest
             backing.cancel_job()
             self._settle.start()
-        if backing.busy or self._late:
+        if backing.busy or self._late or self._wants_sheet():
             self._worker.start()
 
     def _settled(self) -> None:
@@ -168,10 +172,12 @@ class Screen(QObject):
             self._worker.start()
 
     def _work(self) -> None:
-        """One slice: first the picture, then the small one of the whole."""
+        """One slice: first the picture, then the sheet around it, then the small one of the whole."""
         if self.backing.busy:
             if self.backing.advance():
                 self._refreshed()
+            return
+        if self._grow_sheet():
             return
         if self._late and not self._settle.isActive():
             self._late = False
@@ -182,6 +188,37 @@ class Screen(QObject):
                 self._refreshed()
             return
         self._worker.stop()
+
+    def _wants_sheet(self) -> bool:
+        """Whether the view comes near the border of the sheet, or there is none."""
+        frame, sheet = self.backing.frame, self.backing.sheet
+        if frame is None or not self.backing.shows(frame):
+            return False
+        if sheet is None:
+            return True
+        if not sheet.ready and sheet.suits(frame):
+            return True
+        margin = self._margin() / 2
+        wide, high = self.backing.width + 2 * margin, self.backing.height + 2 * margin
+        return not sheet.covers(frame, ((-margin, -margin, wide, high),))
+
+    def _grow_sheet(self) -> bool:
+        """One step of the sheet; False if there is nothing to do."""
+        if not self._wants_sheet():
+            return False
+        frame, backing = self.backing.frame, self.backing
+        assert frame is not None
+        growing = self._growing
+        if growing is None or not growing.suits(frame) or growing.ready:
+            margin = self._margin()
+            region = (-margin, -margin, backing.width + 2 * margin, backing.height + 2 * margin)
+            growing = self._growing = Sheet(frame, region, compose_steps(self._stage(), frame, (region,)))
+        if growing.grow():
+            backing.sheet, self._growing = growing, None
+        return True
+
+    def _margin(self) -> float:
+        return float(max(self.backing.width, self.backing.height) // 3)
 
     def _overview_frame(self) -> Frame:
         view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._stage().bounds, margin=6.0, largest=1.0)
@@ -195,7 +232,7 @@ class Screen(QObject):
             self.backing.draw_now(frame)
         while self.backing.busy:
             self.backing.advance()
-        while self._late or self.overview.busy:
+        while self._late or self.overview.busy or self._wants_sheet():
             self._work()
         self._settle.stop()
 

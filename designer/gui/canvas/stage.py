@@ -96,6 +96,7 @@ class Stage:
     lifted_wires: Bool | None = None
     stale: bool = False
     _label_points: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
+    _busy: tuple[Live, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
     @cached_property
@@ -146,6 +147,25 @@ class Stage:
         held = np.bincount(geometry.parent[inside], minlength=n)
         wide = np.bincount(geometry.parent[inside], weights=geometry.rect[inside, 2], minlength=n)
         return wide / np.maximum(held, 1)
+
+    def saturated(self, least: float) -> tuple[Int, Float]:
+        """The wires used to at least a share, most loaded first, and where on them a value is written.
+
+        Returns
+        -------
+        wires, points : (k,), (k, 2) scene units
+        """
+        if self._busy is None or self._busy[0] is not self.live:
+            live = self.live
+            used = np.fmax(live.used[:, 0], live.used[:, 1])
+            wires = np.flatnonzero(np.nan_to_num(used) >= least)
+            if live.on_route is not None:
+                wires = wires[live.on_route[wires]]
+            load = np.nan_to_num(np.fmax(live.load[wires, 0], live.load[wires, 1]))
+            wires = wires[np.argsort(-load, kind="stable")]
+            route = self.geometry.wire_route[wires]
+            self._busy = (live, wires, (route[:, 1] + route[:, 2]) / 2)
+        return self._busy[1], self._busy[2]
 
     def label_point(self, wire: int) -> tuple[float, float]:
         """Where on a wire a value is written: near its middle, but not over a card. Scene units."""
