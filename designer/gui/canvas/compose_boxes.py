@@ -109,8 +109,7 @@ def _blocks(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     geometry, theme = stage.geometry, stage.theme
     rects = frame.boxes(geometry.rect[boxes])
     found: list[Batch] = []
-    used = stage.live.box_used[boxes]
-    heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
+    heat = heat_of(stage.live.box_used[boxes])
     for step in range(len(theme.heat)):
         chosen = heat == step
         if chosen.any():
@@ -181,6 +180,11 @@ def _meters(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     bars[:, 3] = high
     heat = np.searchsorted(STEPS, used, side="right")
     return [Rects(bars[heat == h], faded(stage, stage.theme.heat[h])) for h in np.unique(heat).tolist()]
+
+
+def heat_of(used: Float) -> Int:
+    """Class of utilisation, −1 where nothing is known. : (k,)"""
+    return np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
 
 
 def faded(stage: Stage, colour: str) -> str:

@@ -30,6 +30,13 @@ class RectIndex:
     def __init__(self, rects: Float) -> None:
         rects = np.asarray(rects, dtype=np.float64).reshape(-1, 4)
         self._count = len(rects)
+        # large ones stand in runs of their own, else every run with one of them would be everywhere
+        extent = rects[:, 2:].max(axis=1) if self._count else np.empty(0)
+        usual = max(float(np.median(extent)), 1.0) if self._count else 1.0
+        size = np.floor(np.log2(np.maximum(extent / usual, 1.0)) / 2)
+        self._order = np.argsort(size, kind="stable")
+        self._mixed = bool(self._count and size.max() > 0)
+        rects = rects[self._order]
         # the sign of the far edges is turned, so that "touches" is one comparison of four columns
         sides = np.empty((-(-self._count // _RUN) * _RUN, 4))
         sides[: self._count, :2] = rects[:, :2]
@@ -48,9 +55,11 @@ class RectIndex:
         if not len(runs):
             return _NONE
         if len(runs) * 2 > self._runs.shape[1]:
-            return _within(self._sides, right, bottom, -x, -y)
-        members = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
-        return members[_within(self._sides[:, members], right, bottom, -x, -y)]
+            found = _within(self._sides, right, bottom, -x, -y)
+        else:
+            members = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
+            found = members[_within(self._sides[:, members], right, bottom, -x, -y)]
+        return np.sort(self._order[found]) if self._mixed else found
 
     def at(self, x: float, y: float, slack: float = 0.0) -> Int:
         """Numbers of the rectangles within `slack` of a point, ascending. : (k,)"""

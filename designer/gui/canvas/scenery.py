@@ -65,7 +65,7 @@ class Scenery:
         else:
             geometry = lay_out(design, opened)
         self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
-        for name in ("wires_by_pick", "_map"):
+        for name in ("wires_by_pick", "_map", "_front"):
             self.__dict__.pop(name, None)
         self._refresh()
         self._select()
@@ -195,7 +195,18 @@ class Scenery:
 
     def box_of(self, picked: Picked) -> int | None:
         """Number of the box that shows a thing; None if it is not drawn."""
-        return self.geometry.box_of(self.shown_address(picked[0]), picked[1])
+        within, ref = picked
+        geometry = self.geometry
+        if not within and ref.what in ("parts", "groups"):
+            own = geometry.boxes.own.get(ref, -1)
+            box = own + self._front if own >= 0 else -1
+            return box if box >= 0 and geometry.refs[box] == ref else None
+        return geometry.box_of(self.shown_address(within), ref)
+
+    @cached_property
+    def _front(self) -> int:
+        """How many frames are drawn before the first part."""
+        return sum(1 for a in self.geometry.design.annotations.values() if a.style == "frame")
 
     def picks(self, boxes: Iterable[int]) -> frozenset[Picked]:
         """What some boxes show."""
