@@ -18,8 +18,9 @@ Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 PROTOCOLS: Final = (TransferProtocol.COPY, TransferProtocol.P2P, TransferProtocol.RDMA, TransferProtocol.STORAGE)
-COPY, P2P, RDMA, STORAGE = range(4)
+COPY, P2P, RDMA, STORAGE = range(len(PROTOCOLS))
 _PLACEMENTS: Final = (Placement.SAME_SWITCH, Placement.SAME_SOCKET, Placement.CROSS_SOCKET)
+N_PLACEMENTS: Final = len(_PLACEMENTS)
 _CLASS: Final = {
     "pcie": LinkClass.PCIE, "nvlink": LinkClass.NVLINK, "xgmi": LinkClass.XGMI, "c2c": LinkClass.C2C,
     "upi": LinkClass.SOCKET, "infinity_fabric": LinkClass.SOCKET, "memory_bus": LinkClass.MEMORY_BUS,

@@ -18,8 +18,8 @@ from designer.units import format_quantity
 Int = npt.NDArray[np.int64]
 
 #: beyond this many entries only the tied set as a whole is tried, not each member
-_SINGLES_LIMIT: Final = 200_000
-_SINGLES_MOST: Final = 24
+ENTRIES_LIMIT: Final = 200_000
+SINGLES_LIMIT: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def with_gains(
     """The same bottlenecks with what doubling each, and all together, would gain."""
     if not bounds:
         return ()
-    singles = incidence.nnz <= _SINGLES_LIMIT and len(members) <= _SINGLES_MOST
+    singles = incidence.nnz <= ENTRIES_LIMIT and len(members) <= SINGLES_LIMIT
     candidates = [[m[0]] if len(m) == 1 else list(m) for m in members] if singles and len(members) > 1 else []
     together = [r for m in members for r in m]
     gains = gain_if_doubled(incidence, [*candidates, together], objective, allocation)

@@ -1,8 +1,4 @@
-"""Collectives evaluated: rings routed over the drawn links give the raw bandwidth, published models the time.
-
-A collective runs in lockstep, so it is one activity with the summed usage of its hops, never a bundle of
-independent flows. What a library achieves of the raw bandwidth is put on once, by the formula.
-"""
+"""Collectives evaluated: time, bandwidths, which side binds, loads and a sweep over sizes."""
 
 from __future__ import annotations
 
@@ -11,60 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from designer.analysis.achieved import Achieved
 from designer.analysis.bounds import Resources, describe
+from designer.analysis.communicator import Activity, Communicator, make_communicator
 from designer.analysis.flows import Incidence
-from designer.analysis.islands import find_islands
-from designer.analysis.network import MAX_LISTED, NETWORK, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
-from designer.analysis.rings import find_rings
-from designer.analysis.routes import Legs, Routes, route
-from designer.analysis.routing.host_paths import Rules
 from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
-from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind, PathClass
-from designer.formulas.collectives.collective_time import collective_time
+from designer.formulas.collectives import CollectiveSituation, CollectiveTime
 from designer.formulas.collectives.size_sweep import sizes
+from designer.units import format_quantity
 from designer.workload.operations import Collective
 
-Int = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
-
 #: a side binds when twice its bandwidth saves more than this share of the time
-_NOTICE: Final = 1.005
-#: names users know for the algorithms of the formulas
-ALGORITHMS: Final = {
-    "ring": frozenset({"ring"}),
-    "tree": frozenset({"double-binary-tree"}),
-    "in-switch": frozenset({"nvls", "nvls-tree"}),
-    "hierarchical": frozenset({"hierarchical"}),
-    "direct": frozenset({"direct"}),
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Activity:
-    """A synchronous pattern of hops routed on the network: usage of resources per unit of rate.
-
-    Parameters
-    ----------
-    rate
-        What it gets alone [B/s], raw.
-    binds, then
-        Resources that bind it, and those that would next; ``rate_then`` is the rate when the first are gone.
-    """
-
-    legs: Legs
-    routes: Routes
-    resource: Int
-    usage: Float
-    rate: float
-    binds: tuple[int, ...]
-    then: tuple[int, ...]
-    rate_then: float
+NOTICE_TOLERANCE: Final = 1.005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,213 +38,6 @@ class CollectiveAnswer:
     loads: ChannelLoads
     curves: tuple[Curve, ...]
     sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Communicator:
-    """A group of ranks on the drawn design, ready to be asked for any message size.
-
-    Parameters
-    ----------
-    situation
-        What the formulas need; ``message`` and ``kind`` are replaced for each question.
-    inside, between
-        The ring inside every server, and the exchange between servers; None where there is none.
-    """
-
-    network: Network
-    situation: CollectiveSituation
-    inside: Activity | None
-    between: Activity | None
-    parts: Int
-
-    def time(self, kind: str, message: float, algorithm: str = "auto") -> CollectiveTime:
-        """Time of a collective over this group."""
-        asked = replace(self.situation, kind=CollectiveKind(kind), message=message)
-        return collective_time(asked, ALGORITHMS.get(algorithm))
-
-
-def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
-    """The communicator of the given accelerators, in rank order.
-
-    Raises
-    ------
-    AnalysisError
-        If some ranks cannot reach the others.
-    """
-    islands = find_islands(network)
-    policy = network.design.policy
-    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    island = network.island[ranks]
-    order = list(dict.fromkeys(island.tolist()))
-    members = {i: ranks[island == i] for i in order}
-    inside_legs: list[tuple[int, int, float]] = []
-    path: PathClass | None = PathClass.NVLINK_SWITCH
-    mixed = False
-    for i in order:
-        if len(members[i]) < 2:
-            continue
-        graph = islands.classes[int(islands.class_of[i])]
-        rings = find_rings(graph, islands.local[members[i]].tolist(), rules)
-        base = int(islands.part_start[i])
-        inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
-        path, mixed = rings.path, mixed or rings.mixed
-    inside = _activity(network, inside_legs, place) if inside_legs else None
-    between = _activity(network, _exchange(members, order), place) if len(order) > 1 else None
-    situation = _situation(network, members, inside, between, path, mixed)
-    return Communicator(network, situation, inside, between, ranks)
-
-
-def _exchange(members: dict[int, Int], order: Sequence[int]) -> list[tuple[int, int, float]]:
-    """Every server sends to the next: rank i to rank i, each an equal share of what a server sends."""
-    width = min(len(m) for m in members.values())
-    legs: list[tuple[int, int, float]] = []
-    for here, there in zip(order, [*order[1:], order[0]], strict=True):
-        legs += [(int(members[here][r]), int(members[there][r]), 1 / width) for r in range(width)]
-    return legs
-
-
-def _activity(network: Network, hops: Sequence[tuple[int, int, float]], place: str) -> Activity:
-    source, target = np.array([h[0] for h in hops]), np.array([h[1] for h in hops])
-    share = np.array([h[2] for h in hops])
-    legs = Legs(np.arange(len(hops)), source, target, share)
-    routes = route(network, legs)
-    if len(routes.lost):
-        f = int(routes.lost[0])
-        raise AnalysisError(
-            f"there is no way from {network.net.path(int(source[f]))} to {network.net.path(int(target[f]))}",
-            place=place, remedy="join them by accelerator links or PCIe, or give both servers NICs on one network",
-        )  # fmt: skip
-    link = routes.channel >> 1
-    direction = np.where(network.full[link], routes.channel & 1, 0)
-    cable = (routes.flow * 7919 + link) % network.cables[link]
-    entry = network.first_resource[link] + direction * network.cables[link] + cable
-    resource, which = np.unique(entry, return_inverse=True)
-    usage = np.bincount(which, routes.share).astype(np.float64)
-    level = network.capacity[resource] / usage
-    rate = float(level.min())
-    binds = level <= rate * (1 + 1e-9)
-    rest = level[~binds]
-    rate_then = float(rest.min()) if len(rest) else np.inf
-    then = resource[~binds][rest <= rate_then * (1 + 1e-9)] if len(rest) else resource[:0]
-    return Activity(
-        legs, routes, resource, usage, rate, tuple(resource[binds].tolist()), tuple(then.tolist()), rate_then
-    )
-
-
-def _situation(
-    network: Network, members: dict[int, Int], inside: Activity | None, between: Activity | None,
-    path: PathClass | None, mixed: bool,
-) -> CollectiveSituation:  # fmt: skip
-    ranks = sum(len(m) for m in members.values())
-    achieved = Achieved(network)
-    intra = inside.rate if inside else 0.0
-    inter = between.rate if between else 0.0
-    if inside and between:
-        # Where both use the same PCIe links, the ring that runs through both is slower than either alone.
-        intra, inter = _together(network, inside, between)
-    if inside is not None and path is None:
-        path = _placed(achieved.placement(inside.routes, len(inside.legs)).max())
-    nic_path, host, nics = PathClass.PCIE_SWITCH, 0.0, 1
-    kind = NetworkKind.INFINIBAND
-    if between is not None:
-        domain = network.domain[between.routes.channel >> 1]
-        nic_path = _placed(achieved.placement(between.routes, len(between.legs)).max())
-        host = _host_rate(network, between)
-        kinds = {network.net.link(int(c) >> 1).kind for c in between.routes.channel[domain == NETWORK]}
-        kind = NetworkKind.INFINIBAND if kinds == {"infiniband"} else NetworkKind.ROCE
-        ends = network.net.link_a, network.net.link_b
-        links = between.routes.channel[domain == NETWORK] >> 1
-        attach = network.has(Capability.ATTACH)
-        used = {int(e) for side in ends for e in side[links] if attach[e]}
-        nics = max(1, round(len(used) / len(members)))
-    first = network.net.part(int(next(iter(members.values()))[0]))
-    direct = pair = 0.0
-    if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
-        direct = inside.rate
-        pair = inside.rate / max(1, ranks // len(members) - 1)
-    return CollectiveSituation(
-        kind=CollectiveKind.ALL_REDUCE,
-        ranks=ranks,
-        message=0.0,
-        intra_bandwidth=intra,
-        servers=len(members),
-        intra_path=path or PathClass.PCIE_CPU,
-        bridged_pairs=mixed,
-        architecture=_architecture(network, first.kind, int(next(iter(members.values()))[0])),
-        in_switch_reduction=path is PathClass.NVLINK_SWITCH and _reduces(network, inside),
-        direct_bandwidth=direct,
-        pair_bandwidth=pair,
-        inter_bandwidth=inter,
-        nics_per_server=nics,
-        host_bandwidth=host,
-        nic_path=nic_path,
-        network=kind,
-        switch_hops=_switch_hops(network, between),
-    )
-
-
-def _together(network: Network, inside: Activity, between: Activity) -> tuple[float, float]:
-    resource = np.concatenate([inside.resource, between.resource])
-    shared, count = np.unique(resource, return_counts=True)
-    if not (count > 1).any():
-        return inside.rate, between.rate
-    both, which = np.unique(resource, return_inverse=True)
-    usage = np.bincount(which, np.concatenate([inside.usage, between.usage])).astype(np.float64)
-    joint = float((network.capacity[both] / usage).min())
-    del shared
-    return (joint, joint) if joint < min(inside.rate, between.rate) else (inside.rate, between.rate)
-
-
-def _placed(code: int) -> PathClass:
-    return (PathClass.PCIE_SWITCH, PathClass.PCIE_CPU, PathClass.CROSS_SOCKET)[int(code)]
-
-
-def _host_rate(network: Network, between: Activity) -> float:
-    """Rate the host links between ranks and NICs would give alone [B/s]."""
-    link = np.searchsorted(network.first_resource, between.resource, side="right") - 1
-    host = network.domain[link] != NETWORK
-    return float((network.capacity[between.resource[host]] / between.usage[host]).min()) if host.any() else 0.0
-
-
-def _switch_hops(network: Network, between: Activity | None) -> int:
-    if between is None:
-        return 1
-    per_flow = np.bincount(
-        between.routes.flow, (network.domain[between.routes.channel >> 1] == NETWORK) * between.routes.share
-    )
-    share = between.legs.share
-    return max(1, round(float((per_flow / share).max())) - 1)
-
-
-def _architecture(network: Network, kind: str, part: int) -> str:
-    definition = network.net.part(part)
-    quantity = network.design.quantity(definition, "compute_capability")
-    text = str(quantity.value) if quantity else ""
-    if text.startswith("gfx"):
-        return text
-    digits = text.replace(".", "")
-    return f"sm_{digits}" if digits.isdigit() else "sm_80"
-
-
-def _reduces(network: Network, inside: Activity | None) -> bool:
-    """Whether every accelerator switch on the way says that it reduces."""
-    if inside is None:
-        return False
-    net = network.net
-    links = np.unique(inside.routes.channel >> 1)
-    ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
-    definitions = {int(net.part_def[e]) for e in ends if Capability.SWITCH in network.kind(int(e)).capabilities}
-    answers: list[bool] = []
-    for d in definitions:
-        part = net.part_defs[d]
-        says = network.design.quantity(part, "in_switch_reduction")
-        generation = network.design.quantity(part, "nvlink_generation")
-        if says is not None:
-            answers.append(bool(says.value))
-        else:
-            answers.append(generation is not None and isinstance(generation.value, int) and generation.value >= 4)
-    return bool(answers) and all(answers)
 
 
 def evaluate_collective(network: Network, operation: Collective, place: str, curves: bool = True) -> CollectiveAnswer:
@@ -311,7 +62,7 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     loads = _loads(network, group, time, inside_rate, between_rate)
     flows = Rows(
         lambda: (_flows(network, group.inside, inside_rate, time) + _flows(network, group.between, between_rate, time))[
-            :MAX_LISTED
+            :LISTED_LIMIT
         ]
     )
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
@@ -334,45 +85,40 @@ def _bottlenecks(
     group: Communicator, operation: Collective, time: CollectiveTime
 ) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
     """Which side binds at this size: the ring inside, the exchange between, or latency; and what would next."""
-
-    def at(**changes: float) -> float:
-        asked = replace(group.situation, kind=CollectiveKind(operation.collective), message=operation.size, **changes)  # type: ignore[arg-type]
-        return collective_time(asked, ALGORITHMS.get(operation.algorithm)).time
-
-    s = group.situation
-    gains = {
-        "inside": time.time
-        / at(
-            intra_bandwidth=s.intra_bandwidth * 2,
-            direct_bandwidth=s.direct_bandwidth * 2,
-            pair_bandwidth=s.pair_bandwidth * 2,
-        )
-        if group.inside
-        else 1.0,
-        "between": time.time / at(inter_bandwidth=s.inter_bandwidth * 2, host_bandwidth=s.host_bandwidth * 2)
-        if group.between
-        else 1.0,
-    }
     sides = {"inside": group.inside, "between": group.between}
+    gains = {side: _gain(group, operation, time, side) if sides[side] is not None else 1.0 for side in sides}
+    steps, whole = format_quantity(time.latency_term, "duration"), format_quantity(time.time, "duration")
+    why = f"{time.algorithm}, {time.protocol}: {steps} of {whole}"
+    latency = Bound("limit", "latency", "latency of the steps", why)
     best = max(gains.values())
-    latency = Bound(
-        "limit",
-        "latency",
-        "latency of the steps",
-        f"{time.algorithm}, {time.protocol}: {time.latency_term * 1e6:.3g} µs of {time.time * 1e6:.3g} µs",
-    )
-    if best < _NOTICE or time.latency_term > time.bandwidth_term:
-        others = [side for side, gain in gains.items() if gain >= _NOTICE and sides[side] is not None]
+    if best < NOTICE_TOLERANCE or time.latency_term > time.bandwidth_term:
+        others = [side for side, gain in gains.items() if gain >= NOTICE_TOLERANCE]
         return (latency,), tuple(b for side in others for b in _told(group, sides[side], gains[side], first=True))
     now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
     binds = tuple(b for side in now for b in _told(group, sides[side], gains[side], first=True))
     then: list[Bound] = []
     for side, activity in sides.items():
-        if activity is not None and side in now:
+        if side in now:
             then += _told(group, activity, None, first=False)
-        elif activity is not None and gains[side] >= _NOTICE:
+        elif gains[side] >= NOTICE_TOLERANCE:
             then += _told(group, activity, gains[side], first=True)
     return binds, tuple(then) or (latency,)
+
+
+def _gain(group: Communicator, operation: Collective, time: CollectiveTime, side: str) -> float:
+    """How many times faster with twice the bandwidth on one side."""
+    s = group.situation
+    if side == "inside":
+        wider = replace(
+            s,
+            intra_bandwidth=s.intra_bandwidth * 2,
+            direct_bandwidth=s.direct_bandwidth * 2,
+            pair_bandwidth=s.pair_bandwidth * 2,
+        )
+    else:
+        wider = replace(s, inter_bandwidth=s.inter_bandwidth * 2, host_bandwidth=s.host_bandwidth * 2)
+    faster = replace(group, situation=wider).time(operation.collective, operation.size, operation.algorithm)
+    return time.time / faster.time
 
 
 def _told(group: Communicator, activity: Activity | None, gain: float | None, first: bool) -> list[Bound]:
@@ -388,9 +134,9 @@ def _told(group: Communicator, activity: Activity | None, gain: float | None, fi
     )  # fmt: skip
     bounds, members = describe(Resources(network), incidence, chosen, {})
     alone = gain if len(members) == 1 else 1.0
-    hops = f"the ring gives every rank {activity.rate / 1e9:.4g} GB/s raw"
+    hops = f"the ring gives every rank {format_quantity(activity.rate, 'rate')} raw"
     if activity is group.between:
-        hops = f"every server sends {activity.rate / 1e9:.4g} GB/s raw"
+        hops = f"every server sends {format_quantity(activity.rate, 'rate')} raw"
     return [
         replace(
             b,
@@ -407,9 +153,9 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
         return ()
     legs, routes = activity.legs, activity.routes
     order = np.argsort(routes.flow, kind="stable")
-    n = min(len(legs), MAX_LISTED)
+    n = min(len(legs), LISTED_LIMIT)
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
-    bound = {Resources(network).bound(r, 1).id for r in activity.binds[: 4 * MAX_LISTED]}
+    bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
     listed: list[Flow] = []
     for f in range(n):
         source, target = int(legs.source[f]), int(legs.target[f])

@@ -6,14 +6,14 @@ take them in turn, the i-th accelerator the i-th gateway (rail affinity); other 
 
 from __future__ import annotations
 
-import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from designer.analysis.components import connected
+from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalGraph
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
@@ -21,6 +21,10 @@ from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, Domain
 
 Int = npt.NDArray[np.int64]
+
+
+#: which NICs traffic between accelerators takes, first to last; unknown roles stand with storage
+ROLES: Final = (("", "compute", "backend", "back-end"), ("storage",), ("vmotion",), ("management", "out-of-band"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,21 +52,14 @@ class Fabric:
     fabric: Int
     uplink_start: Int
     direct: dict[tuple[int, int], list[int]]
-    choices: dict[object, object] = field(default_factory=dict[object, object])
-
-
-_fabrics: dict[int, tuple[weakref.ref[Network], Fabric]] = {}
 
 
 def find_fabric(network: Network) -> Fabric:
-    """The fabric of a network; remembered as long as the network lives."""
-    key = id(network)
-    known = _fabrics.get(key)
-    if known is not None and known[0]() is network:
-        return known[1]
-    found = _find(network)
-    _fabrics[key] = (weakref.ref(network, lambda _: _fabrics.pop(key, None)), found)
-    return found
+    """The fabric of a network."""
+    known = network.memo.get("fabric")
+    if not isinstance(known, Fabric):
+        known = network.memo["fabric"] = _find(network)
+    return known
 
 
 def _find(network: Network) -> Fabric:
@@ -83,9 +80,7 @@ def _find(network: Network) -> Fabric:
         np.concatenate([channel, channel + 1]),
         np.concatenate([cables, cables]),
     )
-    _, component = connected_components(
-        csr_array((np.ones(len(sa), dtype=np.int8), (sa, sb)), shape=(n, n)), directed=False
-    )
+    _, component = connected(n, sa, sb)
     up_a, up_b = ~passes[a] & passes[b], passes[a] & ~passes[b]
     gateway = np.concatenate([a[up_a], b[up_b]])
     to_switch = switch[np.concatenate([b[up_a], a[up_b]])]
@@ -98,7 +93,7 @@ def _find(network: Network) -> Fabric:
         direct.setdefault((int(a[k]), int(b[k])), []).append(2 * int(links[k]))
         direct.setdefault((int(b[k]), int(a[k])), []).append(2 * int(links[k]) + 1)
     start = np.concatenate([[0], np.cumsum(np.bincount(gateway, minlength=net.n_parts))])
-    fabric = component.astype(np.int64)[to_switch] if n else np.empty(0, dtype=np.int64)
+    fabric = component[to_switch] if n else np.empty(0, dtype=np.int64)
     return Fabric(switch, graph, gateway, to_switch, out, up_cables, fabric, start, direct)
 
 
@@ -118,10 +113,13 @@ class Doors:
 
 def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     """The gateways of all islands."""
-    key = "doors"
-    known = fabric.choices.get(key)
-    if isinstance(known, Doors):
-        return known
+    known = network.memo.get("doors")
+    if not isinstance(known, Doors):
+        known = network.memo["doors"] = _find_doors(network, islands, fabric)
+    return known
+
+
+def _find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     part = np.concatenate([fabric.gateway, np.array([a for a, _ in fabric.direct], dtype=np.int64)])
     # A direct cable is a fabric of its own, known by its link.
     offset = int(fabric.fabric.max()) + 1 if len(fabric.fabric) else 0
@@ -131,11 +129,7 @@ def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     island, place = network.island[part], islands.local[part]
     rows = np.unique(np.stack([island, place, of], axis=1), axis=0)
     total = np.zeros(network.n_islands, dtype=np.uint64)
-    mixed = (rows[:, 1].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
-        (rows[:, 2].astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F)
-    )
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    np.add.at(total, rows[:, 0], mixed ^ (mixed >> np.uint64(32)))
+    np.add.at(total, rows[:, 0], mix(rows[:, 1], rows[:, 2]))
     _, first, signature = np.unique(total, return_index=True, return_inverse=True)
     begin = np.searchsorted(rows[:, 0], first)
     end = np.searchsorted(rows[:, 0], first, side="right")
@@ -145,9 +139,7 @@ def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
         for _, at, component in rows[lo:hi].tolist():
             reach.setdefault(at, set()).add(component)
         doors.append(tuple((at, frozenset(c)) for at, c in sorted(reach.items())))
-    found = Doors(signature.astype(np.int64), tuple(doors))
-    fabric.choices[key] = found
-    return found
+    return Doors(signature.astype(np.int64), tuple(doors))
 
 
 #: doors a request may use: (door at the source, door at the target, share)
@@ -172,7 +164,13 @@ def cross(
 def _preferred(
     graph: LocalGraph, at: int, doors: list[tuple[int, frozenset[int]]], rules: Rules, rail_affinity: bool
 ) -> list[tuple[int, frozenset[int], float]]:
-    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else."""
+    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else.
+
+    Traffic of accelerators keeps to NICs meant for it; a management port serves only where there is no other.
+    """
+    if Capability.ACCELERATE in graph.kinds[at].capabilities:
+        ranks = [_rank(graph.roles[g]) for g, _ in doors]
+        doors = [d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks)]
     near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
     reach = dict(doors)
     if not near:
@@ -187,6 +185,10 @@ def _preferred(
             door = every[peers.index(at) % len(every)]
         return [(door, reach[door], 1.0)]
     return [(g, reach[g], 1 / len(near)) for g in near]
+
+
+def _rank(role: str) -> int:
+    return next((i for i, roles in enumerate(ROLES) if role in roles), 1)
 
 
 def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:

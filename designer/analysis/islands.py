@@ -6,20 +6,17 @@ inside an island are found once per class and moved to each island by adding off
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.hashing import mix
 from designer.analysis.network import NETWORK, Network
-from designer.catalog.parttype import PartKind
+from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
 
 Int = npt.NDArray[np.int64]
-
-#: how willingly a path takes a link: accelerator links before chip-to-chip before PCIe before socket links
-_COST: Final = {"nvlink": 1, "xgmi": 1, "c2c": 3, "pcie": 4, "memory_bus": 4, "upi": 6, "infinity_fabric": 6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +32,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalGraph:
-    """One class of islands, parts and links numbered from 0. ``routes`` remembers what was found."""
+    """One class of islands, parts and links numbered from 0; roles say what NICs are for.
+
+    ``routes`` remembers what was found.
+    """
 
     kinds: tuple[PartKind, ...]
+    roles: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
     routes: dict[object, object] = field(default_factory=dict[object, object])
@@ -79,19 +80,15 @@ class Islands:
 
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 _graphs: dict[object, LocalGraph] = {}
-_MOST_GRAPHS: Final = 256
-_islands: dict[int, tuple[weakref.ref[Network], Islands]] = {}
+GRAPHS_LIMIT: Final = 256
 
 
 def find_islands(network: Network) -> Islands:
-    """The islands of a network; remembered as long as the network lives."""
-    key = id(network)
-    known = _islands.get(key)
-    if known is not None and known[0]() is network:
-        return known[1]
-    found = _find(network)
-    _islands[key] = (weakref.ref(network, lambda _: _islands.pop(key, None)), found)
-    return found
+    """The islands of a network."""
+    known = network.memo.get("islands")
+    if not isinstance(known, Islands):
+        known = network.memo["islands"] = _find(network)
+    return known
 
 
 def _find(network: Network) -> Islands:
@@ -107,11 +104,11 @@ def _find(network: Network) -> Islands:
     link_start = np.concatenate([[0], np.cumsum(np.bincount(of_link, minlength=n))])
     place = np.arange(len(links)) - link_start[of_link]
     signature = np.zeros(n, dtype=np.uint64)
-    np.add.at(signature, island, _mix(net.part_def, local))
+    np.add.at(signature, island, mix(net.part_def, local))
     np.add.at(
         signature,
         of_link,
-        _mix(net.link_def[links] + net.n_parts, local[net.link_a[links]], local[net.link_b[links]], place),
+        mix(net.link_def[links] + net.n_parts, local[net.link_a[links]], local[net.link_b[links]], place),
     )
     _, first, class_of = np.unique(signature, return_index=True, return_inverse=True)
     found = Islands((), class_of.astype(np.int64), part_start, parts, local, link_start, links)
@@ -119,35 +116,38 @@ def _find(network: Network) -> Islands:
     return Islands(classes, found.class_of, part_start, parts, local, link_start, links)
 
 
-def _mix(*columns: Int) -> npt.NDArray[np.uint64]:
-    """A 64-bit hash of rows (splitmix64 finaliser), so that a sum over an island tells classes apart."""
-    state = np.zeros(len(columns[0]), dtype=np.uint64)
-    for column in columns:
-        state = (state + column.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        state ^= state >> np.uint64(31)
-    return state
-
-
 def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     net = network.net
     members = islands.members(island)
     links = islands.links[int(islands.link_start[island]) : int(islands.link_start[island + 1])]
-    kinds = tuple(network.kinds[d] for d in net.part_def[members].tolist())
+    definitions = net.part_def[members].tolist()
+    kinds = tuple(network.kinds[d] for d in definitions)
+    roles = tuple(_role(network, d) for d in definitions)
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
     rates = network.rate[links]
-    key = (tuple(k.name for k in kinds), names, ends_a.tobytes(), ends_b.tobytes(), rates.tobytes())
+    key = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes(), rates.tobytes())
     known = _graphs.get(key)
     if known is None:
-        while len(_graphs) >= _MOST_GRAPHS:
+        while len(_graphs) >= GRAPHS_LIMIT:
             _graphs.pop(next(iter(_graphs)))
-        known = _graphs[key] = _make_graph(kinds, names, ends_a, ends_b, rates, network.domain[links])
+        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links])
     return known
+
+
+def _role(network: Network, definition: int) -> str:
+    """What a NIC is said to be for: its own attribute, else its type's value."""
+    part = network.net.part_defs[definition]
+    role = part.attributes.get("role", "")
+    if not role:
+        quantity = network.design.quantity(part, "role")
+        role = str(quantity.value) if quantity is not None else ""
+    return role.lower()
 
 
 def _make_graph(
     kinds: tuple[PartKind, ...],
+    roles: tuple[str, ...],
     names: tuple[str, ...],
     ends_a: Int,
     ends_b: Int,
@@ -155,9 +155,10 @@ def _make_graph(
     domains: Int,
 ) -> LocalGraph:
     steps: list[list[Step]] = [[] for _ in kinds]
+    known = link_kinds()
     columns = (ends_a.tolist(), ends_b.tolist(), rates.tolist(), domains.tolist())
     for k, (name, a, b, rate, domain) in enumerate(zip(names, *columns, strict=True)):
-        cost = _COST.get(name, 4)
+        cost = known[name].preference if name in known else UNKNOWN_PREFERENCE
         steps[a].append(Step(b, 2 * k, cost, rate, domain))
         steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
-    return LocalGraph(kinds, tuple(tuple(s) for s in steps), names)
+    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names)

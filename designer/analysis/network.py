@@ -9,19 +9,19 @@ NVLink domain, a single switch.
 
 from __future__ import annotations
 
-import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
+from designer.analysis.components import connected
 from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link_kinds, part_kinds, value_of
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
+from designer.remembered import Remembered
 from designer.sources import Status
 
 Int = npt.NDArray[np.int64]
@@ -30,9 +30,11 @@ Bool = npt.NDArray[np.bool_]
 
 DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
 _DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
-HOST, ACCELERATOR, NETWORK = range(3)
+HOST, ACCELERATOR, NETWORK = range(len(DOMAINS))
 #: most flows that are listed one by one
-MAX_LISTED: Final = 256
+LISTED_LIMIT: Final = 256
+#: rates and levels this close together are tied
+TIE_TOLERANCE: Final = 1e-9
 #: a placeholder of unknown kind passes nothing on and offers nothing
 _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 
@@ -66,7 +68,7 @@ class PartResource:
     label: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Network:
     """A design ready to be routed on.
 
@@ -82,6 +84,7 @@ class Network:
     part_resource : (n_parts,) resource number inside the part, −1 for none
     capacity : (n_resources,) [B/s]
     kinds : kind of each part definition
+    memo : what other modules worked out about this network
     """
 
     design: Design
@@ -100,6 +103,7 @@ class Network:
     capacity: Float
     island: Int
     n_islands: int
+    memo: dict[str, object] = field(default_factory=dict[str, object], repr=False)
 
     @property
     def n_resources(self) -> int:
@@ -206,29 +210,20 @@ def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource |
     return None
 
 
-_networks: dict[tuple[int, bool], tuple[weakref.ref[Design], Network]] = {}
-
-
 def build_network(design: Design) -> Network:
-    """The network of a design; remembered as long as the design lives.
+    """The network of a design; remembered for the last few designs.
 
     Raises
     ------
     DocumentError
         If the design cannot be elaborated.
     """
-    hashed = design.policy.ecmp == "hash"
-    key = (id(design), hashed)
-    known = _networks.get(key)
-    if known is not None and known[0]() is design:
-        return known[1]
-    network = _build(design, hashed)
-    _networks[key] = (weakref.ref(design, lambda _: _networks.pop(key, None)), network)
-    return network
+    return _networks(design)
 
 
-def _build(design: Design, hashed: bool) -> Network:
+def _build(design: Design) -> Network:
     net = elaborate(design)
+    hashed = design.policy.ecmp == "hash"
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
     memories = _memory_ends(design, net, kinds)
@@ -248,11 +243,7 @@ def _build(design: Design, hashed: bool) -> Network:
     part_capacity = np.array([r.capacity if r else 0.0 for r in per_definition])[net.part_def[has]]
     capacity = np.concatenate([np.repeat(rate / cables, used), part_capacity])
     inner = domain != NETWORK
-    a, b = net.link_a[inner], net.link_b[inner]
-    shape = (net.n_parts, net.n_parts)
-    n_islands, island = connected_components(
-        csr_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=shape), directed=False
-    )
+    n_islands, island = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
     return Network(
         design=design,
         net=net,
@@ -268,24 +259,53 @@ def _build(design: Design, hashed: bool) -> Network:
         part_resource=part_resource,
         part_resources=per_definition,
         capacity=capacity,
-        island=island.astype(np.int64),
-        n_islands=int(n_islands),
+        island=island,
+        n_islands=n_islands,
     )
 
 
+#: networks of the designs analysed last, such as both sides of a comparison
+NETWORKS_LIMIT: Final = 6
+_networks = Remembered(_build, most=NETWORKS_LIMIT)
+
+
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
-    """Channels of a flow as it meets them from its source."""
+    """Channels of a flow as it meets them from its source; split flows level by level."""
+    ends = {channel: network.ends(channel) for channel in channels}
     by_start: dict[int, list[int]] = {}
     for channel in channels:
-        by_start.setdefault(network.ends(channel)[0], []).append(channel)
+        by_start.setdefault(ends[channel][0], []).append(channel)
+    return _one_way(source, by_start, ends, len(channels)) or _by_level(source, by_start, ends)
+
+
+def _one_way(source: int, by_start: dict[int, list[int]], ends: dict[int, tuple[int, int]], n: int) -> list[int]:
+    """The channels as one way that may come by a part again (a stop in memory, a turn at the root); else nothing."""
+    left = {part: list(found) for part, found in by_start.items()}
+    way: list[int] = []
+    trail: list[tuple[int, int]] = [(source, -1)]
+    while trail:
+        at, channel = trail[-1]
+        if left.get(at):
+            step = left[at].pop()
+            trail.append((ends[step][1], step))
+        else:
+            trail.pop()
+            way.append(channel)
+    way = way[-2::-1]
+    joined = all(ends[one][1] == ends[other][0] for one, other in pairwise(way))
+    return way if joined and len(way) == n else []
+
+
+def _by_level(source: int, by_start: dict[int, list[int]], ends: dict[int, tuple[int, int]]) -> list[int]:
+    left = dict(by_start)
     ordered: list[int] = []
     todo, seen = [source], {source}
     while todo:
         at = todo.pop(0)
-        for channel in by_start.pop(at, ()):
+        for channel in left.pop(at, ()):
             ordered.append(channel)
-            end = network.ends(channel)[1]
+            end = ends[channel][1]
             if end not in seen:
                 seen.add(end)
                 todo.append(end)
-    return ordered + [c for left in by_start.values() for c in left]
+    return ordered + [c for rest in left.values() for c in rest]

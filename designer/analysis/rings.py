@@ -18,9 +18,9 @@ from designer.catalog.parttype import Capability
 from designer.formulas.collectives import PathClass
 
 #: bounds of the search for rings in a partial mesh
-_CYCLES_LIMIT: Final = 600
-_RANKS_LIMIT: Final = 16
-_STEPS_LIMIT: Final = 200_000
+CYCLES_LIMIT: Final = 600
+RANKS_LIMIT: Final = 16
+STEPS_LIMIT: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _direct(graph: LocalGraph, ranks: list[int]) -> dict[tuple[int, int], float]
 
 def _pack(ranks: list[int], capacity: dict[tuple[int, ...], float]) -> list[list[int]]:
     """As many edge-disjoint rings through all ranks as the links allow; a bundle counts its links."""
-    if len(ranks) < 3 or len(ranks) > _RANKS_LIMIT or not capacity:
+    if len(ranks) < 3 or len(ranks) > RANKS_LIMIT or not capacity:
         return []
     unit = min(capacity.values())
     left = {pair: round(c / unit) for pair, c in capacity.items()}
@@ -113,7 +113,7 @@ def _pack(ranks: list[int], capacity: dict[tuple[int, ...], float]) -> list[list
             return True
         for k in range(first, len(cycles)):
             steps += 1
-            if steps > _STEPS_LIMIT:
+            if steps > STEPS_LIMIT:
                 return True
             edges = [tuple(sorted(e[:2])) for e in _closed(cycles[k])]
             if all(left[e] > 0 for e in edges):
@@ -140,7 +140,7 @@ def _cycles(ranks: list[int], left: dict[tuple[int, ...], int]) -> list[list[int
     found: list[list[int]] = []
     stack: list[list[int]] = [[start]]
     steps = 0
-    while stack and len(found) < _CYCLES_LIMIT and steps < _STEPS_LIMIT:
+    while stack and len(found) < CYCLES_LIMIT and steps < STEPS_LIMIT:
         steps += 1
         way = stack.pop()
         if len(way) == n:
@@ -165,7 +165,7 @@ def _by_neighbours(graph: LocalGraph, ranks: list[int], rules: Rules, some_direc
 
 
 def _or_far(cost: int | None) -> int:
-    return 2**30 if cost is None else cost
+    return STEPS_LIMIT if cost is None else cost
 
 
 def _is_direct(graph: LocalGraph, a: int, b: int, rules: Rules) -> bool:

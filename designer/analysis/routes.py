@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
+from designer.analysis.hashing import draw, mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import hashed_ways, measure, split_ways
@@ -18,7 +19,9 @@ Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 #: more entries than this are not split over all ways but hashed, so that memory stays bounded
-MAX_ENTRIES: Final = 40_000_000
+ENTRIES_LIMIT: Final = 40_000_000
+#: so few rows are grouped quicker by a dictionary than by sorting arrays
+SMALL_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,13 +127,13 @@ def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found:
 
 def _groups(key: Int) -> list[tuple[tuple[int, ...], Int]]:
     """Distinct rows of `key`, and for each the row numbers."""
-    if len(key) <= 64:
+    if len(key) <= SMALL_LIMIT:
         small: dict[tuple[int, ...], list[int]] = {}
         for row, values in enumerate(key.tolist()):
             small.setdefault(tuple(values), []).append(row)
         return [(values, np.array(rows)) for values, rows in small.items()]
     size = key.max(axis=0) + 1
-    if np.prod(size.astype(np.float64)) < 2.0**62:
+    if np.prod(size.astype(np.float64)) < np.iinfo(np.int64).max / 2:
         code = key[:, 0]
         for column in range(1, key.shape[1]):
             code = code * size[column] + key[:, column]
@@ -209,8 +212,9 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
     reached = np.zeros(len(legs), dtype=bool)
     reached[row] = True
     found.lost.append(legs.flow[~reached])
+    labels = _labels(legs)
     if hashed:
-        row, uplink, part = _draw(row, uplink, fabric.cables, network.design.policy.hash_seed)
+        row, uplink, part = _draw(row, uplink, fabric.cables, labels, network.design.policy.hash_seed)
     else:
         weight = fabric.cables[uplink].astype(np.float64)
         part = weight / np.bincount(row, weight, len(legs))[row]
@@ -223,7 +227,7 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
             fabric.graph, distances, np.arange(len(first)), switch[first], goal[first], np.ones(len(first))
         )
         size = np.bincount(ways.request, minlength=len(first))
-        if int(size[which].sum()) > MAX_ENTRIES:
+        if int(size[which].sum()) > ENTRIES_LIMIT:
             hashed = True
         else:
             again, entry = _expand(which, ways.request, size)
@@ -231,7 +235,7 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
             again, entry = _expand(which, ways.last_request, np.bincount(ways.last_request, minlength=len(first)))
             _arrive(fabric, legs, row[again], ways.last_switch[entry], part[again] * ways.last_share[entry], found)
             return False
-    ways = hashed_ways(fabric.graph, distances, np.arange(len(row)), switch, goal, network.design.policy.hash_seed)
+    ways = hashed_ways(fabric.graph, distances, labels[row], switch, goal, network.design.policy.hash_seed)
     at = ways.request
     found.add(legs.flow[row[at]], ways.channel, (legs.share[row] * part)[at] * ways.share)
     at = ways.last_request
@@ -273,16 +277,19 @@ def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:
     )
 
 
-def _draw(row: Int, uplink: Int, cables: Int, seed: int) -> tuple[Int, Int, Float]:
+def _labels(legs: Legs) -> Int:
+    """What switches hash: flow and gateways, not the order of routing, so that edits elsewhere keep it."""
+    return (mix(legs.source, legs.target, legs.flow) >> np.uint64(1)).astype(np.int64)
+
+
+def _draw(row: Int, uplink: Int, cables: Int, labels: Int, seed: int) -> tuple[Int, Int, Float]:
     """One of the uplinks of each row, by a hash, each cable equally likely. Rows are ascending."""
     rows, head = np.unique(row, return_index=True)
-    key = (rows.astype(np.uint64) + np.uint64(seed % 2**62)) * np.uint64(0x9E3779B97F4A7C15)
-    key = (key ^ (key >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    draw = (key >> np.uint64(11)).astype(np.float64) / 2.0**53
+    chance = draw(seed, labels[rows])
     upto = np.cumsum(cables[uplink])
     before = np.concatenate([[0], upto])[head]
     after = np.concatenate([upto[head[1:] - 1], upto[-1:]])
-    chosen = np.searchsorted(upto, before + draw * (after - before), side="right")
+    chosen = np.searchsorted(upto, before + chance * (after - before), side="right")
     return rows, uplink[chosen], np.ones(len(rows))
 
 

@@ -29,7 +29,7 @@ _WORDS: Final = {
 #: words that name part kinds with a capability in common but a different place in the design
 _KINDS: Final = {"storage": ("storage", "drive"), "drives": ("drive",), "servers": ("server",), "dpus": ("dpu",)}
 #: all pairs of two sets are refused above this
-MAX_FLOWS: Final = 4_000_000
+FLOWS_LIMIT: Final = 4_000_000
 
 
 def resolve(network: Network, selector: str, place: str) -> Int:
@@ -93,23 +93,34 @@ def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
     Raises
     ------
     AnalysisError
-        If a side names nothing, sides do not match, or there would be more than ``MAX_FLOWS`` flows.
+        If a side names nothing, sides do not match, or there would be more than ``FLOWS_LIMIT`` flows.
     """
     source = resolve(network, operation.source, f"{place}.from")
     target = resolve(network, operation.target, f"{place}.to")
     pairing = operation.pairing if operation.pairing != "auto" else _choose(network, source, target)
     if pairing == "nearest":
-        return _nearest(network, source, target)
-    if pairing == "striped":
-        return _striped(np.tile(source, (len(target), 1)), target)
-    a, b = _pairs(source, target, pairing, operation.seed, place)
-    keep = a != b
-    a, b = a[keep], b[keep]
-    if not len(a):
+        traffic = _nearest(network, source, target)
+    elif pairing == "striped":
+        traffic = _striped(source, target)
+    else:
+        a, b = _pairs(source, target, pairing, operation.seed, place)
+        traffic = Traffic(Legs.of(a[a != b], b[a != b]), a[a != b], b[a != b])
+    if not traffic.n_flows:
         raise AnalysisError("every flow would end where it begins", place=place, remedy="choose other parts")
-    if operation.both_ways:
-        a, b = np.concatenate([a, b]), np.concatenate([b, a])
-    return Traffic(Legs.of(a, b), a, b)
+    return _and_back(traffic) if operation.both_ways else traffic
+
+
+def _and_back(traffic: Traffic) -> Traffic:
+    """The same flows, and after them their twins in the other direction."""
+    legs = traffic.legs
+    both = Legs(
+        np.concatenate([legs.flow, legs.flow + traffic.n_flows]),
+        np.concatenate([legs.source, legs.target]),
+        np.concatenate([legs.target, legs.source]),
+        np.tile(legs.share, 2),
+    )
+    ends = traffic.source, traffic.target
+    return Traffic(both, np.concatenate(ends), np.concatenate(ends[::-1]))
 
 
 def _choose(network: Network, source: Int, target: Int) -> Pairing:
@@ -134,7 +145,11 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
         return both, np.roll(both, -(len(both) // 2))
     if pairing == "permutation":
         both = np.concatenate([source, target[~np.isin(target, source)]])
-        return both, np.random.default_rng(seed).permutation(both)
+        # Around a random circle: nobody draws itself.
+        circle = np.random.default_rng(seed).permutation(len(both))
+        drawn = np.empty_like(both)
+        drawn[circle] = both[np.roll(circle, -1)]
+        return both, drawn
     if pairing == "pairs":
         if len(source) != len(target) and 1 not in (len(source), len(target)):
             raise AnalysisError(
@@ -143,25 +158,40 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
             )  # fmt: skip
         n = max(len(source), len(target))
         return np.resize(source, n), np.resize(target, n)
-    if len(source) * len(target) > MAX_FLOWS:
+    if len(source) * len(target) > FLOWS_LIMIT:
         raise AnalysisError(
             f"all pairs would be {len(source) * len(target):,} flows", place=place, remedy="use the pairing permutation"
         )
     return np.repeat(source, len(target)), np.tile(target, len(source))
 
 
-def _striped(table: Int, target: Int) -> Traffic:
-    """Each target from all sources of its row, in equal shares."""
-    n, width = table.shape
-    flow = np.repeat(np.arange(n), width)
-    legs = Legs(flow, table.ravel(), np.repeat(target, width), np.full(n * width, 1 / width))
-    return Traffic(legs, table[:, 0], target)
+def _striped(source: Int, target: Int) -> Traffic:
+    """Each target from all sources in equal shares, but not from itself."""
+    flow, other = np.repeat(np.arange(len(target)), len(source)), np.tile(source, len(target))
+    return _numbered(*_without_self(flow, other, target), target, outward=False)
+
+
+def _without_self(flow: Int, partner: Int, owner: Int) -> tuple[Int, Int]:
+    keep = partner != owner[flow]
+    return flow[keep], partner[keep]
+
+
+def _numbered(flow: Int, partner: Int, owner: Int, outward: bool) -> Traffic:
+    """Flows of the owners that have partners: numbered from 0, shared equally over the partners."""
+    order = np.argsort(flow, kind="stable")
+    rows, first, number, width = np.unique(flow[order], return_index=True, return_inverse=True, return_counts=True)
+    partner, own = partner[order], owner[rows][number]
+    share = 1 / width[number]
+    lead = partner[first]
+    if outward:
+        return Traffic(Legs(number, own, partner, share), owner[rows], lead)
+    return Traffic(Legs(number, partner, own, share), lead, owner[rows])
 
 
 def _nearest(network: Network, source: Int, target: Int) -> Traffic:
     """Each part of the one side with the parts of the other that are nearest to it, in equal shares.
 
-    The side with accelerators makes the flows; where neither or both have, the targets do.
+    The side with accelerators makes the flows; where neither or both have, the targets do. No part is its own partner.
     """
     accelerates = network.has(Capability.ACCELERATE)
     outward = bool(accelerates[source].all() and not accelerates[target].all())
@@ -169,27 +199,16 @@ def _nearest(network: Network, source: Int, target: Int) -> Traffic:
     islands = find_islands(network)
     allowed = np.zeros(network.net.n_parts, dtype=bool)
     allowed[offered] = True
-    offers = np.bincount(network.island[offered], minlength=network.n_islands) > 0
+    offers = np.bincount(network.island[offered], minlength=network.n_islands)
+    inside = offers[network.island[owners]] > allowed[owners]
     flow: list[Int] = []
     partner: list[Int] = []
-    share: list[npt.NDArray[np.float64]] = []
-    inside = offers[network.island[owners]]
     for owner_rows, partners in _nearest_rows(network, islands, owners, np.flatnonzero(inside), allowed):
-        width = partners.shape[1]
-        flow.append(np.repeat(owner_rows, width))
+        flow.append(np.repeat(owner_rows, partners.shape[1]))
         partner.append(partners.ravel())
-        share.append(np.full(partners.size, 1 / width))
     far = np.flatnonzero(~inside)
-    if len(far):
-        flow.append(np.repeat(far, len(offered)))
-        partner.append(np.tile(offered, len(far)))
-        share.append(np.full(len(far) * len(offered), 1 / len(offered)))
-    flows, partners, shares = np.concatenate(flow), np.concatenate(partner), np.concatenate(share)
-    own = owners[flows]
-    legs = Legs(flows, own, partners, shares) if outward else Legs(flows, partners, own, shares)
-    _, first = np.unique(flows, return_index=True)
-    lead = partners[first]
-    return Traffic(legs, owners, lead) if outward else Traffic(legs, lead, owners)
+    all_flows, others = _without_self(np.repeat(far, len(offered)), np.tile(offered, len(far)), owners)
+    return _numbered(np.concatenate([*flow, all_flows]), np.concatenate([*partner, others]), owners, outward)
 
 
 def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, allowed: Bool) -> list[tuple[Int, Int]]:
@@ -205,7 +224,7 @@ def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, al
         )
         pattern.setdefault(key, []).append(row)
     for (cls, at, mask), alike in pattern.items():
-        offered = np.flatnonzero(np.frombuffer(mask, dtype=bool)).tolist()
+        offered = [place for place in np.flatnonzero(np.frombuffer(mask, dtype=bool)).tolist() if place != at]
         local = np.array(nearest_places(islands.classes[cls], at, offered), dtype=np.int64)
         where = np.array(alike)
         base = islands.part_start[network.island[owners[where]]]

@@ -9,11 +9,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import COPY, P2P, RDMA, STORAGE, Achieved
+from designer.analysis.achieved import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, Achieved
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
+from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
-from designer.analysis.network import MAX_LISTED, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
@@ -170,19 +171,24 @@ class _Evaluation:
         accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
         code = np.full(traffic.n_flows, COPY, dtype=np.int64)
         code[accelerates[traffic.source] & accelerates[traffic.target]] = P2P
-        code[network.island[traffic.source] != network.island[traffic.target]] = RDMA
+        code[(network.island[traffic.source] != network.island[traffic.target]) & ~self._through_host_memory()] = RDMA
         code[stores[traffic.source] | stores[traffic.target]] = STORAGE
         return code
+
+    def _through_host_memory(self) -> npt.NDArray[np.bool_]:
+        """Which flows begin, end or stop in host memory: no traffic between peers, so roots do not slow it down."""
+        network, routes = self.network, self.routes
+        bus = np.array([link.kind == "memory_bus" for link in network.net.link_defs], dtype=bool)
+        found = np.zeros(self.traffic.n_flows, dtype=bool)
+        found[routes.flow[bus[network.net.link_def[routes.channel >> 1]]]] = True
+        return found
 
     def _link_resources(self) -> Int:
         network, routes = self.network, self.routes
         link = routes.channel >> 1
         cables = network.cables[link]
         direction = np.where(network.full[link], routes.channel & 1, 0)
-        spread = (routes.flow.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + link.astype(np.uint64)) >> np.uint64(
-            17
-        )
-        cable = (spread % cables.astype(np.uint64)).astype(np.int64)
+        cable = (mix(routes.flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
 
     def _part_entries(self, legs: Legs) -> tuple[Int, Int, Float]:
@@ -247,8 +253,8 @@ class _Evaluation:
         bound = binding(incidence, allocation)
         resources = Resources(network, self.limits)
         fractions = self._fraction_of_resource()
-        worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + 1e-9))
-        first = bound.union(worst.tolist()) if len(worst) <= MAX_LISTED * 256 else bound.resource
+        worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
+        first = bound.union(worst.tolist())
         described, members = describe(resources, incidence, first, fractions)
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
@@ -279,12 +285,12 @@ class _Evaluation:
         alive = np.flatnonzero(self.alive)
         ratio: dict[tuple[int, int, int], tuple[float, float]] = {}
         sources: set[str] = set()
-        code = self.protocol[alive] * 3 + self.placement[alive]
+        code = self.protocol[alive] * N_PLACEMENTS + self.placement[alive]
         lows, highs = np.empty(len(owner)), np.empty(len(owner))
         definition, status = self._definitions(bound.resource)
         for d, c in np.unique(np.stack([definition, code[owner]], axis=1), axis=0).tolist():
             rows = (definition == d) & (code[owner] == c)
-            key = (d, c // 3, c % 3)
+            key = (d, c // N_PLACEMENTS, c % N_PLACEMENTS)
             if key not in ratio:
                 ratio[key] = self._ratio(key, sources)
             lows[rows], highs[rows] = ratio[key]
@@ -338,9 +344,9 @@ class _Evaluation:
         network, net, traffic = self.network, self.network.net, self.traffic
         resources = Resources(network, self.limits)
         order = np.argsort(self.routes.flow, kind="stable")
-        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, MAX_LISTED) + 1))
+        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, LISTED_LIMIT) + 1))
         listed: list[Flow] = []
-        for f in range(min(traffic.n_flows, MAX_LISTED)):
+        for f in range(min(traffic.n_flows, LISTED_LIMIT)):
             channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
             source, target = int(traffic.source[f]), int(traffic.target[f])
             by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []

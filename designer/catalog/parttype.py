@@ -20,6 +20,9 @@ from designer.registry import discover
 from designer.sources import Constant, Status
 from designer.units import DIMENSIONS
 
+#: what a path pays for a link whose kind says nothing
+UNKNOWN_PREFERENCE = 4
+
 
 class Domain(StrEnum):
     """Which kind of interconnect a link belongs to; transit rules are written in these."""
@@ -116,6 +119,8 @@ class LinkKind:
         Share of the raw capacity that payload reaches on this kind of link, when nothing more exact is known.
     default_rate
         Raw capacity per direction assumed where a drawing or dump does not say, spelled; shown as assumed.
+    preference
+        What a path pays for taking such a link: accelerator links before chip-to-chip before PCIe before sockets.
     """
 
     name: str
@@ -126,6 +131,7 @@ class LinkKind:
     default_rate: str
     latency: Constant
     order: int = 100
+    preference: int = UNKNOWN_PREFERENCE
     help: str = ""
 
 

@@ -71,9 +71,7 @@ def fail(text: str) -> int:
 
 def window_help() -> int:
     """Say how the window is opened."""
-    print(
-        "usage: designer gui [FILE ...]\n\nOpen the window, with designs or templates.\n\nexample: designer gui dgx-h100"
-    )
+    print("usage: designer gui [FILE ...]\n\nOpen the window.\n\nexample: designer gui dgx-a100")
     return 0
 
 

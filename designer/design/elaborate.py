@@ -6,7 +6,6 @@ result knows parts and links by number; their definitions and names are looked u
 
 from __future__ import annotations
 
-import weakref
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from designer.design.pattern import Pattern, Selection
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
 from designer.registry import discover
+from designer.remembered import Remembered
 
 Int = npt.NDArray[np.int64]
 _WILD = frozenset("*?{")
@@ -47,7 +47,7 @@ class GroupNet:
         return self.nets[int(self.net_of[member])]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Netlist:
     """A block made flat.
 
@@ -169,7 +169,7 @@ class Netlist:
         start = group.part_start[members.start : members.stop, None, None]
         if len(inside) == 1:
             index = next(iter(inside.values()))[None]
-            rows = np.where(index >= 0, index + start, index).reshape(-1, len(columns))
+            rows = np.where(index >= 0, index + start, index).reshape(len(members) * index.shape[1], len(columns))
         else:
             shifted = ((inside[int(group.net_of[m])], int(group.part_start[m])) for m in members)
             rows = np.concatenate([np.where(index >= 0, index + shift, index) for index, shift in shifted])
@@ -186,9 +186,6 @@ def _aligned(own: tuple[str, ...], chosen: Selection, columns: tuple[str, ...]) 
     return index
 
 
-_compiled: dict[int, tuple[weakref.ref[Block], Netlist]] = {}
-
-
 def elaborate(block: Block) -> Netlist:
     """The flat netlist of a design or block; remembered as long as the block lives.
 
@@ -197,13 +194,7 @@ def elaborate(block: Block) -> Netlist:
     DocumentError
         If a link or wiring points to nothing, containment has a cycle, or the whole is larger than ``MAX_PARTS``.
     """
-    known = _compiled.get(id(block))
-    if known is not None and known[0]() is block:
-        return known[1]
-    net = _compile(block)
-    key = id(block)
-    _compiled[key] = (weakref.ref(block, lambda _: _compiled.pop(key, None)), net)
-    return net
+    return _compiled(block)
 
 
 def count_parts(block: Block) -> int:
@@ -242,6 +233,10 @@ def _compile(block: Block) -> Netlist:
     for group in block.groups.values():
         builder.add_group(group)
     return builder.finish()
+
+
+#: budget in parts: the netlist of a hundred thousand GPUs takes tens of megabytes
+_compiled = Remembered(_compile, most=8192, size=lambda net: net.n_parts + net.n_links, budget=2 * MAX_PARTS)
 
 
 class _Builder:
@@ -437,6 +432,9 @@ def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
         expected = pattern.count(a, b)
         if expected > MAX_PARTS * 4:
             raise DocumentError(f"the wiring makes {expected:,} links", place=place, remedy="use fewer replicas")
-        return pattern.join(a, b)
+        joined = pattern.join(a, b)
     except DocumentError as error:
         raise error.at(place=place) from None
+    # a part that both sides choose is not linked to itself
+    apart = joined[0] != joined[1]
+    return joined if apart.all() else (joined[0][apart], joined[1][apart])

@@ -14,14 +14,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.catalog.parttype import Domain, link_kinds
+from designer.catalog.parttype import Capability, Domain, PartKind, link_kinds, part_kinds
 from designer.design.address import Address, Ref, block_at
 from designer.design.arrange.sizes import card_size
 from designer.design.boxes import Boxes, boxes_of
 from designer.design.diff import Diff
 from designer.design.document import Annotation, Block, Design, Group, Part
 from designer.design.query import count_kinds
-from designer.design.routes import route
+from designer.design.routes import CURVE, route
 from designer.design.wires import WireLink, Wires, wires_of
 from designer.sources import Status
 
@@ -32,6 +32,11 @@ Bool = npt.NDArray[np.bool_]
 #: the open groups of a picture: addresses of the blocks they show, ``(("pods", None), ("servers", 3))`` for one server
 GroupAddress = Address
 STATUSES: Final = tuple(Status)
+#: what is told first of what a group holds: capability and, of switches, what they join
+_TOLD: Final = (
+    (Capability.ACCELERATE, None), (Capability.CONTAIN, None), (Capability.SWITCH, Domain.NETWORK),
+    (Capability.ATTACH, None), (Capability.STORE, None), (Capability.SWITCH, Domain.ACCELERATOR),
+)  # fmt: skip
 #: more pairs of wire and box than this are not looked at for boxes in the way
 _PAIRS: Final = 4_000_000
 
@@ -153,9 +158,18 @@ class Geometry:
             if self.is_container[box]:
                 shown = int(self.member[box])
                 return f"each of {thing.replicas}" if shown < 0 else f"member {shown} of {thing.replicas}"
-            return summary(thing.content)
-        part_type = self.design.type_of(thing)
-        return part_type.title if part_type is not None else thing.attributes.get("product", "")
+            content = thing.content
+            if len(content.parts) == 1 and not content.groups:
+                return self._product_of(next(iter(content.parts.values())))
+            return summary(content)
+        return self._product_of(thing)
+
+    def _product_of(self, part: Part) -> str:
+        """The product a part is, without the vendor's name."""
+        part_type = self.design.type_of(part)
+        if part_type is None:
+            return part.attributes.get("product", "")
+        return part_type.title.removeprefix(f"{part_type.vendor} ") if part_type.vendor else part_type.title
 
     def wire_links(self, wire: int) -> tuple[Address, tuple[WireLink, ...]]:
         """Address of the block a wire is drawn in, and the links and wirings it stands for."""
@@ -168,8 +182,12 @@ class Geometry:
         low = self.rect[:, :2].min(axis=0)
         high = (self.rect[:, :2] + self.rect[:, 2:]).max(axis=0)
         if self.n_wires:
-            low = np.minimum(low, self.wire_route.min(axis=(0, 1)))
-            high = np.maximum(high, self.wire_route.max(axis=(0, 1)))
+            reach = self.wire_route.copy()
+            bend = self.wire_shape == CURVE
+            ends = (reach[bend, :1] + reach[bend, 3:]) / 2
+            reach[bend, 1:3] = ends + (reach[bend, 1:3] - ends) * 0.75  # curves stay short of their control points
+            low = np.minimum(low, reach.min(axis=(0, 1)))
+            high = np.maximum(high, reach.max(axis=(0, 1)))
         return float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1])
 
     def at(self, x: float, y: float) -> int | None:
@@ -187,9 +205,30 @@ class Geometry:
 
 
 def summary(block: Block) -> str:
-    """What a block holds, in a few words: ``8 gpu · 8 nic · 2 cpu``."""
-    counts = sorted(count_kinds(block).items(), key=lambda item: (-item[1], item[0]))
-    return " · ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in counts[:3])
+    """What a block holds, in a few words: ``8 GPUs · 10 NICs · 2 CPUs``; what computes and joins comes first."""
+    counts = count_kinds(block)
+    known = part_kinds()
+
+    def rank(name: str) -> tuple[int, int, str]:
+        kind = known.get(name)
+        if kind is None:
+            return len(_TOLD), 0, name
+        told = (n for n, (has, domain) in enumerate(_TOLD) if has in kind.capabilities and _is_in(kind, domain))
+        return next(told, len(_TOLD)), kind.order, name
+
+    words: list[str] = []
+    for name in sorted(counts, key=rank):
+        kind = known.get(name)
+        many = counts[name]
+        if many == 1 and kind is not None and Capability.CONTAIN in kind.capabilities and len(counts) > 1:
+            continue  # a group of servers need not say that each is one
+        word = name.replace("_", " ") if kind is None else kind.title if many == 1 else kind.plural
+        words.append(f"{many} {word}")
+    return " · ".join(words[:3])
+
+
+def _is_in(kind: PartKind, domain: Domain | None) -> bool:
+    return domain is None or kind.passes(domain, domain)
 
 
 def opened_in(design: Design) -> frozenset[GroupAddress]:

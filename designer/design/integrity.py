@@ -1,7 +1,8 @@
 """Whether a whole document holds together: looked at when a design is opened or imported.
 
-Errors are what no study could work with (a link to nothing, a circle of containers); findings are what a person
-should look at (a value of no such name, more links than ports).
+What makes a document impossible (a link to nothing, a circle of containers) refuses it. A wiring whose pattern does
+not fit is an error too, but the design opens, so that it can be mended: changing a number of replicas may bring it
+about. All else is what a person should look at (a value of no such name, more links than ports).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from designer.findings import Finding, Severity
 
 #: so many problems are told at most
 MAX_PROBLEMS = 200
+#: code of a wiring that joins nothing
+WIRING = "DOC-WIRING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ class Problem:
     text: str
     remedy: str
     where: tuple[str, ...] = ()
+
+    @property
+    def refuses(self) -> bool:
+        """Whether a document with this problem cannot be opened."""
+        return self.severity is Severity.ERROR and self.code != WIRING
 
     def finding(self) -> Finding:
         """The same as a finding."""
@@ -58,15 +66,15 @@ def examine(design: Design) -> tuple[Problem, ...]:
 
 
 def demand_sound(design: Design) -> list[Finding]:
-    """The findings about a design without errors.
+    """The findings about a design that can be opened.
 
     Raises
     ------
     DocumentError
-        If there are errors: the first one, and how many more.
+        If it cannot: the first reason, and how many more there are.
     """
     problems = examine(design)
-    errors = [p for p in problems if p.severity is Severity.ERROR]
+    errors = [p for p in problems if p.refuses]
     if errors:
         first = errors[0]
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
@@ -215,13 +223,13 @@ def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     at, path = place(within, "wirings", wiring.id), path_text(within, wiring.id)
     if wiring.pattern not in patterns():
         yield _fatal(
-            "DOC-WIRING", f"{at}.pattern", f"there is no wiring pattern {wiring.pattern!r}",
+            WIRING, f"{at}.pattern", f"there is no wiring pattern {wiring.pattern!r}",
             f"use one of {', '.join(patterns())}", path,
         )  # fmt: skip
     for side, selector in (("a", wiring.a), ("b", wiring.b)):
         if not reaches(block, selector):
             yield _fatal(
-                "DOC-WIRING", f"{at}.{side}", f"{selector!r} chooses no parts",
+                WIRING, f"{at}.{side}", f"{selector!r} chooses no parts",
                 "delete the wiring, or check the path against the outline", path,
             )  # fmt: skip
     yield from _link_kind(wiring.kind, at, path)
@@ -272,7 +280,7 @@ def _elaborated(design: Design) -> list[Problem]:
     try:
         elaborate(design)
     except DocumentError as error:
-        return [_fatal("DOC-WIRING", error.place or "design", error.text, error.remedy or "correct it")]
+        return [_fatal(WIRING, error.place or "design", error.text, error.remedy or "correct it")]
     return list(_ports(design))
 
 
@@ -283,6 +291,8 @@ def _ports(design: Design) -> Iterator[Problem]:
     assert net is not None
     told: set[tuple[int, tuple[str, ...]]] = set()
     for kind, counts in used.links.items():
+        if kind not in link_kinds():
+            continue
         candidates = np.flatnonzero(counts)
         # equal parts with equal use need one look
         _, first = np.unique(np.stack([net.part_def[candidates], counts[candidates]]), axis=1, return_index=True)

@@ -5,7 +5,6 @@ The ports in use are counted once per design and remembered as long as it lives.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
 from designer.errors import DocumentError
 from designer.fields import Quantity
+from designer.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +66,6 @@ class Usage:
             return None
 
 
-_usages: dict[int, tuple[weakref.ref[Design], Usage]] = {}
-
-
-def usage(design: Design) -> Usage:
-    """The ports in use; counted at the first question."""
-    known = _usages.get(id(design))
-    if known is not None and known[0]() is design:
-        return known[1]
-    made = _count(design)
-    key = id(design)
-    _usages[key] = (weakref.ref(design, lambda _: _usages.pop(key, None)), made)
-    return made
-
-
 def _count(design: Design) -> Usage:
     numbers = {part_id: i for i, part_id in enumerate(design.parts)}
     try:
@@ -94,6 +80,14 @@ def _count(design: Design) -> Usage:
             np.array([numbers[x.b] for x in drawn], dtype=np.int64),
         )
     return Usage(net, *_tally(n, ends, definition, defs), numbers)
+
+
+_counted = Remembered(_count)
+
+
+def usage(design: Design) -> Usage:
+    """The ports in use; counted at the first question."""
+    return _counted(design)
 
 
 def _tally(

@@ -5,7 +5,6 @@ Answers about one block are indexed once and remembered as long as the block liv
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 from designer.design.document import Block, Design, Group, Link, Part
 from designer.design.elaborate import elaborate
+from designer.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,7 @@ class Index:
     links_at: Mapping[str, tuple[str, ...]]
 
 
-_indexes: dict[int, tuple[weakref.ref[Block], Index]] = {}
-
-
-def index(block: Block) -> Index:
-    """The index of a block; made at the first question."""
-    known = _indexes.get(id(block))
-    if known is not None and known[0]() is block:
-        return known[1]
+def _index(block: Block) -> Index:
     parts: dict[str | None, list[str]] = {}
     groups: dict[str | None, list[str]] = {}
     links: dict[str, list[str]] = {}
@@ -42,14 +35,19 @@ def index(block: Block) -> Index:
     for link in block.links.values():
         links.setdefault(link.a, []).append(link.id)
         links.setdefault(link.b, []).append(link.id)
-    made = Index(_frozen(parts), _frozen(groups), _frozen(links))
-    key = id(block)
-    _indexes[key] = (weakref.ref(block, lambda _: _indexes.pop(key, None)), made)
-    return made
+    return Index(_frozen(parts), _frozen(groups), _frozen(links))
 
 
 def _frozen(found: Mapping[Any, list[str]]) -> dict[Any, tuple[str, ...]]:
     return {key: tuple(ids) for key, ids in found.items()}
+
+
+_indexed = Remembered(_index)
+
+
+def index(block: Block) -> Index:
+    """The index of a block; made at the first question."""
+    return _indexed(block)
 
 
 def roots(block: Block) -> tuple[Part, ...]:

@@ -29,6 +29,11 @@ _WIDTH: Final = (1.2, 1.1, 7.0)
 _THIN: Final = 1e9
 #: elbows turn at most this far below the upper box, so that they stay between its row and the next
 _TURN: Final = 56.0
+#: where boxes behind others are met, from their left end; and free length at the ends of a box's side
+_GATE: Final = 8.0
+_EDGE: Final = 4.0
+#: boxes with more wires than this are not looked at for boxes behind others
+_MANY: Final = 512
 
 
 def route(rect: Float, a: Int, b: Int, elbow: Bool, blocked: Bool) -> tuple[Float, Int]:
@@ -43,25 +48,25 @@ def route(rect: Float, a: Int, b: Int, elbow: Bool, blocked: Bool) -> tuple[Floa
     m = len(a)
     if m == 0:
         return np.empty((0, 4, 2)), np.empty(0, dtype=np.int64)
-    ra, rb = rect[a], rect[b]
-    side_a, side_b = _sides(ra, rb, elbow, blocked)
+    side_a, side_b = _sides(rect[a], rect[b], elbow, blocked)
     ends = _attached(rect, a, b, side_a, side_b)
-    pa, pb = ends[:m], ends[m:]
-    points = np.stack([pa, pa, pb, pb], axis=1)
+    points = np.stack([ends[:m], ends[:m], ends[m:], ends[m:]], axis=1)
     shape = np.zeros(m, dtype=np.int64)
     upright = (side_a == BOTTOM) & (side_b == TOP) | (side_a == TOP) & (side_b == BOTTOM)
-    _bend(points, np.flatnonzero(upright & elbow), a, b, side_a)
-    shape[upright & elbow] = ELBOW
-    _sweep(points, np.flatnonzero(upright & ~elbow), 1)
     level = (side_a % 2 == 0) & (side_b % 2 == 0)
-    _sweep(points, np.flatnonzero(level & ~elbow), 0)
-    shape[(upright | level) & ~elbow] = CURVE
     bow = side_a == side_b
+    hang = np.flatnonzero(upright & elbow)
+    from_a = side_a[hang] == BOTTOM
+    upper, lower = np.where(from_a, a[hang], b[hang]), np.where(from_a, b[hang], a[hang])
+    points[hang] = _hung(rect, upper, lower, points[hang], from_a)
+    shape[hang] = ELBOW
+    _sweep(points, np.flatnonzero(upright & ~elbow), 1)
+    _sweep(points, np.flatnonzero(level & ~elbow), 0)
     _bow(points, np.flatnonzero(bow), side_a)
-    shape[bow] = CURVE
-    flat = (np.abs(pa - pb) < 1e-6).any(axis=1) & ~bow
-    points[flat, 1], points[flat, 2] = pa[flat], pb[flat]
-    shape[flat] = STRAIGHT
+    shape[((upright | level) & ~elbow) | bow] = CURVE
+    flat = (np.abs(points[..., 0] - points[:, :1, 0]) < 1e-6).all(axis=1)
+    flat |= (np.abs(points[..., 1] - points[:, :1, 1]) < 1e-6).all(axis=1)
+    shape[flat & ~bow] = STRAIGHT
     return points, shape
 
 
@@ -93,13 +98,7 @@ def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
     along = np.where(side % 2 == 1, 0, 1)  # top and bottom run along x
     towards = np.take_along_axis(aim, along[:, None], axis=1)[:, 0]
     key = box * 4 + side
-    order = np.lexsort((np.arange(len(box)), towards, key))
-    sorted_key = key[order]
-    starts = np.flatnonzero(np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]]))
-    sizes = np.diff(np.concatenate([starts, [len(order)]]))
-    rank, many = np.empty(len(order)), np.empty(len(order))
-    rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
-    many[order] = np.repeat(sizes, sizes)
+    rank, many = _ranks(key, towards)
     length = np.take_along_axis(rect[box, 2:], along[:, None], axis=1)[:, 0]
     step = np.minimum(_STEP, length * _SPREAD / many)
     place = (rank - (many - 1) / 2) * step
@@ -114,26 +113,71 @@ def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
     return ends
 
 
-def _bend(points: Float, wires: Int, a: Int, b: Int, side_a: Int) -> None:
-    """Right angles between an upper and a lower box; wires of one upper box turn at different heights."""
-    if not len(wires):
-        return
-    start, stop = points[wires, 0], points[wires, 3]
-    upper = np.where(side_a[wires] == BOTTOM, a[wires], b[wires])
-    top, bottom = np.minimum(start[:, 1], stop[:, 1]), np.maximum(start[:, 1], stop[:, 1])
-    reach = np.where(side_a[wires] == BOTTOM, stop[:, 0] - start[:, 0], start[:, 0] - stop[:, 0])
-    side = np.sign(reach)
-    key = upper * 3 + side.astype(np.int64) + 1
-    order = np.lexsort((-np.abs(reach), key))
-    sorted_key = key[order]
-    starts = np.flatnonzero(np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]]))
-    sizes = np.diff(np.concatenate([starts, [len(order)]]))
+def _hung(rect: Float, upper: Int, lower: Int, points: Float, from_a: Bool) -> Float:
+    """Right angles from upper boxes down to lower ones, given where they touch. : (k, 4, 2)
+
+    A wire drops straight where the lower box is under the upper one. Boxes that stand behind others of the same upper
+    one are met at the end that sticks out. Otherwise wires of one box turn at different heights, the outermost first,
+    so that none crosses another.
+    """
+    stop = np.where(from_a[:, None], points[:, 3], points[:, 0]).copy()
+    start = np.where(from_a[:, None], points[:, 0], points[:, 3])
+    left, right = rect[upper, 0], rect[upper, 0] + rect[upper, 2]
+    bottom = rect[upper, 1] + rect[upper, 3]
+    behind = _behind(rect, upper, lower)
+    stop[behind, 0] = rect[lower[behind], 0] + _GATE
+    straight = (stop[:, 0] > left + _EDGE) & (stop[:, 0] < right - _EDGE)
+    x = _ports(upper, stop[:, 0], start[:, 0], np.where(straight, stop[:, 0], np.nan), left, right)
+    reach = stop[:, 0] - x
+    key = upper * 3 + np.sign(reach).astype(np.int64) + 1
+    rank, many = _ranks(key, -np.abs(reach))
+    turn = bottom + np.minimum(stop[:, 1] - bottom, _TURN) * (rank + 1) / (many + 1)
+    way = np.stack([np.stack([x, bottom], 1), np.stack([x, turn], 1), np.stack([stop[:, 0], turn], 1), stop], axis=1)
+    return np.where(from_a[:, None, None], way, way[:, ::-1])
+
+
+def _behind(rect: Float, upper: Int, lower: Int) -> Bool:
+    """Whether another box that hangs from the same upper one stands above the middle of a lower box."""
+    found = np.zeros(len(upper), dtype=bool)
+    boxes, many = np.unique(upper, return_counts=True)
+    for box in boxes[(many > 1) & (many <= _MANY)]:
+        mine = np.flatnonzero(upper == box)
+        r = rect[lower[mine]]
+        middle = r[:, 0] + r[:, 2] / 2
+        above = r[:, 1] + r[:, 3] <= r[:, 1][:, None]
+        over = (r[:, 0] < middle[:, None]) & (r[:, 0] + r[:, 2] > middle[:, None])
+        found[mine] = (above & over).any(axis=1)
+    return found
+
+
+def _ports(upper: Int, target: Float, spread: Float, fixed: Float, left: Float, right: Float) -> Float:
+    """Where wires leave the bottoms of upper boxes: `fixed` where that is a number, the others left and right of it."""
+    x = np.where(np.isnan(fixed), spread, fixed)
+    given = ~np.isnan(fixed)
+    for box in np.unique(upper[given]):
+        mine = upper == box
+        low, high = np.nanmin(fixed[mine]), np.nanmax(fixed[mine])
+        centre = (left[mine][0] + right[mine][0]) / 2
+        before = np.flatnonzero(mine & ~given & (target <= centre))
+        behind = np.flatnonzero(mine & ~given & (target > centre))
+        for wires, edge, limit, sign in ((before, low, left[mine][0], -1), (behind, high, right[mine][0], 1)):
+            if len(wires):
+                step = min(_STEP, max(abs(limit - edge) - 4, 0) / len(wires))
+                order = wires[np.argsort(sign * target[wires], kind="stable")]
+                x[order] = edge + sign * step * (np.arange(len(order)) + 1)
+    return x
+
+
+def _ranks(key: Int, by: Float) -> tuple[Float, Float]:
+    """Rank of each among those with the same key, and how many those are."""
+    order = np.lexsort((np.arange(len(key)), by, key))
     rank, many = np.empty(len(order)), np.empty(len(order))
+    sorted_key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]])) if len(order) else order
+    sizes = np.diff(np.concatenate([starts, [len(order)]]))
     rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
     many[order] = np.repeat(sizes, sizes)
-    turn = top + np.minimum(bottom - top, _TURN) * (rank + 1) / (many + 1)
-    points[wires, 1] = np.stack([start[:, 0], turn], axis=1)
-    points[wires, 2] = np.stack([stop[:, 0], turn], axis=1)
+    return rank, many
 
 
 def _sweep(points: Float, wires: Int, axis: int) -> None:

@@ -32,15 +32,8 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """Operations to evaluate, and which numbers of theirs are the workload's metrics."""
-
-    operations: tuple[Operation, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class WorkloadKind:
-    """A workload: typed settings, and how it lowers itself to operations.
+    """A workload: typed settings, and how it lowers itself to an operation.
 
     Parameters
     ----------
@@ -52,7 +45,7 @@ class WorkloadKind:
     title: str
     reports: str
     settings: tuple[Setting, ...]
-    lower: Callable[[Mapping[str, Any]], Program]
+    lower: Callable[[Mapping[str, Any]], Operation]
     help: str = ""
 
 
@@ -62,8 +55,8 @@ def workload_kinds() -> Mapping[str, WorkloadKind]:
     return discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
 
 
-def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Program:
-    """The program of a workload as stored in a design; `place` is named in errors.
+def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operation:
+    """The operation of a workload as stored in a design; `place` is named in errors.
 
     Raises
     ------

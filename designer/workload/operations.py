@@ -1,5 +1,7 @@
 """The vocabulary workloads lower themselves to; analysis evaluates these and nothing else.
 
+Each operation is answered by the file of its name in ``designer.analysis.evaluators``.
+
 Parts are named by *selectors*: a path, a path with wild cards, or one of the words ``gpus``, ``memory``, ``storage``,
 ``drives``, ``nics``, ``cpus``, ``servers``, which mean all parts with that capability.
 """
@@ -52,22 +54,4 @@ class Collective:
     algorithm: str = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class Compute:
-    """Arithmetic on each part of a set: FLOP at a precision, and bytes of the part's own memory."""
-
-    name: str
-    where: str
-    flop: float
-    precision: str = "bf16"
-    memory_bytes: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Barrier:
-    """All operations before it end before any after it begins."""
-
-    name: str = "barrier"
-
-
-Operation = Transfer | Collective | Compute | Barrier
+Operation = Transfer | Collective

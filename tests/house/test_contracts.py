@@ -20,7 +20,7 @@ interchange.native.reader interchange.native.upgrades.v1_to_v2 interchange.impor
 interchange.exporters.graphml interchange.exporters.svg
 report.figures.roofline report.figures.timeline
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
-analysis.study analysis.evaluate analysis.flows.maxmin analysis.routing.ecmp analysis.routing.shortest
+analysis.study analysis.transfers analysis.flows.maxmin analysis.routing.ecmp analysis.routing.shortest
 analysis.network analysis.results
 design.document design.edits.parts design.edits.links design.wiring.mesh design.wiring.ring
 catalog.parttype catalog.kinds.gpu catalog.kinds.nic catalog.linkkinds.pcie catalog.linkkinds.nvlink

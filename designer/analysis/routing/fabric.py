@@ -10,16 +10,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+from designer.analysis.hashing import draw
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint64]
 
 #: no fabric has a longer shortest path; the search ends earlier when nothing new is reached
-MAX_HOPS = 64
+HOPS_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +118,7 @@ def measure(graph: SwitchGraph, targets: Sequence[Sequence[int]]) -> Distances:
     levels = [front]
     joined = np.flatnonzero(np.diff(graph.start) > 0)
     starts = graph.start[joined]
-    while front.any() and len(levels) < MAX_HOPS and len(joined):
+    while front.any() and len(levels) < HOPS_LIMIT and len(joined):
         reached = np.bitwise_or.reduceat(front[graph.to], starts, axis=0)
         front = np.zeros_like(seen)
         front[joined] = reached & ~seen[joined]
@@ -155,14 +158,21 @@ def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: I
     return _walk(graph, distances, request, switch, target, share, None)
 
 
-def hashed_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, seed: int) -> Ways:
-    """Ways on which each request takes one next hop at every switch, chosen by a hash of request and switch."""
-    return _walk(graph, distances, request, switch, target, np.ones(len(request)), seed)
+def hashed_ways(graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int) -> Ways:
+    """Ways on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
+
+    Parameters
+    ----------
+    labels : (n,) what switches see of each request, as they see addresses and ports
+    """
+    request = np.arange(len(labels))
+    return _walk(graph, distances, request, switch, target, np.ones(len(request)), (labels, seed))
 
 
 def _walk(
-    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float, seed: int | None
-) -> Ways:
+    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float,
+    hashed: tuple[Int, int] | None,
+) -> Ways:  # fmt: skip
     out: list[tuple[Int, Int, Float]] = []
     done: list[tuple[Int, Int, Float]] = []
     left = distances.of(switch, target)
@@ -182,19 +192,20 @@ def _walk(
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
         head = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(first)))])
-        if seed is None:
+        if hashed is None:
             fan = np.diff(head)[which]
             entry, source = _ranges(head[which], head[which] + fan)
             chosen = step[entry]
             part = share[source] * graph.cables[chosen] / total[which][source]
         else:
             source = np.arange(len(request))
-            chosen = step[_pick(request, switch, which, cables, head, total, seed)]
+            labels, seed = hashed
+            chosen = step[_pick(labels[request], switch, which, cables, head, total, seed)]
             part = share
         out.append((request[source], graph.channel[chosen], part))
         request, target, left = request[source], target[source], left[source] - 1
         switch, share = graph.to[chosen], part
-        if seed is None:
+        if hashed is None:
             request, switch, target, share, left = _merge(request, switch, target, share, left)
         going = np.ones(len(request), dtype=bool)
     return Ways(*_joined(out), *_joined(done))
@@ -243,17 +254,12 @@ def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
     return np.arange(len(owner)) - np.repeat(np.cumsum(size) - size - low, size), owner
 
 
-def _pick(request: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
+def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
     """One of the steps of each request's pair, by a hash, each cable equally likely."""
-    key = request.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + switch.astype(np.uint64) * np.uint64(
-        0xC2B2AE3D27D4EB4F
-    )
-    key = (key + np.uint64(seed % 2**63)) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
-    draw = (key >> np.uint64(11)).astype(np.float64) / 2.0**53
+    chance = draw(seed, label, switch)
     upto = np.cumsum(cables)
     before = np.concatenate([[0], upto])[head[:-1]]
-    return np.searchsorted(upto, before[which] + draw * total[which], side="right").astype(np.int64)
+    return np.searchsorted(upto, before[which] + chance * total[which], side="right").astype(np.int64)
 
 
 def _merge(request: Int, switch: Int, target: Int, share: Float, left: Int) -> tuple[Int, Int, Int, Float, Int]:

@@ -12,5 +12,6 @@ LINK_KIND = LinkKind(
     default_rate="225 GB/s",
     latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=40,
+    preference=3,
     help="NVLink-C2C between Grace and its accelerators",
 )

@@ -12,5 +12,6 @@ LINK_KIND = LinkKind(
     default_rate="36 GB/s",
     latency=Constant(1e-07, 6e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=51,
+    preference=6,
     help="AMD socket to socket, and between the quadrants of a socket",
 )

@@ -15,5 +15,6 @@ LINK_KIND = LinkKind(
     default_rate="25 GB/s",
     latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=20,
+    preference=1,
     help="One NVLink is one link of the bundle; payload rate per direction",
 )

@@ -12,5 +12,6 @@ LINK_KIND = LinkKind(
     default_rate="20.8 GB/s",
     latency=Constant(1e-07, 6e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=50,
+    preference=6,
     help="Intel socket to socket, also QPI",
 )

@@ -12,5 +12,6 @@ LINK_KIND = LinkKind(
     default_rate="50 GB/s",
     latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=21,
+    preference=1,
     help="AMD accelerator to accelerator",
 )

@@ -71,15 +71,18 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
         "kind": result.kind,
         "title": result.title,
         "metrics": {
-            name: {"value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources), "note": m.note}
+            name: {
+                "value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources),
+                "note": m.note,
+            }
             for name, m in result.metrics.items()
         },
         "binding": [_bound(b) for b in result.binding],
         "next": [_bound(b) for b in result.next],
         "flows": [
             {
-                "id": f.id, "from": f.source, "to": f.target, "via": list(f.via), "rate": f.rate, "low": f.low, "high": f.high,
-                "unit": f.unit, "bound_by": list(f.bound_by),
+                "id": f.id, "from": f.source, "to": f.target, "via": list(f.via), "rate": f.rate, "low": f.low,
+                "high": f.high, "unit": f.unit, "bound_by": list(f.bound_by),
             }
             for f in result.flows
         ],
@@ -111,7 +114,7 @@ def _print_workload(result: WorkloadResult) -> None:
 
 def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
     """Bottlenecks, those that read alike on one line."""
-    if not bounds:
+    if len(bounds) == 0:
         return
     joint = bounds[0].gain_together
     several = len(bounds) > 1 or bounds[0].alike > 1

@@ -41,30 +41,24 @@ def arrange_fabric(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
     switches = [i for i in in_order(items) if role[i.ref] is Role.NETWORK_SWITCH]
     taken = {i.ref for i in (*stores, *below, *switches)}
     hosts = [i for i in in_order(items) if i.ref not in taken]
-    if not hosts:
-        hosts, stores = stores, hosts
-    tiers = _tiers(switches, hosts, stores, near)
-    order = _ordered([hosts, *tiers], near)
+    order = _ordered([[*hosts, *stores], *_tiers(switches, [*hosts, *stores], near)], near)
+    bottom = order[0] if len(order) > 1 else [*hosts, *stores]
+    order[0] = [i for i in bottom if role[i.ref] is not Role.STORAGE] or stores
+    stores = [i for i in bottom if role[i.ref] is Role.STORAGE] if hosts else []
     return _put(order, stores, below, near)
 
 
-def _tiers(
-    switches: Sequence[Item], hosts: Sequence[Item], stores: Sequence[Item], near: Mapping[Ref, Sequence[Ref]]
-) -> list[list[Item]]:
-    """Switches by how many links they are away from the hosts; those that reach none stand with the first tier.
-
-    Switches that only join storage count from the storage.
-    """
+def _tiers(switches: Sequence[Item], ends: Sequence[Item], near: Mapping[Ref, Sequence[Ref]]) -> list[list[Item]]:
+    """Switches by how many links they are away from hosts and storage; those that reach none are in the first tier."""
     tier: dict[Ref, int] = {}
     todo = {i.ref for i in switches}
-    for starts in (hosts, stores):
-        edge = {i.ref for i in starts}
-        distance = 0
-        while edge and todo:
-            distance += 1
-            edge = {other for ref in edge for other in near[ref] if other in todo}
-            tier.update(dict.fromkeys(edge, distance))
-            todo -= edge
+    edge = {i.ref for i in ends}
+    distance = 0
+    while edge and todo:
+        distance += 1
+        edge = {other for ref in edge for other in near[ref] if other in todo}
+        tier.update(dict.fromkeys(edge, distance))
+        todo -= edge
     for ref in todo:
         tier[ref] = 1
     tiers: list[list[Item]] = [[] for _ in range(max(tier.values(), default=0))]
@@ -135,10 +129,8 @@ def _put(tiers: list[list[Item]], stores: list[Item], below: list[Item], near: M
     at: Places = {}
     hosts, *switches = tiers
     rows = _host_rows(hosts)
-    widths = [_width(row) for row in (*rows, *switches, below)]
-    width = max(widths, default=0)
+    width = max(_width(row) for row in (*rows, *switches, below))
     y = 0.0
-    extent = {i.ref: i for tier in tiers for i in tier}
     for tier in reversed(switches):
         _put_row(tier, at, grid_down((width - _width(tier)) / 2), y)
         y = grid_up(y + max(i.height for i in tier) + _TIER_GAP)
@@ -147,11 +139,19 @@ def _put(tiers: list[list[Item]], stores: list[Item], below: list[Item], near: M
         _put_row(row, at, grid_down((width - max(map(_width, rows))) / 2), y)
         y = grid_up(y + max(i.height for i in row) + _SIDE_GAP)
     bottom = y - _SIDE_GAP
-    _pull_switches(switches, at, near, extent)
+    right = max((at[i.ref][0] + i.width for i in hosts), default=-3.0 * GAP)
+    _put_column(stores, at, grid_up(right + 3 * GAP), top, bottom)
     if below:
         _put_row(below, at, grid_down((width - _width(below)) / 2), grid_up(bottom + _TIER_GAP))
-    _put_column(stores, at, grid_up(width + 3 * GAP), top, bottom)
+    _pull_switches(switches, at, near, [*hosts, *stores])
+    _start_at_zero(at)
     return at
+
+
+def _start_at_zero(at: Places) -> None:
+    left = min((x for x, _ in at.values()), default=0.0)
+    if left != 0:
+        at.update({ref: (x - left, y) for ref, (x, y) in at.items()})
 
 
 def _host_rows(hosts: list[Item]) -> list[list[Item]]:
@@ -183,19 +183,18 @@ def _put_row(row: Sequence[Item], at: Places, x: float, y: float) -> None:
 
 
 def _pull_switches(
-    tiers: Sequence[Sequence[Item]], at: Places, near: Mapping[Ref, Sequence[Ref]], extent: Mapping[Ref, Item]
+    tiers: Sequence[Sequence[Item]], at: Places, near: Mapping[Ref, Sequence[Ref]], ends: Sequence[Item]
 ) -> None:
     """Move the switches of a tier over what they join, as far as their order and the gaps allow."""
-    below = {ref for ref in at if not any(ref == i.ref for tier in tiers for i in tier)}
+    below: dict[Ref, Item] = {i.ref: i for i in ends}
     for tier in tiers:
         wanted: list[float] = []
         for item in tier:
-            centres = [at[r][0] + extent[r].width / 2 for r in near[item.ref] if r in below and r in extent]
-            x = sum(centres) / len(centres) - item.width / 2 if centres else at[item.ref][0]
-            wanted.append(x)
+            centres = [at[r][0] + below[r].width / 2 for r in near[item.ref] if r in below]
+            wanted.append(sum(centres) / len(centres) - item.width / 2 if centres else at[item.ref][0])
         for item, x in zip(tier, _apart(wanted, [grid_up(i.width) + _SIDE_GAP for i in tier]), strict=True):
             at[item.ref] = (x, at[item.ref][1])
-        below = {i.ref for i in tier}
+        below = {i.ref: i for i in tier}
 
 
 def _apart(wanted: Sequence[float], steps: Sequence[float]) -> list[float]:

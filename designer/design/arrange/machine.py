@@ -14,18 +14,21 @@ from designer.design.arrange.item import Item, Places
 from designer.design.arrange.joints import Joint
 from designer.design.arrange.roles import Role, role_of
 from designer.design.arrange.sizes import GAP, GRID, ROW_GAP, grid_down, grid_up
-from designer.design.arrange.trees import Forest, Tree, grow, in_order
+from designer.design.arrange.trees import Forest, Tree, grow
 from designer.design.routes import bow_swing
 from designer.design.selectors import natural_key
 
 #: leaves below a part without accelerators stand in rows of at least this many
 _COLUMNS: Final = 4
-#: trees stand in several rows when one would be wider than this, scene units
-_WIDEST: Final = 3600
+#: trees stand in several rows when one would be wider than this, scene units; where accelerators are linked, which
+#: rows would tear apart, the second number counts
+_WIDEST: Final = (3600, 9000)
 #: between a line down to an accelerator and the leaf beside it, scene units
 _CLEAR: Final = 16
+#: leaves behind others stick out by this much, so that the lines to them can be seen, scene units
+_STAGGER: Final = 16
 #: between the row of accelerators and that of their switches, scene units
-_FAN: Final = 88
+_FAN: Final = 112
 
 
 def arrange_machine(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
@@ -34,7 +37,7 @@ def arrange_machine(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
     measures = _measured(forest)
     at: Places = {}
     top = 0.0
-    for row in _rows(forest, measures):
+    for row in _rows(forest, measures, _are_linked(items, joints)):
         bottom = _Row(row, measures, joints, top).put(at)
         top = grid_up(bottom + ROW_GAP)
     extents = {i.ref: i for i in items}
@@ -81,13 +84,13 @@ def _own_width(tree: Tree) -> float:
     """Width of what hangs directly below a part and is no tree itself."""
     if tree.accelerators and tree.leaves:
         pitch, accelerator, leaf = _pitch(tree)
-        last = max(accelerator / 2, _CLEAR + leaf)
+        last = max(accelerator / 2, _CLEAR + leaf + _sticking_out(tree))
         return grid_up(accelerator / 2 + (len(tree.accelerators) - 1) * pitch + last)
     if tree.accelerators:
         return sum(grid_up(i.width) for i in tree.accelerators) + GAP * (len(tree.accelerators) - 1)
     if tree.leaves:
-        columns = _columns(tree)
-        return columns * grid_up(max(i.width for i in tree.leaves)) + GAP * (columns - 1)
+        pitch, columns = _leaf_pitch(tree), _columns(tree)
+        return columns * pitch - GAP
     return 0
 
 
@@ -95,7 +98,22 @@ def _pitch(tree: Tree) -> tuple[float, float, float]:
     """Distance between accelerators with leaves in the gaps, and the widths of the widest of both."""
     accelerator = grid_up(max(i.width for i in tree.accelerators))
     leaf = grid_up(max(i.width for i in tree.leaves))
-    return max(accelerator + GAP, leaf + 2 * _CLEAR), accelerator, leaf
+    return max(accelerator + GAP, leaf + _sticking_out(tree) + 2 * _CLEAR), accelerator, leaf
+
+
+def _leaf_pitch(tree: Tree) -> float:
+    """Distance between leaves where there are no accelerators."""
+    return grid_up(max(i.width for i in tree.leaves)) + _sticking_out(tree) + GAP
+
+
+def _side(tree: Tree) -> int:
+    """How many leaves of a tree stand side by side."""
+    return len(tree.accelerators) or _columns(tree)
+
+
+def _sticking_out(tree: Tree) -> int:
+    """How far the first row of leaves stands right of the last."""
+    return _STAGGER * (-(-len(tree.leaves) // _side(tree)) - 1)
 
 
 def _columns(tree: Tree) -> int:
@@ -104,13 +122,14 @@ def _columns(tree: Tree) -> int:
     return -(-n // rows)
 
 
-def _rows(forest: Forest, measures: Mapping[int, _Measure]) -> list[list[Tree]]:
+def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool) -> list[list[Tree]]:
     """The roots, in as many rows as they need."""
     roots = forest.roots
     total = sum(measures[id(t)].whole + 2 * GAP for t in roots)
-    if total <= _WIDEST:
+    widest = _WIDEST[linked]
+    if total <= widest:
         return [roots] if roots else []
-    many = -(-total // _WIDEST)
+    many = -(-total // widest)
     rows: list[list[Tree]] = [[]]
     width = 0.0
     for tree in roots:
@@ -121,6 +140,13 @@ def _rows(forest: Forest, measures: Mapping[int, _Measure]) -> list[list[Tree]]:
         rows[-1].append(tree)
         width += more
     return rows
+
+
+def _are_linked(items: Sequence[Item], joints: Sequence[Joint]) -> bool:
+    """Whether links lead from accelerators to each other or to switches of their own."""
+    roles = {i.ref: role_of(i.kind) for i in items}
+    ends = (Role.ACCELERATOR, Role.ACCELERATOR_SWITCH)
+    return any(roles.get(j.a) in ends and roles.get(j.b) in ends for j in joints)
 
 
 class _Row:
@@ -202,26 +228,25 @@ class _Row:
                 edge += ROW_GAP + memory.width
 
     def _put_own(self, tree: Tree, x: float, at: Places) -> None:
+        side, out = _side(tree), _sticking_out(tree)
         if tree.accelerators and tree.leaves:
             pitch, accelerator, _ = _pitch(tree)
-            many = len(tree.accelerators)
             for n, item in enumerate(tree.accelerators):
                 at[item.ref] = (x + n * pitch, 0.0)
-            for n, item in enumerate(in_order(tree.leaves)):
-                at[item.ref] = (x + n % many * pitch + grid_up(accelerator / 2 + _CLEAR), 0.0)
+            first = x + grid_up(accelerator / 2 + _CLEAR)
+            for n, item in enumerate(tree.leaves):
+                at[item.ref] = (first + n % side * pitch + out - n // side * _STAGGER, 0.0)
         elif tree.accelerators:
             for item in tree.accelerators:
                 at[item.ref] = (x, 0.0)
                 x += grid_up(item.width) + GAP
         else:
-            columns, pitch = _columns(tree), grid_up(max(i.width for i in tree.leaves)) + GAP
             for n, item in enumerate(tree.leaves):
-                at[item.ref] = (x + n % columns * pitch, 0.0)
+                at[item.ref] = (x + n % side * _leaf_pitch(tree) + out - n // side * _STAGGER, 0.0)
 
     def _stack(self, tree: Tree) -> tuple[int, float]:
         """How many leaves of a tree stand side by side, and the height of one row of them."""
-        side = len(tree.accelerators) or _columns(tree)
-        return side, grid_up(max(i.height for i in tree.leaves))
+        return _side(tree), grid_up(max(i.height for i in tree.leaves))
 
     def _heights(self) -> list[float]:
         levels = max((t.level + 1 for t in self.trees), default=0)
@@ -245,7 +270,7 @@ class _Row:
             if item is not None:
                 down = max(0, grid_down(middle - item.height / 2)) if item is not tree.item else 0
                 bottom = max(bottom, _lower(item, y[tree.level] + down, at))
-        for n, item in enumerate(in_order(tree.leaves) if tree.accelerators else tree.leaves):
+        for n, item in enumerate(tree.leaves):
             side, height = self._stack(tree)
             bottom = max(bottom, _lower(item, y[tree.level + 1] + n // side * (height + GAP), at))
         for item in tree.accelerators:

@@ -9,14 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.parttype import Domain
 from designer.design.address import Ref
 from designer.design.arrange.contents import Content, arrange_contents
-from designer.design.arrange.sizes import CONTAINER, GROUP, Corner, card_size, fitted
+from designer.design.arrange.joints import joints
+from designer.design.arrange.roles import link_domain
+from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, card_size, fitted
 from designer.design.document import Block, Group, Part
 from designer.design.query import index
+from designer.design.routes import bow_swing
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
+#: left, top, right, bottom
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,12 +76,11 @@ def plan(block: Block) -> Plan:
 
 
 def group_kind(group: Group) -> str:
-    """Kind of the part a group repeats, ``group`` where it repeats several."""
+    """Kind of the parts a group repeats, ``group`` where they differ."""
     tops = index(group.content)
-    roots = tops.parts_in.get(None, ())
-    if len(roots) == 1 and not tops.groups_in.get(None):
-        return group.content.parts[roots[0]].kind
-    return "group"
+    kinds = {group.content.parts[i].kind for i in tops.parts_in.get(None, ())}
+    kinds |= {group_kind(group.content.groups[i]) for i in tops.groups_in.get(None, ())}
+    return kinds.pop() if len(kinds) == 1 else "group"
 
 
 class _Planner:
@@ -132,7 +137,7 @@ class _Planner:
         boxes = self._place(ref, self.children(ref.id))
         self.corners[ref] = fitted(boxes, given or CONTAINER)
 
-    def _place(self, container: Ref | None, children: Sequence[Ref]) -> list[tuple[float, float, float, float]]:
+    def _place(self, container: Ref | None, children: Sequence[Ref]) -> list[Box]:
         items: list[Content] = []
         for ref in children:
             low, high = self.corners[ref]
@@ -144,11 +149,23 @@ class _Planner:
             offsets = arrange_contents(self.block, container.id if container else None, items)
         else:
             offsets = {item.ref: item.at for item in items if item.at is not None}
-        boxes: list[tuple[float, float, float, float]] = []
+        boxes: dict[Ref, Box] = {}
         for item in items:
             x, y = self.offsets[item.ref] = offsets[item.ref]
-            boxes.append((x + item.low[0], y + item.low[1], x + item.high[0], y + item.high[1]))
-        return boxes
+            boxes[item.ref] = (x + item.low[0], y + item.low[1], x + item.high[0], y + item.high[1])
+        return [*boxes.values(), *self._bows(container, boxes)]
+
+    def _bows(self, container: Ref | None, boxes: Mapping[Ref, Box]) -> list[Box]:
+        """Room below rows for links between things of one row that may have to bow around others."""
+        found: list[Box] = []
+        for joint in joints(self.block).get(container.id if container else None, ()):
+            if link_domain(joint.kind) is Domain.HOST or joint.a not in boxes or joint.b not in boxes:
+                continue
+            a, b = boxes[joint.a], boxes[joint.b]
+            if a[1] < b[3] and b[1] < a[3]:
+                bottom = max(a[3], b[3])
+                found.append((a[0], bottom, a[0], bottom + bow_swing(abs(a[0] - b[0])) - PADDING / 2))
+        return found
 
     def _numbered(self, order: list[Ref], low: Corner, high: Corner) -> Plan:
         number = {ref: i for i, ref in enumerate(order)}

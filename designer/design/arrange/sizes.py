@@ -16,15 +16,15 @@ ROW_GAP: Final = 56
 #: a group stays at least this wide when it is open, so that its title can be read
 OPEN_GROUP: Final = (240, 96)
 #: extent of the card of a closed group
-GROUP: Final = (176, 88)
+GROUP: Final = (208, 80)
 #: extent of an empty container, and of a closed one
-CONTAINER: Final = (160, 88)
+CONTAINER: Final = (184, 80)
 _CARDS: Final = {
-    "cpu": (136, 64), "numa": (120, 48), "memory": (112, 48), "pcie_switch": (120, 48), "gpu": (120, 64),
-    "nvswitch": (120, 48), "nic": (112, 48), "dpu": (112, 48), "drive": (112, 48), "switch": (152, 64),
-    "storage": (160, 80), "server": CONTAINER, "rack": CONTAINER, "note": (200, 72), "frame": (400, 240),
+    "cpu": (168, 64), "numa": (136, 48), "memory": (152, 48), "pcie_switch": (136, 48), "gpu": (128, 64),
+    "nvswitch": (152, 48), "nic": (128, 48), "dpu": (128, 48), "drive": (128, 48), "switch": (168, 64),
+    "storage": (176, 80), "server": CONTAINER, "rack": CONTAINER, "note": (200, 72), "frame": (400, 240),
 }  # fmt: skip
-_OTHER: Final = (120, 48)
+_OTHER: Final = (128, 48)
 
 
 def card_size(kind: str) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from designer.catalog.parttype import Domain
+from designer.catalog.parttype import Domain, part_kinds
 from designer.design.address import Ref
 from designer.design.arrange.item import Item
 from designer.design.arrange.joints import Joint
@@ -37,6 +37,12 @@ class Forest:
 def in_order(items: Sequence[Item]) -> list[Item]:
     """Items by name, gpu2 before gpu10."""
     return sorted(items, key=lambda i: (natural_key(i.ref.id), i.ref))
+
+
+def _leaf_key(item: Item) -> tuple[int, str, object]:
+    """NICs in front of drives, each kind by name."""
+    kind = part_kinds().get(item.kind)
+    return (kind.order if kind is not None else 1000, item.kind, natural_key(item.ref.id))
 
 
 def grow(items: Sequence[Item], joints: Sequence[Joint]) -> Forest:
@@ -127,6 +133,7 @@ class _Grower:
             if tree is not None:
                 tree.memory.append(item)
         for tree in self.trees:
+            tree.leaves.sort(key=_leaf_key)
             if tree.level > 0 and not (tree.inner or tree.leaves or tree.accelerators):
                 tree.leaves, tree.memory = tree.memory, []
         tops = [t for t in self.roots if t.item is not None]

@@ -142,8 +142,8 @@ class Paste(BlockEdit):
             raise DocumentError(
                 f"the text refers to {error.args[0]!r}, which it does not hold", place="clipboard", remedy="copy again"
             ) from None
-        design = _with_extras(design, clip, (dx, dy))
-        return check_size(with_block(design, self.within, merged(block, (planted.block,))), self.place())
+        design = with_block(design, self.within, merged(block, (planted.block,)))
+        return check_size(_with_extras(design, clip, (dx, dy)), self.place())
 
 
 def _corner(clip: Clip) -> tuple[int, int]:

@@ -25,7 +25,7 @@ class AddVms(DesignEdit):
     def apply(self, design: Design) -> Design:
         """See `Edit`."""
         for vm in self.vms:
-            check_host(design, vm.id, vm.host)
+            check_places(design, vm)
         return add(design, "vms", self.vms)
 
 
@@ -65,21 +65,28 @@ class ChangeVms(DesignEdit):
     def apply(self, design: Design) -> Design:
         """See `Edit`."""
         changed = change(design, "vms", self.ids, self.changes)
-        if "host" in self.changes:
+        if "host" in self.changes or "devices" in self.changes:
             for vm_id in self.ids:
-                check_host(design, vm_id, changed.vms[vm_id].host)
+                check_places(design, changed.vms[vm_id])
         return changed
 
 
-def check_host(block: Block, vm_id: str, host: str | None) -> None:
-    """Refuse a host that does not exist.
+def check_places(block: Block, vm: VirtualMachine) -> None:
+    """Refuse a host or device that does not exist.
 
     Raises
     ------
     DocumentError
-        If it is not there.
+        If one is not there.
     """
-    if host is not None and not reaches(block, host):
+    if vm.host is not None and not reaches(block, vm.host):
         raise DocumentError(
-            f"there is no host {host!r}", place=f"vms.{vm_id}.host", remedy="choose a part of the design"
+            f"there is no host {vm.host!r}", place=f"vms.{vm.id}.host", remedy="choose a part of the design"
         )
+    for index, device in enumerate(vm.devices):
+        if device.part is not None and not reaches(block, device.part):
+            raise DocumentError(
+                f"there is no part {device.part!r}",
+                place=f"vms.{vm.id}.devices.{index}.part",
+                remedy="choose a part of the design",
+            )

@@ -6,7 +6,10 @@ from designer.design.pattern import Indices, Pattern, Selection
 
 
 def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
-    """All pairs."""
+    """All pairs; of a selection with itself every pair once."""
+    if np.array_equal(a.flat, b.flat):
+        first, second = np.triu_indices(len(a.flat), 1)
+        return a.flat[first], a.flat[second]
     return np.repeat(a.flat, len(b.flat)), np.tile(b.flat, len(a.flat))
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS, block_at, collection
+from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS, Address, block_at, collection
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
 from designer.errors import FormatError
@@ -67,7 +67,7 @@ class Journal:
             else:
                 self._append(diff(self._last, design))
         except OSError as error:
-            self._let_go()
+            self.close()
             raise FormatError(
                 f"the journal cannot be written: {error.strerror}",
                 file=shown(self.path),
@@ -76,7 +76,7 @@ class Journal:
         self._last = design
 
     def _begin(self, design: Design) -> None:
-        self._let_go()
+        self.close()
         head = {"format": JOURNAL, "version": VERSION, "written_by": written_by(), "file": self.file,
                 "process": os.getpid(), "design": design.model_dump(mode="json", exclude_defaults=True)}  # fmt: skip
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,9 @@ class Journal:
             os.fsync(self._handle.fileno())
         self._size += len(data)
 
-    def _let_go(self) -> None:
+    def close(self) -> None:
+        """Let go of the file and leave it where it is, for another run to recover."""
+        self._last = None
         if self._handle is not None:
             handle, self._handle = self._handle, None
             try:
@@ -105,8 +107,7 @@ class Journal:
 
     def discard(self) -> None:
         """Remove the journal: the design was saved, or its changes are not wanted. The next edit begins a new one."""
-        self._let_go()
-        self._last = None
+        self.close()
         self.path.unlink(missing_ok=True)
 
 
@@ -199,6 +200,8 @@ def _line(content: dict[str, Any]) -> str:
 def _patch(changes: Diff) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = []
     for within, block in changes.blocks.items():
+        if _is_put_whole(changes, within):
+            continue
         after = block_at(changes.after, within)
         put: dict[str, Any] = {}
         take: dict[str, Any] = {}
@@ -213,6 +216,11 @@ def _patch(changes: Diff) -> dict[str, Any]:
         blocks.append({"at": [list(step) for step in within], "put": put, "take": take})
     names = set(changes.properties)
     return {"blocks": blocks, "set": changes.after.model_dump(mode="json", include=names) if names else {}}
+
+
+def _is_put_whole(changes: Diff, within: Address) -> bool:
+    """Whether the block lies in a group that is written out itself."""
+    return any(group_id in changes.at(within[:d], "groups").changed for d, (group_id, _) in enumerate(within))
 
 
 def _replay(raw: dict[str, Any], patch: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ def _too_deep() -> FormatError:
 
 
 def _check_depth(content: Any) -> None:
-    layer = [content]
+    layer: list[Any] = [content] if isinstance(content, dict | list) else []
     for _ in range(_NESTED):
         nested: list[Any] = []
         for thing in layer:

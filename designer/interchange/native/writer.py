@@ -56,6 +56,11 @@ def write_text(path: Path, text: str) -> None:
         os.chmod(name, mode if mode is not None else 0o644)
         os.replace(name, path)
         _sync_folder(path.parent)
+    except UnicodeEncodeError:
+        Path(name).unlink(missing_ok=True)
+        raise FormatError(
+            "it holds half a character (a lone surrogate)", file=str(path), remedy="type the text with it again"
+        ) from None
     except OSError as error:
         Path(name).unlink(missing_ok=True)
         raise FormatError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.design.document import Annotation, Part
+from designer.design.document import Annotation
 from designer.design.geometry import Geometry
 from designer.report.drawing.detail import DETAIL_SIZE, TITLE_SIZE
 from designer.report.drawing.elements import Element, Glyph, Label, Panel
@@ -46,7 +46,7 @@ def _add_container(elements: list[Element], geometry: Geometry, box: int, kind: 
     title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True)
     elements.append(Label(left, y + 24, title, TITLE_SIZE, colours.surface["text"], bold=True))
     used = text_width(title, TITLE_SIZE, bold=True) + 12
-    detail = fitted_text(product(geometry, box), DETAIL_SIZE, room - used) if room - used > 40 else ""
+    detail = fitted_text(geometry.detail(box), DETAIL_SIZE, room - used) if room - used > 40 else ""
     if detail and detail != "…":
         elements.append(Label(left + used, y + 24, detail, DETAIL_SIZE, colours.surface["text_muted"]))
 
@@ -71,7 +71,7 @@ def _add_card(elements: list[Element], geometry: Geometry, box: int, kind: str, 
             d = behind * _PILE[1]
             elements.append(Panel(x + d, y + d, width, height, 5, mixed(fill, border, 0.15), border))
     elements.append(Panel(x, y, width, height, 5, fill, border))
-    detail = product(geometry, box)
+    detail = geometry.detail(box)
     lines = lines_of(detail, DETAIL_SIZE, width - 2 * _PAD, 2 if height >= 80 else 1) if detail else []
     block = _GLYPH + len(lines) * _LINE
     if height < block + 6:
@@ -99,17 +99,6 @@ def _badge(elements: list[Element], geometry: Geometry, box: int, right: float, 
     colour = colours.surface["badge_text"]
     elements.append(Label(right - width / 2, top + 13.2, text, DETAIL_SIZE, colour, bold=True, anchor="middle"))
     return width + 4
-
-
-def product(geometry: Geometry, box: int) -> str:
-    """The second line of a card; the vendor's name is left out, it is in the inspector."""
-    detail = geometry.detail(box)
-    thing = geometry.thing(box)
-    if isinstance(thing, Part):
-        part_type = geometry.design.type_of(thing)
-        if part_type is not None and part_type.vendor and detail.startswith(part_type.vendor + " "):
-            return detail[len(part_type.vendor) + 1 :]
-    return detail
 
 
 def _add_frame(elements: list[Element], geometry: Geometry, box: int, colours: Palette) -> None:

@@ -21,10 +21,15 @@ from designer.units import format_quantity
 
 _MARGIN: Final = 32.0
 _TITLE: Final = 22.0
+#: a picture is at least this wide, and becomes wider for its title up to this
+_NARROWEST: Final = 480.0
+_WIDEST: Final = 1000.0
 #: a wire this full shows its numbers
 _FULL: Final = 0.95
 #: at most so many labels of bundles, then they are left out
 _LABELS: Final = 48
+#: where labels are tried, from the middle of their wire
+_ASIDE: Final = (-9, -31, 13, -53, 35, -75, 57)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +87,18 @@ def _stroke(geometry: Geometry, points: npt.NDArray[np.float64], w: int, colour:
 
 def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
     """Numbers on full wires; without loads, what bundles between closed cards of a network are made of."""
-    taken: list[tuple[float, float, float, float]] = []
+    cards = np.flatnonzero(~geometry.is_container)
+    taken = [(float(x), float(y), float(w), float(h)) for x, y, w, h in geometry.rect[cards]]
     texts = _load_texts(geometry, loads) if loads is not None else _bundle_texts(geometry)
     for w, text, bound in texts[:_LABELS]:
         x, y = _middle(geometry, w)
         width = text_width(text, 12, bold=bound) + 12
         box = next(
-            (b for b in ((x - width / 2, y + d, width, 18.0) for d in (-9, -31, 13, -53, 35)) if not _covers(b, taken)),
+            (
+                b
+                for b in ((x - width / 2, y + d, width, 18.0) for d in (-9, -31, 13, -53, 35, -75, 57))
+                if not _covers(b, taken)
+            ),
             None,
         )
         if box is None:
@@ -152,7 +162,7 @@ def _framed(
 ) -> Picture:
     """The elements with a title above and a legend below."""
     x, y, width, height = geometry.bounds()
-    width = max(width, 480.0)
+    width = max(width, _NARROWEST, min(text_width(options.title, _TITLE, bold=True), _WIDEST))
     around: list[Element] = []
     top = y - _MARGIN
     if options.subtitle:

@@ -83,7 +83,7 @@ def fitted_text(text: str, size: float, width: float, bold: bool = False) -> str
         return text
     tail = _number_at_end(text)
     for keep in range(len(text) - 1, 0, -1):
-        short = text[: max(1, keep - len(tail))].rstrip() + _ELLIPSIS + tail
+        short = text[: max(1, keep - len(tail))].rstrip(" ,.;:·-") + _ELLIPSIS + tail
         if text_width(short, size, bold) <= width:
             return short
     return _ELLIPSIS if text_width(_ELLIPSIS, size, bold) <= width else ""
@@ -91,7 +91,7 @@ def fitted_text(text: str, size: float, width: float, bold: bool = False) -> str
 
 def _number_at_end(text: str) -> str:
     """A number at the end of a name is what tells equal things apart: it survives shortening."""
-    digits = len(text) - len(text.rstrip("0123456789"))
+    digits = len(text) - len(text.rstrip("0123456789."))
     return text[len(text) - digits :] if 0 < digits <= 4 and digits < len(text) else ""
 
 
@@ -99,15 +99,17 @@ def lines_of(text: str, size: float, width: float, most: int, bold: bool = False
     """`text` in lines at most `width` wide, at most so many."""
     lines: list[str] = []
     for paragraph in text.splitlines() or [""]:
-        line = ""
-        for word in paragraph.split():
-            longer = f"{line} {word}".strip()
-            if line and text_width(longer, size, bold) > width:
-                lines.append(line)
-                line = word
-            else:
-                line = longer
-        lines.append(line)
-    if len(lines) > most:
-        lines = [*lines[: most - 1], f"{lines[most - 1]} {_ELLIPSIS}"]
-    return [fitted_text(line, size, width, bold) for line in lines]
+        words = paragraph.split()
+        while True:
+            fitting = next(
+                (n for n in range(len(words), 1, -1) if text_width(" ".join(words[:n]), size, bold) <= width), 1
+            )
+            if len(lines) == most - 1 and fitting < len(words):
+                return [*lines, fitted_text(" ".join(words), size, width, bold)]
+            lines.append(fitted_text(" ".join(words[:fitting]), size, width, bold))
+            words = words[fitting:]
+            if not words:
+                break
+        if len(lines) == most:
+            break
+    return lines

@@ -45,8 +45,9 @@ def _kinds(geometry: Geometry, colours: Palette, loads: Loads | None) -> list[_P
     if loads is not None:
         return [_scale(colours)]
     known = link_kinds()
-    names = [geometry.wire_kinds[k] for k in np.unique(geometry.wire_kind).tolist()]
-    names.sort(key=lambda n: known[n].order if n in known else 1000)
+    names: list[str] = [geometry.wire_kinds[k] for k in np.unique(geometry.wire_kind).tolist()]
+    order = {kind.name: kind.order for kind in known.values()}
+    names = sorted(names, key=lambda name: order.get(name, len(order) * 1000))
     return [_sample(known[n].title if n in known else n, colours.link(n), 3, colours) for n in names]
 
 

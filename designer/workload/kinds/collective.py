@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.workload.kind import Program, Setting, WorkloadKind
+from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.operations import Collective
 
 COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "send-recv")
 
 
-def lower(settings: Mapping[str, Any]) -> Program:
+def lower(settings: Mapping[str, Any]) -> Collective:
     """One collective operation."""
-    return Program(
-        (Collective("collective", settings["collective"], settings["group"], settings["size"], settings["algorithm"]),)
-    )
+    return Collective("collective", settings["collective"], settings["group"], settings["size"], settings["algorithm"])
 
 
 WORKLOAD = WorkloadKind(

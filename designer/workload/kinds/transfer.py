@@ -3,25 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.workload.kind import Program, Setting, WorkloadKind
+from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.operations import Transfer
 
 
-def lower(settings: Mapping[str, Any]) -> Program:
+def lower(settings: Mapping[str, Any]) -> Transfer:
     """One transfer operation."""
-    return Program(
-        (
-            Transfer(
-                name="transfer",
-                source=settings["from"],
-                target=settings["to"],
-                pairing=settings["pairing"],
-                size=settings["size"],
-                demand=settings["demand"],
-                both_ways=settings["both_ways"],
-                seed=settings["seed"],
-            ),
-        )
+    return Transfer(
+        name="transfer",
+        source=settings["from"],
+        target=settings["to"],
+        pairing=settings["pairing"],
+        size=settings["size"],
+        demand=settings["demand"],
+        both_ways=settings["both_ways"],
+        seed=settings["seed"],
     )
 
 

@@ -1,0 +1,53 @@
+"""Transfers: total and slowest rate, and the time where an amount is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.catalog.parttype import Capability
+from designer.sources import Estimate
+from designer.workload.operations import Transfer
+
+
+def evaluate(network: Network, operation: Transfer, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """Rates of a transfer."""
+    answer = evaluate_transfer(network, operation, question.place)
+    result = WorkloadResult(
+        question.id,
+        question.reports,
+        question.title,
+        _transfer_metrics(network, operation, answer),
+        answer.binding,
+        answer.next,
+        answer.flows,
+        answer.traffic.n_flows,
+        answer.findings,
+    )
+    return result, answer.loads
+
+
+def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAnswer) -> Mapping[str, Estimate]:
+    def rate(value: float, low: float, high: float) -> Estimate:
+        return Estimate(value, low, high, "B/s", answer.sources)
+
+    found = {"rate": rate(float(answer.rate.sum()), float(answer.low.sum()), float(answer.high.sum()))}
+    accelerates = network.has(Capability.ACCELERATE)
+    ends = answer.traffic.target if accelerates[answer.traffic.target].any() else answer.traffic.source
+    if accelerates[ends].any():
+        worst = int(np.argmin(answer.rate))
+        found["data_rate_per_gpu"] = rate(
+            float(answer.rate[worst]), float(answer.low[worst]), float(answer.high[worst])
+        )
+    if operation.size > 0 and answer.rate.min() > 0:
+        times = [operation.size / float(r.min()) for r in (answer.rate, answer.high, answer.low)]
+        found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", answer.sources)
+    return found
+
+
+EVALUATOR = Evaluator(evaluate)

@@ -1,0 +1,30 @@
+"""Hashes of rows of numbers, for grouping equal structures and for spreading flows over cables."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Int = npt.NDArray[np.int64]
+Hash = npt.NDArray[np.uint64]
+
+#: multipliers and shifts of splitmix64 (Steele, Lea & Flood 2014)
+_STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_HIGH, _MIDDLE, _LOW, _MANTISSA = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+
+
+def mix(*columns: Int) -> Hash:
+    """A 64-bit hash of each row; sums of such hashes tell sets of rows apart."""
+    state = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        state = state + column.astype(np.uint64) + _STEP
+        state = (state ^ (state >> _HIGH)) * _FIRST
+        state = (state ^ (state >> _MIDDLE)) * _SECOND
+        state ^= state >> _LOW
+    return state
+
+
+def draw(seed: int, *columns: Int) -> npt.NDArray[np.float64]:
+    """A number from 0 up to 1 for each row, the same for the same seed."""
+    rows = mix(*columns, np.full(len(columns[0]), seed))
+    return (rows >> _MANTISSA).astype(np.float64) / 2.0**53

@@ -1,0 +1,101 @@
+"""What computes: a GPU, a slice of one, or a CPU, as the rates a roofline needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from designer.errors import AnalysisError
+from designer.formulas.calibration import Generation, generation
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """Nominal rates of one accelerator.
+
+    Parameters
+    ----------
+    name
+        For people.
+    flops
+        Dense peak rate by number format: ``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8`` [FLOP/s].
+    memory_bandwidth
+        Nominal, of its own memory [B/s].
+    memory_capacity
+        Usable for a program [B].
+    generation
+        Whose calibration applies, by the first word: ``Volta``, ``Ampere GA100``, ``cpu``; others use the typical one.
+    form
+        ``card`` or a text beginning with ``PCIe`` is a card, which holds lower clocks under load; else a module.
+    """
+
+    name: str
+    flops: Mapping[str, FlopPerSecond] = field(hash=False)
+    memory_bandwidth: BytesPerSecond
+    memory_capacity: Bytes
+    generation: str = "unknown"
+    form: str = "module"
+
+    def __post_init__(self) -> None:
+        if self.memory_bandwidth <= 0 or self.memory_capacity <= 0 or not any(rate > 0 for rate in self.flops.values()):
+            raise AnalysisError(
+                f"{self.name} has no compute rate, memory bandwidth or memory",
+                remedy="give the accelerator type positive values for all three",
+            )
+
+    def peak(self, number_format: str) -> FlopPerSecond:
+        """Dense peak rate in a number format, or in the nearest wider one the part has [FLOP/s].
+
+        Raises
+        ------
+        AnalysisError
+            If it has none of them.
+        """
+        for candidate in _WIDER.get(number_format, (number_format,)):
+            rate = self.flops.get(candidate, 0.0)
+            if rate > 0:
+                return FlopPerSecond(rate)
+        raise AnalysisError(
+            f"{self.name} has no rate for {number_format}",
+            remedy=f"use one of {', '.join(sorted(self.flops))}",
+        )
+
+    def runs_as(self, number_format: str) -> str:
+        """The number format that work given in `number_format` runs in on this part."""
+        for candidate in _WIDER.get(number_format, (number_format,)):
+            if self.flops.get(candidate, 0.0) > 0:
+                return candidate
+        return number_format
+
+    @property
+    def is_card(self) -> bool:
+        """Whether it is a PCIe card."""
+        return self.form.lower().startswith(("card", "pcie"))
+
+    @property
+    def calibration(self) -> Generation:
+        """The shares of peak its generation reaches."""
+        return generation(self.generation)
+
+    def slice(self, compute: Ratio, memory_bandwidth: Ratio, memory: Bytes) -> Accelerator:
+        """A MIG slice, a time-sliced share or a limit in cores: the given shares of this part."""
+        for share in (compute, memory_bandwidth):
+            if not 0 < share <= 1:
+                raise AnalysisError(f"a share of {share} of {self.name}", remedy="give a share above 0, up to 1")
+        return replace(
+            self,
+            name=f"slice of {self.name}",
+            flops={key: FlopPerSecond(rate * compute) for key, rate in self.flops.items()},
+            memory_bandwidth=BytesPerSecond(self.memory_bandwidth * memory_bandwidth),
+            memory_capacity=memory,
+        )
+
+
+_WIDER = {
+    "fp8": ("fp8", "bf16", "fp16", "tf32", "fp32"),
+    "bf16": ("bf16", "fp16", "tf32", "fp32"),
+    "fp16": ("fp16", "bf16", "tf32", "fp32"),
+    "tf32": ("tf32", "fp32"),
+    "fp32": ("fp32",),
+}

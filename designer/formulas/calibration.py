@@ -1,0 +1,193 @@
+"""Stated calibration of compute rates: one row per accelerator generation, each number with band and source.
+
+The best matrix product is a measured share of the data-sheet peak. Training does not reach the best product: shapes
+vary, clocks fall under power, operands are not zeros. `sustained` is that second factor, fitted on published training
+runs (each note names the points). A generation without a row uses the typical one, whose bands are wide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from designer.sources import Constant, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Shares of the data-sheet rates one generation of accelerators reaches.
+
+    Parameters
+    ----------
+    best
+        Best matrix product found over peak, by number format.
+    sustained
+        What training reaches of `best`.
+    fused_attention
+        Fused attention over 16-bit peak, forward and backward together.
+    convolution
+        Convolutions over peak, by number format.
+    """
+
+    best: Mapping[str, Constant]
+    sustained: Constant
+    fused_attention: Constant
+    convolution: Mapping[str, Constant]
+
+
+def _measured(value: float, spread: float) -> Constant:
+    return Constant(value, value * (1 - spread), min(1.0, value * (1 + spread)), "mamf", Status.SECONDARY)
+
+
+def _assumed(value: float, low: float, high: float, note: str) -> Constant:
+    return Constant(value, low, high, "assumed-training", Status.ASSUMED, note=note)
+
+
+def _fitted(value: float, low: float, high: float, note: str) -> Constant:
+    return Constant(value, low, high, "fit-training", Status.DERIVED, note=note)
+
+
+_SPREAD: Final = Constant(0.03, 0.02, 0.05, "mamf", Status.SECONDARY, note="between samples of one part").value
+_NO_PRODUCT = "no measured best product for this generation"
+_BETWEEN = "nothing measured; between the fitted generations"
+_OLD_ATTENTION = _assumed(0.40, 0.30, 0.50, "no fused attention kernel of its own")
+
+#: a PCIe card holds lower clocks than a module of the same chip
+CARD: Final = Constant(0.933, 0.85, 1.0, "mamf", Status.SECONDARY, note="A100 PCIe 252.9 against SXM 271.2 TFLOP/s")
+
+_CNN_HALF: Final = _fitted(
+    0.56, 0.45, 0.68, "ResNet-50 on V100, A30, A100, H100 under MXNet: 31 points, 4 % median residual"
+)
+_CNN_TF32: Final = _fitted(0.56, 0.45, 0.68, "ResNet-50 in TF32 on A100 and H100: 5 points, 6 % mean residual")
+_CNN_SINGLE: Final = _fitted(1.0, 0.8, 1.2, "ResNet-50 in FP32 on V100; Winograd saves operations: 6 points")
+_CNN_PASCAL: Final = _fitted(0.76, 0.60, 0.92, "ResNet-50 and Inception-v3 on P100: 20 points, 7 % median residual")
+_CNN: Final = MappingProxyType(
+    {"fp16": _CNN_HALF, "bf16": _CNN_HALF, "fp8": _CNN_HALF, "tf32": _CNN_TF32, "fp32": _CNN_SINGLE}
+)
+_OLD_SINGLE: Final = MappingProxyType({"fp32": _assumed(0.80, 0.60, 0.95, _NO_PRODUCT)})
+
+
+def _half(share: Constant, single: Constant, eight: Constant | None = None) -> Mapping[str, Constant]:
+    table = {"bf16": share, "fp16": share, "tf32": share, "fp32": single}
+    return MappingProxyType(table | {"fp8": eight} if eight else table)
+
+
+_SINGLE: Final = _assumed(0.85, 0.70, 0.95, _NO_PRODUCT)
+
+GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
+    {
+        "kepler": Generation(
+            _OLD_SINGLE,
+            _assumed(0.85, 0.7, 1.0, _BETWEEN),
+            _OLD_ATTENTION,
+            MappingProxyType(
+                {"fp32": _fitted(0.40, 0.32, 0.50, "ResNet-50 on K80 against its boost rate: 4 points, 5 % residual")}
+            ),
+        ),
+        "maxwell": Generation(
+            _OLD_SINGLE,
+            _assumed(0.85, 0.7, 1.0, _BETWEEN),
+            _OLD_ATTENTION,
+            MappingProxyType({"fp32": _fitted(0.50, 0.38, 0.65, "ResNet-50 in 14 days on M40: 1 point")}),
+        ),
+        "pascal": Generation(
+            _OLD_SINGLE,
+            _assumed(0.85, 0.7, 1.0, _BETWEEN),
+            _OLD_ATTENTION,
+            MappingProxyType({"fp32": _CNN_PASCAL, "fp16": _CNN_PASCAL}),
+        ),
+        "volta": Generation(
+            _half(_assumed(0.80, 0.70, 0.88, _NO_PRODUCT), _SINGLE),
+            _fitted(0.91, 0.80, 1.0, "BERT-large on V100: 4 points, 4 % residual"),
+            _OLD_ATTENTION,
+            _CNN,
+        ),
+        "turing": Generation(
+            _half(_assumed(0.75, 0.6, 0.88, _NO_PRODUCT), _SINGLE),
+            _assumed(0.80, 0.65, 0.95, _BETWEEN),
+            _OLD_ATTENTION,
+            _CNN,
+        ),
+        "ampere": Generation(
+            _half(_measured(0.869, _SPREAD), _SINGLE),
+            _fitted(0.955, 0.90, 1.0, "Megatron and MPT on A100: 45 points, 2 % median residual"),
+            _assumed(0.55, 0.45, 0.65, "FlashAttention-2 paper"),
+            _CNN,
+        ),
+        "ada": Generation(
+            _half(_assumed(0.75, 0.6, 0.88, _NO_PRODUCT), _SINGLE, _assumed(0.70, 0.55, 0.85, _NO_PRODUCT)),
+            _assumed(0.80, 0.65, 0.95, _BETWEEN),
+            _assumed(0.50, 0.40, 0.60, _BETWEEN),
+            _CNN,
+        ),
+        "hopper": Generation(
+            _half(_measured(0.803, _SPREAD), _SINGLE, _measured(0.709, _SPREAD)),
+            _fitted(0.815, 0.72, 0.92, "MPT, Llama 3 and GPT-3 on H100: 40 points, 4 % median residual"),
+            _assumed(0.45, 0.33, 0.60, "FlashAttention-2 reaches 0.35, later kernels up to 0.65"),
+            _CNN,
+        ),
+        "blackwell": Generation(
+            _half(_measured(0.776, _SPREAD), _SINGLE, _measured(0.763, _SPREAD)),
+            _assumed(0.80, 0.70, 0.90, _BETWEEN),
+            _assumed(0.45, 0.33, 0.60, _BETWEEN),
+            _CNN,
+        ),
+        "cdna2": Generation(
+            _half(_assumed(0.767, 0.7, 0.8, "one of two dies of MI250X, ROCm 6.2"), _SINGLE),
+            _assumed(0.80, 0.65, 0.95, _BETWEEN),
+            _assumed(0.35, 0.25, 0.50, _BETWEEN),
+            _CNN,
+        ),
+        "cdna3": Generation(
+            _half(_measured(0.557, _SPREAD + _SPREAD), _SINGLE, _assumed(0.50, 0.40, 0.60, _NO_PRODUCT)),
+            _assumed(0.90, 0.75, 1.0, _BETWEEN),
+            _assumed(0.35, 0.25, 0.50, _BETWEEN),
+            _CNN,
+        ),
+        "cdna4": Generation(
+            _half(_measured(0.68, _SPREAD + _SPREAD), _SINGLE, _assumed(0.62, 0.50, 0.72, _NO_PRODUCT)),
+            _assumed(0.85, 0.70, 1.0, _BETWEEN),
+            _assumed(0.40, 0.28, 0.55, _BETWEEN),
+            _CNN,
+        ),
+        "gaudi2": Generation(
+            _half(_measured(0.969, _SPREAD), _SINGLE, _measured(0.955, _SPREAD)),
+            _assumed(0.80, 0.65, 0.95, _BETWEEN),
+            _assumed(0.45, 0.30, 0.60, _BETWEEN),
+            _CNN,
+        ),
+        "cpu": Generation(
+            _half(_assumed(0.60, 0.40, 0.80, _NO_PRODUCT), _assumed(0.80, 0.60, 0.95, _NO_PRODUCT)),
+            _assumed(0.80, 0.60, 0.95, _BETWEEN),
+            _assumed(0.40, 0.25, 0.60, _BETWEEN),
+            MappingProxyType(
+                dict.fromkeys(("fp32", "bf16", "fp16", "tf32"), _assumed(0.50, 0.30, 0.70, "oneDNN class libraries"))
+            ),
+        ),
+        "typical": Generation(
+            _half(_assumed(0.78, 0.60, 0.90, _NO_PRODUCT), _SINGLE, _assumed(0.72, 0.55, 0.85, _NO_PRODUCT)),
+            _assumed(0.85, 0.70, 0.98, _BETWEEN),
+            _assumed(0.45, 0.30, 0.60, _BETWEEN),
+            _CNN,
+        ),
+    }
+)
+
+
+def generation(name: str) -> Generation:
+    """The calibration row of a generation, the typical one if it has none.
+
+    Examples
+    --------
+    >>> generation("Ampere GA100") is generation("ampere")
+    True
+    """
+    first = name.lower().split()[:1]
+    return GENERATIONS.get(first[0] if first else "", GENERATIONS["typical"])
+
+
+def share(table: Mapping[str, Constant], number_format: str) -> Constant:
+    """The row of `table` for a number format; the only or last one where it has none."""
+    return table.get(number_format) or tuple(table.values())[-1]

@@ -1,0 +1,241 @@
+"""Memory of one accelerator in transformer training, by what fills it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Final
+
+from designer.errors import AnalysisError
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.formula import Formula
+from designer.formulas.layout import Layout, Recompute, Sharding
+from designer.formulas.precision import Precision
+from designer.formulas.shapes import TransformerNumbers
+from designer.formulas.software import Software
+from designer.sources import Constant, Status
+from designer.units import Bytes
+
+
+def _count(value: float, note: str) -> Constant:
+    return Constant(value, value, value, "megatron-sequence-2022", Status.PRIMARY, "1", note)
+
+
+# Kept activations in elements of the activation format, per token; the counts of Korthikanti et al., section 4.
+SERIAL: Final = _count(4.0, "inputs of two norms, of the attention and of the feed-forward products, per hidden")
+MASKS: Final = _count(1.0, "two byte masks of dropout, per hidden")
+SCORES: Final = _count(2.5, "scores, probabilities and a byte mask, per head and key")
+LOGITS: Final = _count(3.0, "32-bit logits and the gradient in 16 bit, in 16-bit elements")
+RESERVE: Final = Constant(
+    2.5e9, 1.0e9, 4.0e9, "assumed-training", Status.ASSUMED, "B", "runtime, communication buffers"
+)
+FRAGMENTS: Final = Constant(
+    0.05, 0.02, 0.12, "assumed-training", Status.ASSUMED, "1", "allocator, share of activations"
+)
+ADAPTERS: Final = Constant(0.002, 0.0005, 0.01, "assumed-training", Status.ASSUMED, "1", "trained share with adapters")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBreakdown:
+    """Memory of the fullest accelerator [B]."""
+
+    weights: Bytes
+    gradients: Bytes
+    optimizer: Bytes
+    activations: Bytes
+    gathered: Bytes
+    reserve: Bytes
+    capacity: Bytes
+
+    @property
+    def total(self) -> Bytes:
+        """All parts together [B]."""
+        kept = self.weights + self.gradients + self.optimizer + self.activations
+        return Bytes(kept + self.gathered + self.reserve)
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is no more than the accelerator has."""
+        return self.total <= self.capacity
+
+
+def local_parameters(shape: TransformerNumbers, layout: Layout) -> tuple[float, float]:
+    """Parameters on the fullest rank before sharding: those every replica holds, and those of its experts."""
+    per_stage = math.ceil(shape.layers / layout.pipeline)
+    share = min(per_stage, shape.moe_layers)
+    dense_layers = per_stage - share if shape.moe_layers else per_stage
+    common = (
+        per_stage * shape.attention_parameters
+        + dense_layers * shape.dense_parameters
+        + share * shape.moe_common_parameters
+    )
+    ends = shape.embedding_parameters + (shape.head_parameters if layout.pipeline == 1 else 0)
+    routed = share * shape.experts * shape.expert_parameters / layout.expert
+    return (common + ends) / layout.tensor, routed / layout.tensor
+
+
+def transformer_memory(
+    shape: TransformerNumbers,
+    layout: Layout,
+    accelerator: Accelerator,
+    precision: Precision,
+    software: Software,
+    sequence: int,
+    microbatches: int,
+    frozen: bool = False,
+) -> MemoryBreakdown:
+    """Memory of the fullest accelerator, by part [B].
+
+    Sources
+    -------
+    Rajbhandari et al. 2020 for sharding; Korthikanti et al. 2022 for activations.
+    """
+    common, routed = local_parameters(shape, layout)
+    replicas, expert_replicas = layout.replicas, layout.replicas / layout.expert
+    trained = ADAPTERS.value if frozen else 1
+
+    def split(part: Sharding) -> float:
+        order = (Sharding.NONE, Sharding.OPTIMIZER, Sharding.GRADIENTS, Sharding.PARAMETERS)
+        if order.index(layout.sharding) < order.index(part):
+            return common + routed
+        return common / replicas + routed / expert_replicas
+
+    gathered = 0.0
+    if layout.sharding is Sharding.PARAMETERS:
+        # the layer at work and the one fetched ahead
+        gathered = 2 * (common + routed) / math.ceil(shape.layers / layout.pipeline) * precision.weight_bytes.value
+    activations = _activations(shape, layout, precision, software, sequence, microbatches)
+    return MemoryBreakdown(
+        Bytes(split(Sharding.PARAMETERS) * precision.weight_bytes.value),
+        Bytes(trained * split(Sharding.GRADIENTS) * precision.gradient_bytes.value),
+        Bytes(trained * split(Sharding.OPTIMIZER) * precision.optimizer_bytes.value),
+        Bytes(activations * (1 + FRAGMENTS.value)),
+        Bytes(gathered),
+        Bytes(RESERVE.value),
+        accelerator.memory_capacity,
+    )
+
+
+def layer_activations(
+    shape: TransformerNumbers, layout: Layout, precision: Precision, software: Software, sequence: int
+) -> float:
+    """Bytes one layer keeps per token of one microbatch, nothing recomputed [B]."""
+    split = layout.tensor
+    serial = shape.hidden * (SERIAL.value + (MASKS.value if software.dropout else 0))
+    serial /= split if layout.sequence_parallel else 1
+    heads = 2 * shape.heads * shape.head_dim + 2 * shape.kv_heads * shape.head_dim
+    width = shape.ffn
+    if shape.moe_layers:
+        width = max(shape.ffn if shape.moe_layers < shape.layers else 0, _expert_width(shape))
+    inner = width * (2 + (1 if shape.gated else 0))
+    scores = 0.0
+    if not software.fused_attention and layout.recompute is not Recompute.SELECTIVE:
+        scores = SCORES.value * shape.heads * sequence
+    return (serial + (heads + inner + scores) / split) * precision.activation_bytes.value
+
+
+def _expert_width(shape: TransformerNumbers) -> int:
+    return shape.experts_per_token * shape.expert_ffn + shape.shared_ffn
+
+
+def _activations(
+    shape: TransformerNumbers,
+    layout: Layout,
+    precision: Precision,
+    software: Software,
+    sequence: int,
+    microbatches: int,
+) -> float:
+    tokens = layout.micro_batch * sequence / layout.context
+    per_stage = math.ceil(shape.layers / layout.pipeline)
+    whole = layer_activations(shape, layout, precision, software, sequence)
+    stages, chunks = layout.pipeline, layout.interleave
+    flying = min(microbatches, stages) if chunks == 1 else stages * (1 + (stages - 1) / (stages * chunks))
+    if layout.recompute is Recompute.FULL:
+        kept = shape.hidden * precision.activation_bytes.value * per_stage * flying + whole
+    else:
+        kept = whole * per_stage * flying
+    logits = 0.0
+    if layout.pipeline == 1:
+        logits = LOGITS.value * shape.vocabulary * shape.predicted_share / layout.tensor
+        logits *= precision.activation_bytes.value
+    return tokens * (kept + logits)
+
+
+def what_would_fit(
+    shape: TransformerNumbers,
+    layout: Layout,
+    accelerator: Accelerator,
+    precision: Precision,
+    software: Software,
+    sequence: int,
+    microbatches: int,
+    frozen: bool = False,
+) -> tuple[Layout, ...]:
+    """Single changes to the layout that make it fit, cheapest first; empty if none does."""
+    options = [
+        replace(layout, sharding=Sharding.OPTIMIZER),
+        replace(layout, micro_batch=1),
+        replace(layout, recompute=Recompute.SELECTIVE),
+        replace(layout, recompute=Recompute.FULL),
+        replace(layout, sharding=Sharding.PARAMETERS),
+        replace(layout, sharding=Sharding.PARAMETERS, recompute=Recompute.FULL, micro_batch=1),
+        replace(layout, tensor=layout.tensor * 2, data=max(1, layout.data // 2)),
+        replace(layout, pipeline=layout.pipeline * 2, data=max(1, layout.data // 2)),
+    ]
+    found = [
+        option
+        for option in options
+        if option != layout
+        and option.pipeline * option.interleave <= shape.layers
+        and transformer_memory(shape, option, accelerator, precision, software, sequence, microbatches, frozen).fits
+    ]
+    return tuple(found)
+
+
+def require_fit(
+    breakdown: MemoryBreakdown, options: tuple[Layout, ...], shape: TransformerNumbers, layout: Layout
+) -> None:
+    """Refuse a layout that needs more memory than there is, and say what would fit.
+
+    Raises
+    ------
+    AnalysisError
+        With the parts, the shortfall and the changes that would help.
+    """
+    if breakdown.fits:
+        return
+    giga = GIGA.value
+    parts = ", ".join(
+        f"{name} {value / giga:.1f}"
+        for name, value in (
+            ("weights", breakdown.weights),
+            ("gradients", breakdown.gradients),
+            ("optimizer", breakdown.optimizer),
+            ("activations", breakdown.activations),
+            ("gathered", breakdown.gathered),
+            ("reserve", breakdown.reserve),
+        )
+    )
+    if options:
+        remedy = "this would fit: " + "; ".join(option.describe() for option in options[:2])
+    else:
+        least = math.ceil((breakdown.total - breakdown.reserve) / max(1.0, breakdown.capacity - breakdown.reserve))
+        remedy = f"no single change is enough: spread the model over about {least} times as many accelerators"
+    raise AnalysisError(
+        f"{shape.name} with {layout.describe()} needs {breakdown.total / giga:.1f} GB on an accelerator of "
+        f"{breakdown.capacity / giga:.1f} GB ({parts})",
+        place="layout",
+        remedy=remedy,
+    )
+
+
+GIGA: Final = Constant(1e9, 1e9, 1e9, "si", Status.PRIMARY, "1")
+
+FORMULA: Final = Formula(
+    "transformer-memory",
+    "Training memory of a transformer",
+    transformer_memory,
+    ("zero-2020", "megatron-sequence-2022", "assumed-training"),
+    "Adam-like optimizers, one-forward-one-backward schedules",
+)

@@ -1,0 +1,215 @@
+"""KVM: what a migration connection carries, by channels, transport and compression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from designer.formulas.formula import Formula
+from designer.formulas.migration._inputs import at_least_one, positive
+from designer.formulas.migration._qemu import (
+    CHANNEL_CLOUD_HYPERVISOR,
+    CHANNEL_QEMU,
+    LINE_SHARE,
+    RDMA_PINNING,
+    RDMA_REGISTERING,
+    RDMA_SHARE,
+    ZERO_SCAN,
+)
+from designer.sources import Constant, Estimate, Status
+
+SOURCES: Final = (
+    "kubevirt-multifd",
+    "cloud-hypervisor-connections",
+    "qemu-qatzip",
+    "qemu-thread-compression",
+    "qemu-rdma",
+    "migration-calibration",
+)
+
+
+class Monitor(StrEnum):
+    """Which virtual machine monitor sends."""
+
+    QEMU = "qemu"
+    CLOUD_HYPERVISOR = "cloud-hypervisor"
+
+
+class Transport(StrEnum):
+    """How guest memory travels."""
+
+    TCP = "tcp"
+    RDMA = "rdma"
+    RDMA_PINNED = "rdma, all memory pinned"
+
+
+class Compression(StrEnum):
+    """Compression of guest memory before it is sent."""
+
+    NONE = "none"
+    ZLIB = "zlib"
+    ZSTD = "zstd"
+    QATZIP = "qatzip"
+
+
+#: guest bytes per byte on the wire; text-like data (Silesia) 2.7, other guests 2.5–3.4
+RATIO: Final = {
+    Compression.NONE: Constant(1, 1, 1, "qemu-qatzip", Status.PRIMARY),
+    Compression.ZLIB: Constant(
+        2.5, 2.0, 3.4, "qemu-thread-compression", Status.DERIVED, note="two guests: 2.51 and 3.37"
+    ),
+    Compression.ZSTD: Constant(2.68, 2.0, 3.2, "qemu-qatzip", Status.DERIVED, "1", "54 GiB in 20.2 s at 8.58 Gb/s"),
+    Compression.QATZIP: Constant(2.66, 2.0, 3.2, "qemu-qatzip", Status.DERIVED, "1", "54 GiB in 16.6 s at 10.5 Gb/s"),
+}
+#: guest memory compressed per channel
+COMPRESSED: Final = {
+    Compression.ZLIB: Constant(
+        45e6,
+        34e6,
+        90e6,
+        "qemu-thread-compression",
+        Status.DERIVED,
+        "B/s",
+        "level 1, one core of 2012; at least 34 MB/s",
+    ),
+    Compression.ZSTD: Constant(
+        0.36e9,
+        0.28e9,
+        0.45e9,
+        "qemu-qatzip",
+        Status.DERIVED,
+        "B/s",
+        "level 1, one core per channel, 54 GiB in 20.2 s on eight",
+    ),
+    Compression.QATZIP: Constant(
+        0.9e9, 0.44e9, 1.5e9, "qemu-qatzip", Status.DERIVED, "B/s", "four devices; the wire was the limit at 0.44 GB/s"
+    ),
+}
+#: cores busy on the sender per GB/s of guest memory: 810 % at 2.88, 160 % at 3.49, 45 % at 1.26
+CORES: Final = {
+    Compression.NONE: Constant(0.36, 0.3, 1.0, "qemu-qatzip", Status.DERIVED, "s/GB", "45 % at 1.26 GB/s"),
+    Compression.ZSTD: Constant(2.8, 2.4, 3.3, "qemu-qatzip", Status.DERIVED, "s/GB", "810 % at 2.88 GB/s"),
+    Compression.QATZIP: Constant(0.46, 0.35, 0.7, "qemu-qatzip", Status.DERIVED, "s/GB", "160 % at 3.49 GB/s"),
+    Compression.ZLIB: Constant(22.0, 11.0, 30.0, "qemu-thread-compression", Status.DERIVED, "s/GB", "1 / 45 MB/s"),
+}
+_GIGABYTE: Final = Constant(1e9, 1e9, 1e9, "migration-calibration", Status.DERIVED, "B")
+
+
+@dataclass(frozen=True, slots=True)
+class KvmBandwidth:
+    """What one migration carries.
+
+    Parameters
+    ----------
+    wire
+        On the network [B/s].
+    guest
+        Guest memory per second, compression counted [B/s].
+    scan
+        Guest memory looked at per second, zero pages included [B/s].
+    limited_by
+        What limits it.
+    cores
+        Cores busy on the sender [cores].
+    """
+
+    wire: Estimate
+    guest: Estimate
+    scan: float
+    limited_by: str
+    cores: float
+
+
+def kvm_bandwidth(
+    line_rate: float,
+    *,
+    routed_bandwidth: float | None = None,
+    channels: int = 1,
+    monitor: Monitor = Monitor.QEMU,
+    transport: Transport = Transport.TCP,
+    compression: Compression = Compression.NONE,
+    ratio: float | None = None,
+    max_bandwidth: float | None = None,
+) -> KvmBandwidth:
+    """Wire and guest rate of one migration [B/s]: the least of link, channels, compression and configured ceiling.
+
+    Parameters
+    ----------
+    line_rate
+        Rate of the link after line coding [B/s].
+    routed_bandwidth
+        Payload the routed network gives, if known; replaces line rate × protocol share [B/s].
+    channels
+        Connections: 1 without multifd.
+    ratio
+        Guest bytes per byte on the wire; by the compression if not given [1].
+    max_bandwidth
+        Ceiling configured in the hypervisor [B/s].
+
+    Raises
+    ------
+    AnalysisError
+        If a rate, count or ratio is not positive.
+
+    Sources
+    -------
+    KubeVirt on multifd; Cloud Hypervisor pull request 7669; QEMU documents on compression and RDMA.
+    """
+    positive(line_rate, "line_rate")
+    at_least_one(channels, "channels")
+    if routed_bandwidth is not None:
+        positive(routed_bandwidth, "routed_bandwidth")
+    if max_bandwidth is not None:
+        positive(max_bandwidth, "max_bandwidth")
+    squeeze = RATIO[compression] if ratio is None else None
+    fixed = positive(ratio, "ratio") if ratio is not None else 1.0
+
+    def corner(which: str) -> tuple[float, float, str]:
+        factor = float(getattr(squeeze, which)) if squeeze else fixed
+        wire = {"link": _link(line_rate, routed_bandwidth, transport, which)}
+        if transport is Transport.TCP:
+            channel = CHANNEL_QEMU if monitor is Monitor.QEMU else CHANNEL_CLOUD_HYPERVISOR
+            wire["channels, one core each"] = channels * float(getattr(channel, which))
+        elif transport is Transport.RDMA:
+            wire["memory registration"] = float(getattr(RDMA_REGISTERING, which))
+        if max_bandwidth is not None:
+            wire["configured ceiling"] = max_bandwidth
+        limits = {name: rate * factor for name, rate in wire.items()}
+        if compression is not Compression.NONE:
+            limits["compression"] = channels * float(getattr(COMPRESSED[compression], which))
+        name = min(limits, key=lambda each: limits[each])
+        return limits[name] / factor, limits[name], name
+
+    value, low, high = corner("value"), corner("low"), corner("high")
+    wires = (value[0], low[0], high[0])
+    guest = Estimate(value[1], low[1], high[1], "B/s", SOURCES)
+    return KvmBandwidth(
+        wire=Estimate(value[0], min(wires), max(wires), "B/s", SOURCES),
+        guest=guest,
+        # RDMA does not look for zero pages in memory it has registered.
+        scan=channels * ZERO_SCAN.value if transport is Transport.TCP else max(guest.value, ZERO_SCAN.value),
+        limited_by=value[2],
+        cores=CORES[compression].value * guest.value / _GIGABYTE.value,
+    )
+
+
+def pinning_time(memory: float) -> float:
+    """Time to pin all guest memory for RDMA before the first page is sent [s]; `memory` in [B]."""
+    return positive(memory, "memory") / RDMA_PINNING.value
+
+
+def _link(line_rate: float, routed: float | None, transport: Transport, which: str) -> float:
+    if routed is not None:
+        return routed
+    share = LINE_SHARE if transport is Transport.TCP else RDMA_SHARE
+    return line_rate * float(getattr(share, which))
+
+
+FORMULA: Final = Formula(
+    name="kvm-bandwidth",
+    title="KVM migration: channels, transport, compression",
+    function=kvm_bandwidth,
+    sources=SOURCES,
+    valid_when="1 to 100 Gb/s; compression rates are those of one published machine each",
+)

@@ -1,0 +1,242 @@
+"""KVM: pre-copy until the rest fits the downtime limit, with auto-converge or post-copy as a way out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from designer.formulas.formula import Formula
+from designer.formulas.migration._inputs import not_negative, positive
+from designer.formulas.migration._outcome import Outcome, Verdict, band, curve, slowed
+from designer.formulas.migration._qemu import (
+    BANDWIDTH_SPREAD,
+    DIRTY_SPREAD,
+    DOWNTIME_LIMIT,
+    SETUP,
+    SWITCHOVER,
+    THROTTLE_INCREMENT,
+    THROTTLE_INITIAL,
+    THROTTLE_MOST,
+    THROTTLE_TRIGGER,
+    UNPRODUCTIVE,
+    ZERO_SCAN,
+)
+from designer.formulas.migration._rounds import Dirtying, DirtyRule, Round, Rounds, iterate
+
+SOURCES: Final = (
+    "qemu-migration-defaults", "clark-2005", "akoush-2010", "hines-2009", "migration-calibration", "migration-assumed",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    rounds: Rounds
+    total: float
+    downtime: float
+    post_copied: float
+    passes_time: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Guest:
+    """What is to be moved, with its dirty behaviour [B, B/s]."""
+
+    filled: float
+    memory: float
+    dirty_rate: float
+    working_set: float
+    vfio_state: float
+
+
+def kvm_precopy(
+    memory: float,
+    bandwidth: float,
+    dirty_rate: float = 0.0,
+    *,
+    filled: float | None = None,
+    working_set: float | None = None,
+    wire_bandwidth: float | None = None,
+    scan_bandwidth: float = ZERO_SCAN.value,
+    downtime_limit: float = DOWNTIME_LIMIT.value,
+    auto_converge: bool = False,
+    post_copy: bool = False,
+    vfio_state: float = 0.0,
+    vfio_downtime: float = 0.0,
+    setup_time: float = SETUP.value,
+) -> Outcome:
+    """Times [s], bytes [B], verdict and curve of one KVM migration; never converging is an answer.
+
+    Parameters
+    ----------
+    memory, filled
+        Guest memory, and the part of it that is not zero [B]; all of it if not given.
+    bandwidth
+        Guest memory carried per second (`KvmBandwidth.guest`) [B/s].
+    wire_bandwidth
+        Bytes on the network per second, less than `bandwidth` with compression; the hypervisor measures this one and
+        multiplies it with the downtime limit [B/s].
+    scan_bandwidth
+        Guest memory looked at per second, zero pages included [B/s].
+    dirty_rate, working_set
+        Written per second [B/s], and what can be dirty at most [B].
+    downtime_limit
+        Longest pause aimed at [s].
+    auto_converge
+        Slow the guest by 20 %, then 10 % more, after every second pass that dirties more than half of what it sends.
+    post_copy
+        Start the guest at the destination after the first pass if the rest does not fit, and fetch pages on demand.
+    vfio_state, vfio_downtime
+        State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
+
+    Raises
+    ------
+    AnalysisError
+        If a size or rate is negative, or memory, bandwidth or limit is zero.
+
+    Sources
+    -------
+    QEMU migration defaults; Clark 2005; Akoush 2010; Hines 2009 (post-copy).
+    """
+    positive(memory, "memory")
+    positive(bandwidth, "bandwidth")
+    positive(downtime_limit, "downtime_limit")
+    positive(scan_bandwidth, "scan_bandwidth")
+    not_negative(dirty_rate, "dirty_rate")
+    used = memory if filled is None else min(memory, positive(filled, "filled"))
+    most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
+    wire = bandwidth if wire_bandwidth is None else min(bandwidth, positive(wire_bandwidth, "wire_bandwidth"))
+    not_negative(vfio_downtime, "vfio_downtime")
+    not_negative(setup_time, "setup_time")
+    guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
+
+    def run(speed: float, dirty: float, setup: float, pause: float) -> _Done:
+        rate, threshold = bandwidth * speed, wire * speed * downtime_limit
+        # The pause also carries the devices: what they need of the limit is not left for memory.
+        room = max(0.0, threshold - guest.vfio_state)
+        rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
+        rounds = _first_pass_scanned(guest, rate, speed * scan_bandwidth, room, rule)
+        fixed = pause + vfio_downtime + guest.vfio_state / (wire * speed)
+        passes = setup + rounds.duration
+        if rounds.converged:
+            downtime = rounds.left / rate + fixed
+            return _Done(rounds, passes + downtime, downtime, 0.0, rounds.duration)
+        if post_copy:
+            first = rounds.rounds[0]
+            return _Done(
+                Rounds((first,), first.dirtied, converged=True),
+                setup + first.duration + fixed + first.dirtied / rate,
+                fixed,
+                first.dirtied,
+                first.duration,
+            )
+        return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
+
+    fixed_setup = setup_time != SETUP.value
+    nominal = run(1.0, 1.0, setup_time, SWITCHOVER.value)
+    low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, setup_time if fixed_setup else SETUP.low, SWITCHOVER.low)
+    high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, setup_time if fixed_setup else SETUP.high, SWITCHOVER.high)
+    longest = downtime_limit * wire / bandwidth + SWITCHOVER.value + vfio_downtime
+    return _outcome((nominal, low, high), setup_time, bandwidth / wire, guest.vfio_state, longest)
+
+
+def _first_pass_scanned(guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule) -> Rounds:
+    """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
+    looking = guest.memory / scan
+    if looking <= guest.filled / rate:
+        return iterate(guest.filled, rate, guest.working_set, room, rule)
+    dirtying = rule(0, 0.0, looking, guest.filled)
+    dirtied = min(guest.working_set, dirtying.amount)
+    first = Round(0.0, looking, guest.filled, dirtied, dirtying.kept)
+    if dirtied <= room:
+        return Rounds((first,), dirtied, converged=True)
+
+    def later(index: int, start: float, duration: float, sent: float) -> Dirtying:
+        return rule(index + 1, start + looking, duration, sent)
+
+    rest = iterate(dirtied, rate, guest.working_set, room, later)
+    shifted = tuple(
+        Round(each.start + looking, each.duration, each.sent, each.dirtied, each.kept) for each in rest.rounds
+    )
+    return Rounds((first, *shifted), rest.left, rest.converged)
+
+
+def _free(dirty_rate: float) -> DirtyRule:
+    def rule(index: int, start: float, duration: float, sent: float) -> Dirtying:
+        return Dirtying(dirty_rate * duration, 1.0, final=True)
+
+    return rule
+
+
+def _throttle(dirty_rate: float) -> DirtyRule:
+    """Auto-converge as a rule with a memory: it moves one step every second unproductive pass."""
+    cut = 0.0
+    unproductive = 0
+
+    def rule(index: int, start: float, duration: float, sent: float) -> Dirtying:
+        nonlocal cut, unproductive
+        amount = dirty_rate * (1 - cut) * duration
+        answer = Dirtying(amount, 1 - cut, final=cut >= THROTTLE_MOST.value)
+        if amount > THROTTLE_TRIGGER.value * sent:
+            unproductive += 1
+            if unproductive >= UNPRODUCTIVE.value:
+                unproductive = 0
+                cut = min(THROTTLE_MOST.value, cut + THROTTLE_INCREMENT.value) if cut else THROTTLE_INITIAL.value
+        return answer
+
+    return rule
+
+
+def _outcome(
+    cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, vfio_state: float, longest_downtime: float
+) -> Outcome:
+    nominal = cases[0]
+    lost, slowed_time = slowed(nominal.rounds)
+    end = nominal.total
+    time, remaining = curve(nominal.rounds, setup, end)
+    verdict, reason = _verdict(nominal, lost)
+    return Outcome(
+        verdict=verdict,
+        reason=reason,
+        rounds=nominal.rounds.rounds,
+        total_time=band([case.total for case in cases], "s", SOURCES),
+        precopy_time=band([case.passes_time for case in cases], "s", SOURCES),
+        downtime=band([case.downtime for case in cases], "s", SOURCES),
+        longest_downtime=longest_downtime,
+        transferred=band(
+            [
+                (case.rounds.sent + case.rounds.left) / squeeze + vfio_state if case.rounds.converged else math.inf
+                for case in cases
+            ],
+            "B",
+            SOURCES,
+        ),
+        slowdown=band([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
+        slowed_time=slowed_time,
+        time=time,
+        remaining=remaining,
+        sources=SOURCES,
+    )
+
+
+def _verdict(done: _Done, lost: float) -> tuple[Verdict, str]:
+    if done.post_copied:
+        return Verdict.POST_COPY, "the rest did not fit the downtime limit and is fetched on demand at the destination"
+    if not done.rounds.converged:
+        return (
+            Verdict.NEVER,
+            "the guest dirties memory as fast as it is sent; allow throttling, post-copy or a longer pause",
+        )
+    passes = f"after {len(done.rounds.rounds)} passes the rest fits the downtime limit"
+    if lost > 0:
+        return Verdict.SLOWED, f"auto-converge took {lost:.0%} of the guest's CPU; {passes}"
+    return Verdict.CONVERGES, passes
+
+
+FORMULA: Final = Formula(
+    name="kvm-precopy",
+    title="KVM pre-copy, auto-converge and post-copy",
+    function=kvm_precopy,
+    sources=SOURCES,
+    valid_when="constant bandwidth and dirty rate; QEMU 2.5 and newer, other monitors with their own limits",
+)

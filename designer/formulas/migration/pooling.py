@@ -1,0 +1,127 @@
+"""Dedicated against shared accelerators: utilisation and waiting, as queues with k servers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from designer.errors import AnalysisError
+from designer.formulas.formula import Formula
+from designer.formulas.migration._inputs import at_least_one, not_negative, positive
+from designer.sources import Constant, Status
+
+SOURCES: Final = ("allen-cunneen", "migration-assumed")
+
+MOST_SERVERS: Final = Constant(
+    100_000, 100_000, 100_000, "migration-assumed", Status.ASSUMED, note="bound of the search for a pool size"
+)
+TAIL: Final = Constant(0.05, 0.05, 0.05, "migration-assumed", Status.ASSUMED, note="95th percentile")
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue with k accelerators: utilisation, chance to wait [1], mean and 95th-percentile wait [s].
+
+    Waits are infinite when more work arrives than can be done.
+    """
+
+    accelerators: int
+    utilisation: float
+    waits: float
+    mean_wait: float
+    wait_p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """Each owner with their own accelerators, all sharing as many, and the smallest pool that waits no longer [s]."""
+
+    dedicated: Queue
+    shared: Queue
+    smallest: Queue
+    saved: int
+
+
+def erlang_c(servers: int, offered: float) -> float:
+    """Chance that a job must wait [1] in M/M/k with `offered` = arrival rate × service time, below `servers`."""
+    blocked = 1.0
+    for count in range(1, servers + 1):
+        blocked = offered * blocked / (count + offered * blocked)
+    load = offered / servers
+    return blocked / (1 - load * (1 - blocked))
+
+
+def queue(accelerators: int, arrival_rate: float, job_time: float, variation: float) -> Queue:
+    """Waiting in M/G/k by Allen and Cunneen [s].
+
+    Parameters
+    ----------
+    arrival_rate, job_time
+        Jobs per second [1/s] and mean time of one [s], one accelerator each.
+    variation
+        Squared coefficient of variation of the job time [1]; 1 for exponential, 0 for equal jobs.
+    """
+    offered = arrival_rate * job_time
+    load = offered / accelerators
+    if load >= 1:
+        return Queue(accelerators, 1.0, 1.0, math.inf, math.inf)
+    waits = erlang_c(accelerators, offered)
+    factor = (1 + variation) / 2
+    scale = factor * job_time / (accelerators * (1 - load))
+    tail = scale * math.log(waits / TAIL.value) if waits > TAIL.value else 0.0
+    return Queue(accelerators, load, waits, waits * scale, tail)
+
+
+def pooling(
+    owners: int, accelerators_per_owner: int, jobs_per_second: float, job_time: float, *, variation: float = 1.0
+) -> Pooling:
+    """Utilisation [1] and waiting [s] of dedicated against shared accelerators.
+
+    Parameters
+    ----------
+    owners, accelerators_per_owner
+        Teams, and what each would own.
+    jobs_per_second
+        Jobs each owner starts [1/s], at random times.
+    job_time, variation
+        Mean job time [s] and its squared coefficient of variation [1].
+
+    Raises
+    ------
+    AnalysisError
+        If a count, rate or time is not positive.
+
+    Notes
+    -----
+    The smallest pool keeps the mean wait no longer than that of the dedicated accelerators.
+
+    Sources
+    -------
+    Allen and Cunneen's approximation; exact for k = 1 and for exponential jobs.
+    """
+    at_least_one(owners, "owners")
+    at_least_one(accelerators_per_owner, "accelerators_per_owner")
+    positive(jobs_per_second, "jobs_per_second")
+    positive(job_time, "job_time")
+    not_negative(variation, "variation")
+    total_rate = owners * jobs_per_second
+    dedicated = queue(accelerators_per_owner, jobs_per_second, job_time, variation)
+    full = owners * accelerators_per_owner
+    shared = queue(full, total_rate, job_time, variation)
+    needed = math.floor(total_rate * job_time) + 1
+    if needed > MOST_SERVERS.value:
+        raise AnalysisError(f"{needed} accelerators would be needed", remedy="check jobs_per_second and job_time")
+    smallest = queue(needed, total_rate, job_time, variation)
+    while smallest.mean_wait > dedicated.mean_wait and smallest.accelerators < full:
+        smallest = queue(smallest.accelerators + 1, total_rate, job_time, variation)
+    return Pooling(dedicated, shared, smallest, full - smallest.accelerators)
+
+
+FORMULA: Final = Formula(
+    name="pooling",
+    title="Dedicated against shared accelerators",
+    function=pooling,
+    sources=SOURCES,
+    valid_when="jobs of one accelerator arriving independently; mean waits within about 10 % for variation below 4",
+)

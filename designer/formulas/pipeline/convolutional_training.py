@@ -1,0 +1,96 @@
+"""A data-parallel training step of a convolutional network."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.errors import AnalysisError
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.communication import CommunicationCosts, Group, Kind
+from designer.formulas.compute.convolutional_step import convolutional_spread, convolutional_time
+from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.formula import Formula
+from designer.formulas.layout import Layout
+from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
+from designer.formulas.pipeline.overlap import exposed_time
+from designer.formulas.pipeline.step_composition import (
+    NO_INPUT,
+    InputStage,
+    StepEstimate,
+    StepFrame,
+    compose_step,
+    spread_of,
+)
+from designer.formulas.pipeline.transformer_step import OPTIMIZER_TRAFFIC, TRAINING_PASSES
+from designer.formulas.precision import Precision
+from designer.formulas.shapes import ConvolutionalNumbers
+from designer.formulas.software import Software
+from designer.sources import Constant, Status
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
+
+BACKWARD_SHARE: Final = Constant(
+    0.6, 0.5, 0.667, "counted-training", Status.DERIVED, "1", "of a step, less the first layers"
+)
+
+
+def convolutional_estimate(
+    shape: ConvolutionalNumbers,
+    accelerator: Accelerator,
+    precision: Precision,
+    software: Software,
+    layout: Layout,
+    global_batch: int,
+    communication: CommunicationCosts,
+    input_stage: InputStage = NO_INPUT,
+    *,
+    must_fit: bool = True,
+) -> StepEstimate:
+    """The step of a data-parallel convolutional network.
+
+    Raises
+    ------
+    AnalysisError
+        If the layout splits anything but the batch, or the local batch does not fit.
+    """
+    if layout.ranks != layout.data:
+        raise AnalysisError(
+            f"{shape.name} is trained data-parallel only", place="layout", remedy="set every other degree to 1"
+        )
+    if global_batch < layout.data:
+        raise AnalysisError(
+            f"a global batch of {global_batch} leaves some of {layout.data} accelerators without a sample",
+            remedy=f"give {layout.data} samples or more",
+        )
+    local = global_batch / layout.data
+    if must_fit:
+        require_batch(shape, local, accelerator, precision)
+    compute = convolutional_time(shape, local, accelerator, precision, software)
+    size = Bytes(shape.parameters * software.reduce_bytes.value)
+    traffic = communication.time(Kind.ALL_REDUCE, Group.DATA, size) if layout.data > 1 else Seconds(0.0)
+    window = Seconds(compute * BACKWARD_SHARE.value)
+    rate = accelerator.memory_bandwidth * MEMORY_SHARE.value
+    parts = {
+        "compute": compute,
+        "data_communication": exposed_time(traffic, window, Ratio(software.data_overlap.value)),
+        "optimizer": shape.parameters * OPTIMIZER_TRAFFIC.value / rate,
+    }
+    frame = StepFrame(
+        layout,
+        global_batch,
+        global_batch,
+        Flop(TRAINING_PASSES.value * shape.flop_forward * global_batch),
+        FlopPerSecond(layout.ranks * accelerator.peak(precision.name)),
+        Ratio(software.straggler.value),
+        convolutional_memory(shape, local, accelerator, precision),
+    )
+    spread = spread_of(convolutional_spread(shape, accelerator, precision, software))
+    return compose_step(parts, frame, spread, input_stage)
+
+
+FORMULA: Final = Formula(
+    "convolutional-training",
+    "Convolutional training step",
+    convolutional_estimate,
+    ("fit-training", "roofline-2009"),
+    "data parallel; image networks of 10 layers and more",
+)

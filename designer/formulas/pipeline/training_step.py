@@ -1,0 +1,68 @@
+"""The time of one training step, of whatever kind of model."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.communication import CommunicationCosts
+from designer.formulas.formula import Formula
+from designer.formulas.layout import Layout
+from designer.formulas.pipeline.convolutional_training import convolutional_estimate
+from designer.formulas.pipeline.step_composition import NO_INPUT, SOURCES, InputStage, StepEstimate
+from designer.formulas.pipeline.transformer_step import TransformerStep
+from designer.formulas.precision import Precision
+from designer.formulas.shapes import ConvolutionalNumbers, TransformerNumbers, is_transformer
+from designer.formulas.software import Software
+
+
+def estimate_step(
+    shape: TransformerNumbers | ConvolutionalNumbers,
+    precision: Precision,
+    layout: Layout,
+    global_batch: int,
+    accelerator: Accelerator,
+    communication: CommunicationCosts,
+    software: Software,
+    *,
+    sequence: int = 1,
+    input_stage: InputStage = NO_INPUT,
+    frozen: bool = False,
+    must_fit: bool = True,
+) -> StepEstimate:
+    """The time of one training step and where it goes.
+
+    Parameters
+    ----------
+    shape
+        A transformer or a convolutional network.
+    global_batch
+        Samples per step over all replicas.
+    communication
+        Times of collectives, from a routed design or nominal rates.
+    sequence
+        Tokens computed per sample (transformers).
+    input_stage
+        How long samples take to arrive.
+    frozen
+        Only adapters are trained.
+    must_fit
+        Refuse what does not fit in memory.
+
+    Raises
+    ------
+    AnalysisError
+        If the layout, batch or memory do not go together; the message says what would.
+    """
+    if is_transformer(shape):
+        model = TransformerStep(
+            cast("TransformerNumbers", shape), accelerator, precision, software, sequence, frozen=frozen
+        )
+        return model.estimate(layout, global_batch, communication, input_stage, must_fit=must_fit)
+    return convolutional_estimate(
+        cast("ConvolutionalNumbers", shape), accelerator, precision, software, layout, global_batch, communication,
+        input_stage, must_fit=must_fit,
+    )  # fmt: skip
+
+
+FORMULA: Final = Formula("training-step", "Training step", estimate_step, SOURCES, "synchronous training; steady state")

@@ -1,0 +1,340 @@
+"""A training step of a transformer under one layout."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from designer.errors import AnalysisError
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.calibration import share
+from designer.formulas.communication import CommunicationCosts, Group, Kind
+from designer.formulas.compute.roofline import MEMORY_SHARE
+from designer.formulas.compute.transformer_layer import LayerCost, head_cost, layer_cost
+from designer.formulas.formula import Formula
+from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
+from designer.formulas.memory.transformer_memory import (
+    ADAPTERS,
+    MemoryBreakdown,
+    local_parameters,
+    require_fit,
+    transformer_memory,
+    what_would_fit,
+)
+from designer.formulas.pipeline.bubble import bubble_fraction
+from designer.formulas.pipeline.overlap import exposed_time
+from designer.formulas.pipeline.step_composition import (
+    NO_INPUT,
+    InputStage,
+    StepEstimate,
+    StepFrame,
+    compose_step,
+    spread_of,
+)
+from designer.formulas.precision import Precision
+from designer.formulas.shapes import TransformerNumbers
+from designer.formulas.software import Software
+from designer.sources import Constant, Status
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
+
+OPTIMIZER_TRAFFIC: Final = Constant(
+    30.0, 26.0, 40.0, "counted-training", Status.DERIVED, "B", "Adam per parameter: gradient, copy, two moments, weight"
+)
+#: forward, and two backward: each matrix parameter is used three times per token, two operations each
+TRAINING_PASSES: Final = Constant(3.0, 3.0, 3.0, "counted-training", Status.DERIVED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One microbatch through one stage: time by part, forward and backward together [s]."""
+
+    forward: float
+    backward: float
+    recompute: float
+    tensor: float
+    context: float
+    expert: float
+
+    @property
+    def total(self) -> float:
+        return self.forward + self.backward + self.recompute + self.tensor + self.context + self.expert
+
+
+class TransformerStep:
+    """Step times of one transformer on one kind of accelerator; keeps layer costs, so many layouts are cheap."""
+
+    def __init__(
+        self,
+        shape: TransformerNumbers,
+        accelerator: Accelerator,
+        precision: Precision,
+        software: Software,
+        sequence: int,
+        *,
+        frozen: bool = False,
+    ) -> None:
+        if sequence < 1:
+            raise AnalysisError(f"a sequence of {sequence} tokens", remedy="give 1 token or more per sample")
+        if shape.layers < 1:
+            raise AnalysisError(f"{shape.name} has no layers", remedy="give a model with 1 layer or more")
+        self.shape, self.accelerator = shape, accelerator
+        self.precision, self.software = precision, software
+        self.sequence, self.frozen = sequence, frozen
+        self._layers: dict[tuple[object, ...], tuple[tuple[float, LayerCost], ...]] = {}
+        self._heads: dict[tuple[object, ...], tuple[Seconds, Seconds]] = {}
+
+    @property
+    def model_flop_per_token(self) -> Flop:
+        """Arithmetic the model needs per trained token, attention counted in full as MFU does [FLOP]."""
+        shape = self.shape
+        matrices = (shape.layers - shape.moe_layers) * (shape.attention_parameters + shape.dense_parameters)
+        matrices += shape.moe_layers * (
+            shape.attention_parameters + shape.moe_common_parameters + shape.experts_per_token * shape.expert_parameters
+        )
+        matrices += shape.vocabulary * shape.hidden * shape.predicted_share
+        scores = shape.layers * shape.heads * (shape.head_dim + shape.value_head_dim) * self.sequence
+        passes = 2 if self.frozen else TRAINING_PASSES.value
+        return Flop(2 * (matrices * passes + scores * TRAINING_PASSES.value))
+
+    def memory(self, layout: Layout, microbatches: int) -> MemoryBreakdown:
+        """Memory of the fullest accelerator under a layout [B]."""
+        return transformer_memory(
+            self.shape,
+            layout,
+            self.accelerator,
+            self.precision,
+            self.software,
+            self.sequence,
+            microbatches,
+            self.frozen,
+        )
+
+    def estimate(
+        self,
+        layout: Layout,
+        global_batch: int,
+        communication: CommunicationCosts,
+        input_stage: InputStage = NO_INPUT,
+        *,
+        must_fit: bool = True,
+    ) -> StepEstimate:
+        """The step under one layout.
+
+        Raises
+        ------
+        AnalysisError
+            If the layout does not divide the model or batch, or does not fit in memory.
+        """
+        check_layout(layout, self.shape, self.sequence)
+        microbatches = layout.microbatches(global_batch)
+        memory = self.memory(layout, microbatches)
+        if must_fit and not memory.fits:
+            options = what_would_fit(
+                self.shape, layout, self.accelerator, self.precision, self.software, self.sequence, microbatches,
+                self.frozen,
+            )  # fmt: skip
+            require_fit(memory, options, self.shape, layout)
+        return self._compose(layout, global_batch, microbatches, memory, communication, input_stage)
+
+    def _costs(self, layout: Layout) -> tuple[tuple[float, LayerCost], ...]:
+        """Layer costs with how many layers have them."""
+        key = (
+            layout.tensor, layout.context, layout.expert, layout.micro_batch, layout.sequence_parallel,
+            layout.recompute,
+        )  # fmt: skip
+        found = self._layers.get(key)
+        if found is None:
+            found = tuple(
+                (count, self._cost(layout, experts, windowed))
+                for count, experts, windowed in _kinds(self.shape)
+                if count
+            )
+            self._layers[key] = found
+        return found
+
+    def _cost(self, layout: Layout, experts: bool, windowed: bool) -> LayerCost:
+        return layer_cost(
+            self.shape, layout, self.accelerator, self.precision, self.software, self.sequence,
+            experts=experts, windowed=windowed, frozen=self.frozen,
+        )  # fmt: skip
+
+    def _head(self, layout: Layout) -> tuple[Seconds, Seconds]:
+        key = (layout.tensor, layout.context, layout.micro_batch)
+        found = self._heads.get(key)
+        if found is None:
+            found = head_cost(
+                self.shape, layout, self.accelerator, self.precision, self.software, self.sequence, self.frozen
+            )
+            self._heads[key] = found
+        return found
+
+    def _stage(self, layout: Layout, communication: CommunicationCosts) -> _Pass:
+        """The slowest stage for one microbatch."""
+        sums = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        for count, cost in self._costs(layout):
+            weight = count / self.shape.layers
+            one = self._layer_pass(layout, cost, communication)
+            for place, value in enumerate(
+                (one.forward, one.backward, one.recompute, one.tensor, one.context, one.expert)
+            ):
+                sums[place] += weight * value
+        parts = layout.pipeline * layout.interleave
+        per_stage = math.ceil(self.shape.layers / parts) * layout.interleave
+        left = max(0, self.shape.layers - per_stage * (layout.pipeline - 1))
+        head_forward, head_backward = self._head(layout)
+        last = sum(sums) * left + head_forward + head_backward
+        middle = sum(sums) * per_stage
+        if last >= middle:
+            scaled = [value * left for value in sums]
+            scaled[0] += head_forward
+            scaled[1] += head_backward
+            return _Pass(*scaled)
+        return _Pass(*(value * per_stage for value in sums))
+
+    def _layer_pass(self, layout: Layout, cost: LayerCost, communication: CommunicationCosts) -> _Pass:
+        software = self.software
+        visible = 1 - software.tensor_overlap.value
+        tensor = expert = context = 0.0
+        if cost.tensor_messages:
+            passes = 2 + (1 if layout.recompute is Recompute.FULL else 0)
+            if layout.sequence_parallel:
+                one = communication.time(Kind.ALL_GATHER, Group.TENSOR, cost.tensor_bytes)
+                one += communication.time(Kind.REDUCE_SCATTER, Group.TENSOR, cost.tensor_bytes)
+                # the backward pass gathers the kept inputs once more
+                again = communication.time(Kind.ALL_GATHER, Group.TENSOR, cost.tensor_bytes)
+            else:
+                one = communication.time(Kind.ALL_REDUCE, Group.TENSOR, cost.tensor_bytes)
+                again = 0.0
+            tensor = cost.tensor_messages * (passes * one + again) * visible
+        if cost.expert_bytes:
+            one = communication.time(Kind.ALL_TO_ALL, Group.EXPERT, cost.expert_bytes)
+            expert = 2 * 2 * one * visible
+        if cost.context_bytes:
+            one = communication.time(Kind.ALL_GATHER, Group.CONTEXT, cost.context_bytes)
+            context = exposed_time(one, cost.attention, Ratio(1.0))
+            context += exposed_time(Seconds(2 * one), Seconds(2 * cost.attention), Ratio(1.0))
+        return _Pass(cost.forward, cost.backward, cost.recompute, tensor, context, expert)
+
+    def _data(self, layout: Layout, microbatches: int, stage: _Pass, communication: CommunicationCosts) -> float:
+        """Exposed traffic among replicas in one step [s]."""
+        if layout.replicas == 1:
+            return 0.0
+        common, routed = local_parameters(self.shape, layout)
+        trained = ADAPTERS.value if self.frozen else 1
+        parameters = common + routed
+        overlap = Ratio(self.software.data_overlap.value)
+        reduce_size = Bytes(trained * parameters * self.software.reduce_bytes.value)
+        gather_size = Bytes(parameters * self.precision.weight_bytes.value)
+        if layout.sharding is Sharding.PARAMETERS:
+            gather = communication.time(Kind.ALL_GATHER, Group.DATA, gather_size)
+            scatter = communication.time(Kind.REDUCE_SCATTER, Group.DATA, reduce_size)
+            layers = math.ceil(self.shape.layers / layout.pipeline)
+            first = 2 * gather / (layers + 1)
+            forward = exposed_time(gather, Seconds(stage.forward), overlap)
+            backward = exposed_time(Seconds(gather + scatter), Seconds(stage.backward + stage.recompute), overlap)
+            return first + microbatches * (forward + backward)
+        # An interleaved schedule finishes its chunks one after another over the last round of microbatches.
+        rounds = min(microbatches, layout.pipeline) if layout.interleave > 1 else 1
+        window = Seconds(rounds * (stage.backward + stage.recompute))
+        ahead = Seconds(rounds * stage.forward)
+        if layout.sharding is Sharding.NONE:
+            traffic = communication.time(Kind.ALL_REDUCE, Group.DATA, reduce_size)
+            return exposed_time(traffic, window, overlap)
+        scatter = communication.time(Kind.REDUCE_SCATTER, Group.DATA, reduce_size)
+        gather = communication.time(Kind.ALL_GATHER, Group.DATA, Bytes(trained * gather_size))
+        if layout.sharding is Sharding.GRADIENTS:
+            # Only a part of the sums is kept, so every microbatch is scattered.
+            one = Seconds(stage.backward + stage.recompute)
+            return microbatches * exposed_time(scatter, one, overlap) + exposed_time(gather, ahead, overlap)
+        return exposed_time(scatter, window, overlap) + exposed_time(gather, ahead, overlap)
+
+    def _optimizer(self, layout: Layout) -> float:
+        common, routed = local_parameters(self.shape, layout)
+        trained = ADAPTERS.value if self.frozen else 1
+        parameters = trained * (common + routed)
+        if layout.sharding is not Sharding.NONE:
+            parameters /= layout.replicas
+        rate = self.accelerator.memory_bandwidth * MEMORY_SHARE.value
+        return parameters * OPTIMIZER_TRAFFIC.value / rate + self.software.step_floor.value
+
+    def _compose(
+        self,
+        layout: Layout,
+        global_batch: int,
+        microbatches: int,
+        memory: MemoryBreakdown,
+        communication: CommunicationCosts,
+        input_stage: InputStage,
+    ) -> StepEstimate:
+        stage = self._stage(layout, communication)
+        bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * stage.total
+        hops = 0.0
+        if layout.pipeline > 1:
+            tokens = layout.micro_batch * self.sequence / layout.context
+            size = Bytes(tokens * self.shape.hidden * self.precision.activation_bytes.value / layout.tensor)
+            one = communication.time(Kind.SEND, Group.PIPELINE, size)
+            visible = 1 - self.software.tensor_overlap.value
+            hops = 2 * one * layout.interleave * visible * (microbatches + (layout.pipeline - 1) / layout.interleave)
+        parts = {
+            "compute": microbatches * (stage.forward + stage.backward),
+            "recompute": microbatches * stage.recompute,
+            "tensor_communication": microbatches * stage.tensor,
+            "context_communication": microbatches * stage.context,
+            "expert_communication": microbatches * stage.expert,
+            "pipeline_communication": hops,
+            "data_communication": self._data(layout, microbatches, stage, communication),
+            "bubble": bubble,
+            "optimizer": self._optimizer(layout),
+        }
+        tokens = global_batch * self.sequence
+        name = self.precision.name
+        frame = StepFrame(
+            layout,
+            global_batch,
+            tokens,
+            Flop(self.model_flop_per_token * tokens),
+            FlopPerSecond(layout.ranks * self.accelerator.peak(name)),
+            Ratio(self.software.straggler.value),
+            memory,
+        )
+        row = self.accelerator.calibration
+        spread = spread_of(((1, row.sustained), (1, share(row.best, self.accelerator.runs_as(name)))))
+        return compose_step(parts, frame, spread, input_stage)
+
+
+def _kinds(shape: TransformerNumbers) -> tuple[tuple[float, bool, bool], ...]:
+    """Layers by whether they have experts and a window; windows are spread evenly over both."""
+    dense = shape.layers - shape.moe_layers
+    windowed = shape.windowed_layers / shape.layers
+    return (
+        (dense * (1 - windowed), False, False),
+        (dense * windowed, False, True),
+        (shape.moe_layers * (1 - windowed), True, False),
+        (shape.moe_layers * windowed, True, True),
+    )
+
+
+def transformer_step(
+    shape: TransformerNumbers,
+    precision: Precision,
+    layout: Layout,
+    global_batch: int,
+    accelerator: Accelerator,
+    communication: CommunicationCosts,
+    software: Software,
+    sequence: int,
+) -> StepEstimate:
+    """The step of one transformer under one layout; see ``TransformerStep`` for many layouts."""
+    return TransformerStep(shape, accelerator, precision, software, sequence).estimate(
+        layout, global_batch, communication
+    )
+
+
+FORMULA: Final = Formula(
+    "transformer-step",
+    "Transformer training step",
+    transformer_step,
+    ("megatron-2021", "megatron-sequence-2022", "zero-2020", "fit-training"),
+    "one-forward-one-backward schedules; steady state",
+)

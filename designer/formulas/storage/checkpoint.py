@@ -1,0 +1,112 @@
+"""Checkpoints: how much is written, how long the burst takes, what it costs the run, and how long restoring takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from designer.errors import AnalysisError
+from designer.formulas.formula import Formula
+from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
+
+#: weights in 16 bit, a 32-bit copy and two 32-bit moments
+BYTES_PER_PARAMETER: Final = Constant(14.0, 12.0, 16.0, "zero-2020", Status.PRIMARY, "B", "mixed-precision Adam")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointEstimate:
+    """One checkpoint.
+
+    Parameters
+    ----------
+    size
+        All that is written [B].
+    write, stall
+        Time of the burst, and the part training stands still for [s].
+    restore
+        Time to read it back into all replicas [s].
+    """
+
+    size: Bytes
+    write: Seconds
+    stall: Seconds
+    restore: Seconds
+
+
+def checkpoint_size(parameters: float, bytes_per_parameter: float = BYTES_PER_PARAMETER.value) -> Bytes:
+    """Bytes of a full training checkpoint [B]."""
+    if parameters <= 0 or bytes_per_parameter <= 0:
+        raise AnalysisError(f"a checkpoint of {parameters:g} parameters", remedy="give a model with parameters")
+    return Bytes(parameters * bytes_per_parameter)
+
+
+def checkpoint(
+    size: Bytes,
+    write_rate: BytesPerSecond,
+    read_rate: BytesPerSecond,
+    *,
+    replicas: int = 1,
+    snapshot_rate: BytesPerSecond | None = None,
+) -> CheckpointEstimate:
+    """Burst, stall and restore of one checkpoint.
+
+    Parameters
+    ----------
+    write_rate, read_rate
+        What storage takes and gives over the drawn path, all writers together [B/s].
+    replicas
+        How many copies of the model are restored from storage; 1 if the others get theirs over the network.
+    snapshot_rate
+        Rate of a copy to host memory, after which training goes on while the burst runs; None if it waits [B/s].
+
+    Raises
+    ------
+    AnalysisError
+        If a rate is not positive.
+    """
+    if size <= 0 or write_rate <= 0 or read_rate <= 0 or replicas < 1:
+        raise AnalysisError("a checkpoint without size or rate", remedy="give the size and both rates, above 0")
+    write = size / write_rate
+    stall = write if snapshot_rate is None else min(write, size / snapshot_rate)
+    return CheckpointEstimate(size, Seconds(write), Seconds(stall), Seconds(size * replicas / read_rate))
+
+
+def best_interval(stall: Seconds, mean_time_between_failures: Seconds) -> Seconds:
+    """Interval between checkpoints that loses the least time, sqrt(2 stall MTBF) [s].
+
+    Sources
+    -------
+    Young 1974.
+    """
+    if stall <= 0 or mean_time_between_failures <= 0:
+        raise AnalysisError("no stall or no failures", remedy="give both, above 0")
+    return Seconds(math.sqrt(2 * stall * mean_time_between_failures))
+
+
+def lost_share(interval: Seconds, estimate: CheckpointEstimate, mean_time_between_failures: Seconds) -> Ratio:
+    """Share of a long run lost to checkpoints, redone work and restores [1].
+
+    Raises
+    ------
+    AnalysisError
+        If the interval is shorter than the burst, or a time is not positive.
+    """
+    if interval <= 0 or mean_time_between_failures <= 0:
+        raise AnalysisError(
+            "an interval of no length", remedy="give the interval and the time between failures, above 0"
+        )
+    if interval < estimate.write:
+        raise AnalysisError(
+            f"a checkpoint every {interval:g} s, but writing one takes {estimate.write:g} s",
+            remedy="write less often, or give the path more bandwidth",
+        )
+    stalled = estimate.stall / (interval + estimate.stall)
+    redone = (0.5 * interval + estimate.restore) / mean_time_between_failures
+    return Ratio(min(1.0, stalled + redone))
+
+
+FORMULA: Final = Formula(
+    "checkpoint", "Checkpoint burst and restore", checkpoint, ("zero-2020", "young-1974"), "all ranks write at once"
+)

@@ -1,0 +1,1 @@
+"""What importers share: safe XML, known hardware, and the builder of a machine's design."""

@@ -1,0 +1,1 @@
+"""Foreign formats that describe real machines, one per file, each with an ``IMPORTER``."""

@@ -1,0 +1,669 @@
+"""hwloc XML as ``lstopo --of xml`` writes it, versions 1, 2 and 3.
+
+Packages are sockets, NUMANodes NUMA domains with their memory, PCI-PCI bridges switches and PCI devices parts by class.
+Which NUMA domain belongs to which package is told by CPU sets in all three versions, so one rule reads them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from designer.design.document import LinkValues
+from designer.errors import ExchangeError
+from designer.fields import Quantity
+from designer.findings import Severity
+from designer.interchange.foreign.cpus import CpuModel, cpu_model
+from designer.interchange.foreign.devices import (
+    VOLTA,
+    Architecture,
+    Device,
+    is_virtual_function,
+    known_device,
+    unknown_pcie,
+)
+from designer.interchange.foreign.distances import nvlink_bandwidths
+from designer.interchange.foreign.importer import Imported, Importer
+from designer.interchange.foreign.links import draw_switch_trunk
+from designer.interchange.foreign.machine import Machine
+from designer.interchange.foreign.xml import Element, Parsed, parse_xml
+from designer.sources import Status
+from designer.units import write
+
+_TITLE = "an hwloc XML file"
+_PCI_TYPE = re.compile(
+    r"([0-9a-f]{4})(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?\s*([0-9a-f]{2})?",
+    re.IGNORECASE | re.ASCII,
+)
+#: osdev_type of versions 1 and 2 is a number, of version 3 a set of bits
+_OS_NUMBER: Final = {"0": "block", "1": "gpu", "2": "net", "3": "openfabrics", "4": "dma", "5": "coproc", "6": "memory"}
+_OS_BITS: Final = {1: "block", 2: "memory", 4: "gpu", 8: "coproc", 16: "net", 32: "openfabrics", 64: "dma"}
+_COMPUTE: Final = ("coproc",)
+#: two-dimensional graphics chips of ATI that sit on server boards
+_ATI_2D: Final = ("4752", "515e", "5159", "5969", "4754")
+#: what one PCIe lane carries by generation as hwloc computes it [GB/s]; 5 GT/s appears with either encoding
+_LANE_RATES: Final = ((1, 0.25), (2, 0.5), (2, 0.615385), (3, 0.984615), (4, 1.969231), (5, 3.938462), (6, 7.5625))
+_SATA: Final = "600 MB/s"
+#: links between each pair of first-generation NVSwitches on the two boards of a 16-GPU machine
+_TRUNK_LINKS: Final = 8
+
+
+def _sniff(head: str) -> float:
+    if re.search(r"<topology[\s>]", head) and re.search(r"<object\s|hwloc", head):
+        return 0.95
+    if "hwloc.dtd" in head or "hwloc2.dtd" in head:
+        return 0.9
+    return 0.6 if re.search(r"<object\s+type=\"(?:Machine|Package|PU|Core)\"", head) else 0.0
+
+
+def _read(text: str, file: str) -> Imported:
+    parsed = parse_xml(text, file, ("topology",))
+    root = parsed.root
+    if root.tag != "topology":
+        raise ExchangeError(
+            f"its outermost element is <{root.tag[:60]}>, not <topology>: not a whole hwloc file",
+            file=file,
+            place=f"line {root.line}",
+            remedy="write it again with lstopo --of xml",
+        )
+    if not any(e.tag == "object" for e in root.walk()):
+        raise ExchangeError(
+            "it holds no objects", file=file, place=f"line {root.line}", remedy="write it again with lstopo --of xml"
+        )
+    return _Reader(file, parsed).run()
+
+
+@dataclass(slots=True)
+class _Place:
+    """A NUMA domain or package as drawn: its part and its logical CPUs."""
+
+    part: str
+    cpus: int
+    nodes: int = 0
+    memory_only: bool = False
+    model: CpuModel = field(default_factory=lambda: cpu_model("", "", ""))
+
+
+class _Reader:
+    """Walks the objects and draws parts."""
+
+    def __init__(self, file: str, parsed: Parsed) -> None:
+        self.machine = Machine(file, _TITLE, "hwloc-topology")
+        self.root = parsed.root
+        self.bits = _major(parsed.root) >= 3
+        self.objects = [e for e in parsed.root.walk() if e.tag == "object"]
+        self.above = {id(child): e for e in self.objects for child in e.all("object")}
+        self.server = self.machine.add("server", attributes=self._about())
+        self.packages: list[_Place] = []
+        self.domains: list[_Place] = []
+        self.by_gp: dict[str, str] = {}
+        self.architectures: dict[str, Architecture | None] = {}
+        self.nvswitches: list[tuple[str, str]] = []
+        if parsed.before or parsed.after:
+            self.machine.note(
+                "IMP-JUNK",
+                Severity.INFO,
+                f"{parsed.before} characters before and {parsed.after} after the document were ignored",
+            )
+
+    def run(self) -> Imported:
+        machine = self.machine
+        self._packages()
+        self._domains()
+        for element in self.objects:
+            if element.get("type") == "Bridge" and element.get("bridge_type").startswith("0-"):
+                self._host_bridge(element)
+        self._loose_devices()
+        self._nvlinks()
+        if not any(e.get("type") in ("Bridge", "PCIDev") for e in self.objects):
+            machine.note(
+                "IMP-NO-IO",
+                Severity.WARNING,
+                "no I/O in this file: CPUs and memory only",
+                remedy="write it on the machine itself with lstopo --of xml --whole-io",
+            )
+        elif not machine.of_kind("gpu"):
+            machine.note("IMP-NO-GPU", Severity.INFO, "there is no GPU in this file")
+        return machine.finish(title=self._product())
+
+    # -- the machine -------------------------------------------------------------------------------------------------
+
+    def _about(self) -> dict[str, str]:
+        infos = _infos(self.root)
+        for element in self.objects:
+            if element.get("type") in ("Machine", "System"):
+                return {**_infos(element), **infos}
+        return infos
+
+    def _product(self) -> str:
+        about = self._about()
+        names = [
+            about.get("DMISysVendor", "").strip(),
+            about.get("DMIProductName", about.get("PlatformModel", "")).strip(),
+        ]
+        if names[0] and names[1].lower().startswith(names[0].lower()):
+            names = names[1:]
+        return " ".join(name for name in names if name)
+
+    def _inside(self, element: Element, *types: str) -> Element | None:
+        """The nearest object of these types around `element`."""
+        above = self.above.get(id(element))
+        while above is not None and above.get("type") not in types:
+            above = self.above.get(id(above))
+        return above
+
+    # -- sockets and NUMA domains ------------------------------------------------------------------------------------
+
+    def _packages(self) -> None:
+        machine = self.machine
+        for element in self.objects:
+            if element.get("type") not in ("Package", "Socket"):
+                continue
+            infos = _infos(element)
+            model = cpu_model(
+                infos.get("CPUVendor", "") or infos.get("CPUModel", ""),
+                infos.get("CPUFamilyNumber", ""),
+                infos.get("CPUModelNumber", ""),
+                "ppc64" if "pvr" in infos.get("CPURevision", "") else self._about().get("Architecture", ""),
+            )
+            title = " ".join(infos.get("CPUModel", "").split()) or model.title
+            cores = sum(1 for e in element.walk() if e.get("type") == "Core")
+            part = machine.add(
+                "cpu",
+                parent=self.server,
+                device=Device(title, model.type) if title else None,
+                attributes={**infos, **_own(element, "os_index", "cpuset")},
+                overrides={"cores": machine.fact(cores)} if cores else None,
+            )
+            self.by_gp[f"Package:{element.get('gp_index')}"] = part
+            self.packages.append(_Place(part, _mask(element.get("cpuset")), _mask(element.get("nodeset")), model=model))
+        if len(self.packages) > 1:
+            machine.join_sockets([p.part for p in self.packages], self.packages[0].model)
+
+    def _domains(self) -> None:
+        machine = self.machine
+        bandwidth = self._memory_bandwidths()
+        elements = [e for e in self.objects if e.get("type") == "NUMANode"]
+        numbers = [_integer(e.get("os_index")) for e in elements]
+        for element, number in zip(elements, numbers, strict=True):
+            cpus = _mask(element.get("cpuset"))
+            number = number if numbers.count(number) == 1 else -1
+            tier = element.get("subtype")
+            infos = _infos(element)
+            attributes = {**infos, **_own(element, "os_index", "cpuset", "subtype")}
+            part = machine.add("numa", number=number, parent=self.server, attributes=attributes, name=tier)
+            sockets = self._sockets_of(element, cpus)
+            for socket in sockets:
+                machine.on_die(socket.part, part)
+            model = sockets[0].model if sockets else cpu_model("", "", "")
+            shared = sum(
+                1 for e in elements if _mask(e.get("cpuset")) and self._sockets_of(e, _mask(e.get("cpuset"))) == sockets
+            )
+            machine.memory(
+                part,
+                self.server,
+                number=number,
+                assumed=_scaled(model.memory, len(sockets), shared),
+                capacity=_integer(element.get("local_memory")),
+                bandwidth=bandwidth.get(element.get("gp_index"), 0.0),
+                tier=tier,
+            )
+            twin = any(d.cpus == cpus for d in self.domains)
+            self.domains.append(_Place(part, cpus, _mask(element.get("nodeset")), memory_only=not cpus or twin))
+        if not elements and self.packages:
+            for package in self.packages:
+                machine.memory(package.part, self.server, assumed=package.model.memory)
+
+    def _sockets_of(self, element: Element, cpus: int) -> list[_Place]:
+        """The packages a NUMA domain is part of, or is made of."""
+        shared = [p for p in self.packages if cpus and p.cpus & cpus]
+        if shared:
+            return shared
+        around = self._inside(element, "Package", "Socket")
+        wanted = self.by_gp.get(f"Package:{around.get('gp_index')}") if around is not None else None
+        return [p for p in self.packages if p.part == wanted] or self.packages[:1]
+
+    def _memory_bandwidths(self) -> dict[str, float]:
+        """Bandwidth of each NUMANode by gp_index [B/s], where the file gives it; from its own CPUs."""
+        found: dict[str, float] = {}
+        for attribute in self.root.all("memattr"):
+            if attribute.get("name") not in ("Bandwidth", "ReadBandwidth"):
+                continue
+            for value in attribute.all("memattr_value"):
+                megabytes = _integer(value.get("value"))
+                key = value.get("target_obj_gp_index")
+                if 0 < megabytes < 10**8 and (attribute.get("name") == "Bandwidth" or key not in found):
+                    found[key] = max(found.get(key, 0.0), megabytes * 1e6)
+        return found
+
+    # -- PCI ---------------------------------------------------------------------------------------------------------
+
+    def _host_bridge(self, element: Element) -> None:
+        before = len(self.machine.parts)
+        home, sure = self._home(element)
+        for child in element.all("object"):
+            self._pci(child, home)
+        self._note_place(home, sure, before)
+
+    def _note_place(self, home: str, sure: bool, before: int) -> None:
+        if not sure and len(self.machine.parts) > before:
+            self.machine.note(
+                "IMP-PLACE",
+                Severity.WARNING,
+                "the file does not say which socket some PCI devices belong to: they were put to the first",
+                home,
+                remedy="move the devices to their socket",
+            )
+
+    def _loose_devices(self) -> None:
+        """PCI objects that hang from no host bridge, as in dumps with bridges filtered out."""
+        for element in self.objects:
+            above = self.above.get(id(element))
+            top = above is None or above.get("type") not in ("Bridge", "PCIDev")
+            host_bridge = element.get("bridge_type").startswith("0-")
+            if top and not host_bridge and element.get("type") in ("PCIDev", "Bridge"):
+                before = len(self.machine.parts)
+                home, sure = self._home(element)
+                self._pci(element, home)
+                self._note_place(home, sure, before)
+
+    def _home(self, element: Element) -> tuple[str, bool]:
+        """The NUMA domain, else CPU, that a host bridge belongs to, and whether the file is clear about its socket."""
+        above = self.above.get(id(element))
+        cpus = nodes = 0
+        while above is not None and not cpus:
+            cpus, nodes = _mask(above.get("cpuset")), _mask(above.get("nodeset"))
+            above = self.above.get(id(above))
+        usual = [d for d in self.domains if not d.memory_only] or self.domains
+        by_cpus = [d for d in usual if d.cpus & cpus]
+        near = by_cpus or [d for d in usual if d.nodes & nodes] or usual
+        if not near:
+            near = [p for p in self.packages if p.cpus & cpus] or self.packages
+        if not near:
+            near = [_Place(self.machine.add("cpu", parent=self.server, attributes={"derived": "yes"}), 0)]
+            self.packages += near
+            self.machine.memory(near[0].part, self.server, assumed=near[0].model.memory)
+        return near[0].part, len(near) == 1 or not self._spans_sockets(near)
+
+    def _spans_sockets(self, places: list[_Place]) -> bool:
+        used = {p.part for place in places for p in self.packages if p.cpus & place.cpus}
+        return len(used) > 1
+
+    def _pci(self, element: Element, parent: str) -> None:
+        if element.get("type") == "Bridge":
+            device = _identity(element)
+            part = self.machine.add(
+                "pcie_switch",
+                parent=self.server,
+                attributes=self._attributes(element),
+                device=known_device(*device[1:3]),
+            )
+            self._edge(parent, part, element, None)
+            for child in element.all("object"):
+                self._pci(child, part)
+        elif element.get("type") == "PCIDev":
+            self._device(element, parent)
+            for child in element.all("object"):
+                if child.get("type") in ("Bridge", "PCIDev"):
+                    self._pci(child, parent)
+
+    def _device(self, element: Element, parent: str) -> None:
+        pci_class, vendor, device = _identity(element)
+        os_devices = self._os_devices(element)
+        if element.get("subtype") == "NVSwitch" or (pci_class == "0680" and vendor == "10de"):
+            part = self.machine.add(
+                "nvswitch",
+                parent=self.server,
+                attributes=self._attributes(element),
+                device=known_device(vendor, device),
+            )
+            self.by_gp[f"PCIDev:{element.get('gp_index')}"] = part
+            self.nvswitches.append((part, device))
+        elif pci_class[:2] == "03" or pci_class[:2] == "12":
+            if _is_display_only(pci_class, vendor, device, os_devices):
+                self.machine.note(
+                    "IMP-DISPLAY",
+                    Severity.INFO,
+                    f"a display controller without compute ({_name(element) or vendor + ':' + device}) was left out",
+                )
+            else:
+                self._gpu(element, parent, os_devices)
+        elif pci_class[:2] == "02":
+            self._nic(element, parent, os_devices)
+        elif pci_class[:2] == "01":
+            self._storage(element, parent, os_devices, nvme=pci_class == "0108")
+        elif pci_class == "0502":
+            self._memory_device(element, parent, os_devices)
+        elif pci_class in ("0b40", "0b80"):
+            self.machine.note(
+                "IMP-OTHER-DEVICE",
+                Severity.INFO,
+                f"a co-processor ({_name(element) or vendor + ':' + device}) was left out",
+            )
+        else:
+            self.machine.note(
+                "IMP-SYSTEM-DEVICES", Severity.INFO, "system devices (USB, timers, memory controllers …) were left out"
+            )
+
+    def _os_devices(self, element: Element) -> list[tuple[str, Element]]:
+        found: list[tuple[str, Element]] = []
+        for child in element.all("object"):
+            if child.get("type") == "OSDev":
+                found += [(kind, child) for kind in self._os_kinds(child.get("osdev_type"))]
+        return found
+
+    def _os_kinds(self, text: str) -> list[str]:
+        if not self.bits:
+            return [_OS_NUMBER.get(text, "")]
+        value = _integer(text)
+        return [name for bit, name in _OS_BITS.items() if value & bit]
+
+    def _attributes(self, element: Element) -> dict[str, str]:
+        """What the file says of a PCI device, in the same words for all versions."""
+        pci_class, vendor, device = _identity(element)
+        found = {"class": pci_class, "vendor": vendor, "device": device} if pci_class else {}
+        match = _PCI_TYPE.match(element.get("pci_type"))
+        if match is not None and match[4]:
+            found |= {"subsystem_vendor": match[4].lower(), "subsystem_device": match[5].lower()}
+        if element.get("pci_busid"):
+            found["busid"] = element.get("pci_busid").lower()
+        found |= _own(element, "name", "bridge_pci", "subtype") | _infos(element)
+        for child in element.all("object"):
+            if child.get("type") == "OSDev":
+                prefix = child.get("name") or "osdev"
+                found[prefix] = " ".join(k for k in self._os_kinds(child.get("osdev_type")) if k)
+                found |= {f"{prefix}.{name}": value for name, value in _infos(child).items()}
+        return found
+
+    def _edge(self, upper: str, lower: str, element: Element, architecture: Architecture | None) -> None:
+        values, idle = _link_values(element.get("pci_link_speed"), architecture)
+        link_id = self.machine.pcie(upper, lower, values, _own(element, "pci_link_speed"))
+        if idle:
+            self.machine.note(
+                "IMP-IDLE",
+                Severity.WARNING,
+                "these GPUs stood at 2.5 GT/s when the file was written, as idle ones do; they are faster under load",
+                link_id,
+                remedy="set the generation the link trains to under load",
+            )
+
+    def _gpu(self, element: Element, parent: str, os_devices: list[tuple[str, Element]]) -> None:
+        machine = self.machine
+        _, vendor, device_id = _identity(element)
+        known = known_device(vendor, device_id)
+        model = next((_infos(e)["GPUModel"] for _, e in os_devices if "GPUModel" in _infos(e)), "") or _name(element)
+        device = known or (Device(model) if model else None)
+        architecture = known.architecture if known else None
+        part = machine.add(
+            "gpu",
+            parent=self.server,
+            attributes=self._attributes(element),
+            device=device,
+            overrides=self._gpu_memory(os_devices),
+        )
+        self.architectures[part] = architecture
+        self.by_gp[f"PCIDev:{element.get('gp_index')}"] = part
+        for _, os_device in os_devices:
+            self.by_gp[f"OSDev:{os_device.get('gp_index')}"] = part
+        self._edge(parent, part, element, architecture)
+
+    def _gpu_memory(self, os_devices: list[tuple[str, Element]]) -> dict[str, Quantity]:
+        for _, element in os_devices:
+            infos = _infos(element)
+            for name in ("CUDAGlobalMemorySize", "RSMIVRAMSize", "LevelZeroHBMSize"):
+                size = re.match(r"([0-9]{1,12})\s*(?:KiB|kB)?\Z", infos.get(name, ""), re.ASCII)
+                if size and int(size[1]):
+                    return {"memory_capacity": self.machine.fact(write(int(size[1]) * 1024.0, "size"))}
+        return {}
+
+    def _nic(self, element: Element, parent: str, os_devices: list[tuple[str, Element]]) -> None:
+        machine = self.machine
+        pci_class, vendor, device = _identity(element)
+        if self._is_virtual(element, os_devices):
+            machine.note(
+                "IMP-VIRTUAL-FUNCTION",
+                Severity.INFO,
+                "virtual functions of NICs were left out: they are shares of a NIC, not NICs",
+                element.get("pci_busid"),
+            )
+            return
+        names = [e.get("name") for _, e in os_devices if e.get("name")]
+        known = known_device(vendor, device) or (Device(_name(element)) if _name(element) else None)
+        technology = {"0207": "InfiniBand", "0200": "Ethernet"}.get(pci_class)
+        overrides = {"technology": machine.fact(technology)} if technology else {}
+        rate = max((_speed_info(_infos(e)) for _, e in os_devices), default=0.0)
+        if rate:
+            overrides["bandwidth_per_direction"] = machine.fact(f"{rate:.6g} Gb/s")
+        part = machine.add(
+            "nic",
+            parent=self.server,
+            name=" / ".join(dict.fromkeys(names)),
+            attributes=self._attributes(element),
+            device=known,
+            overrides=overrides,
+        )
+        self._edge(parent, part, element, None)
+
+    def _is_virtual(self, element: Element, os_devices: list[tuple[str, Element]]) -> bool:
+        _, vendor, device = _identity(element)
+        if is_virtual_function(vendor, device) or "virtual function" in _name(element).lower():
+            return True
+        if os_devices:
+            return False
+        bus = element.get("pci_busid").rsplit(":", 1)[0]
+        above = self.above.get(id(element))
+        beside = above.all("object") if above is not None else []
+        return any(
+            other is not element
+            and other.get("type") == "PCIDev"
+            and other.get("pci_busid").rsplit(":", 1)[0] == bus
+            and _identity(other)[0][:2] == "02"
+            and _identity(other)[2] != device
+            and any(child.get("type") == "OSDev" for child in other.all("object"))
+            for other in beside
+        )
+
+    def _storage(self, element: Element, parent: str, os_devices: list[tuple[str, Element]], nvme: bool) -> None:
+        machine = self.machine
+        disks = [e for kind, e in os_devices if kind == "block" and not _is_removable(e)]
+        if nvme or not disks:
+            if not nvme:
+                machine.note(
+                    "IMP-NO-DISKS",
+                    Severity.INFO,
+                    "storage controllers without drives in the file were left out",
+                )
+                return
+            part = self._drive(element, disks[0] if disks else None, "NVMe")
+            self._edge(parent, part, element, None)
+            return
+        for disk in disks:
+            part = self._drive(element, disk, "SATA or SAS")
+            machine.pcie(
+                parent,
+                part,
+                LinkValues(
+                    kind="pcie",
+                    bandwidth_per_direction=_SATA,
+                    status=Status.UNVERIFIED,
+                    note="6 Gb/s behind a controller",
+                ),
+            )
+
+    def _drive(self, element: Element, disk: Element | None, interface: str) -> str:
+        machine = self.machine
+        overrides = {"interface": machine.fact(interface)}
+        infos = _infos(disk) if disk is not None else {}
+        size = re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", infos.get("Size", ""), re.ASCII)
+        if size and int(size[1]):
+            overrides["capacity"] = machine.fact(write(int(size[1]) * 1024.0, "size"))
+        name = disk.get("name") if disk is not None else ""
+        return machine.add(
+            "drive", parent=self.server, name=name, attributes=self._attributes(element), overrides=overrides
+        )
+
+    def _memory_device(self, element: Element, parent: str, os_devices: list[tuple[str, Element]]) -> None:
+        """Memory behind PCIe, such as CXL."""
+        names = [e.get("name") for _, e in os_devices]
+        overrides = {"tier": self.machine.fact("CXL")}
+        for _, os_device in os_devices:
+            infos = _infos(os_device)
+            sizes = [infos.get(name, "") for name in ("CXLRAMSize", "CXLPMEMSize")]
+            kib = sum(int(m[1]) for text in sizes if (m := re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", text, re.ASCII)))
+            if kib:
+                overrides["memory_capacity"] = self.machine.fact(write(kib * 1024.0, "size"))
+        part = self.machine.add(
+            "memory",
+            parent=self.server,
+            name=" ".join(names) or "CXL",
+            attributes=self._attributes(element),
+            overrides=overrides,
+        )
+        self._edge(parent, part, element, None)
+
+    # -- NVLink ------------------------------------------------------------------------------------------------------
+
+    def _nvlinks(self) -> None:
+        machine = self.machine
+        table = nvlink_bandwidths(self.root, self.machine.file)
+        drawn: set[tuple[str, str]] = set()
+        lost = False
+        for (a_key, b_key), megabytes in table.items():
+            a, b = self.by_gp.get(a_key), self.by_gp.get(b_key)
+            if a is None or b is None:
+                lost = True
+                continue
+            if a == b or (b, a) in drawn or (a, b) in drawn:
+                continue
+            drawn.add((a, b))
+            gpu = a if a in self.architectures else b
+            architecture = self.architectures.get(gpu)
+            if architecture is None or architecture.link_kind != "nvlink":
+                architecture = None
+            per_link = _megabytes(architecture)
+            count = max(1, round(megabytes / per_link))
+            machine.accelerator_link(a, b, count, architecture or VOLTA, "nvlink")
+            if architecture is None:
+                machine.note(
+                    "IMP-ASSUMED-LINK",
+                    Severity.WARNING,
+                    "the GPU's NVLink generation is unknown: 25 GB/s per link is assumed",
+                    gpu,
+                    remedy="set the bandwidth per direction of one link",
+                )
+        if lost:
+            machine.note("IMP-DANGLING", Severity.WARNING, "NVLinks to objects that are not in the file were left out")
+        self._trunk(drawn)
+
+    def _trunk(self, drawn: set[tuple[str, str]]) -> None:
+        """Two boards of six first-generation NVSwitches are joined in pairs, which the file leaves out."""
+        first = [part for part, device in self.nvswitches if device in ("1ac2", "0000")]
+        if not drawn or len(first) != 12 or len(self.nvswitches) != 12:
+            return
+        reached: dict[frozenset[str], list[str]] = {}
+        for switch in first:
+            peers = frozenset(x for pair in drawn if switch in pair for x in pair if x != switch)
+            reached.setdefault(peers, []).append(switch)
+        islands = list(reached.values())
+        if len(islands) == 2 and all(len(i) == 6 for i in islands) and not frozenset.intersection(*reached):
+            draw_switch_trunk(self.machine, islands, _TRUNK_LINKS, VOLTA)
+
+
+def _megabytes(architecture: Architecture | None) -> float:
+    """Rate of one NVLink [MB/s]."""
+    rate = (architecture or VOLTA).link_rate
+    return float(rate.split()[0]) * 1000
+
+
+def _major(root: Element) -> int:
+    match = re.match(r"([0-9]{1,3})", root.get("version"), re.ASCII)
+    return int(match[1]) if match else 1
+
+
+def _infos(element: Element) -> dict[str, str]:
+    return {i.get("name"): i.get("value") for i in element.all("info") if i.get("name")}
+
+
+def _own(element: Element, *names: str) -> dict[str, str]:
+    return {name: element.get(name) for name in names if element.get(name)}
+
+
+def _name(element: Element) -> str:
+    return _infos(element).get("PCIDevice", "") or element.get("name")
+
+
+def _identity(element: Element) -> tuple[str, str, str]:
+    """PCI class, vendor and device of an object, four digits each, empty where unknown."""
+    match = _PCI_TYPE.match(element.get("pci_type"))
+    if match is None:
+        return "", "", ""
+    return match[1].lower(), (match[2] or "").lower(), (match[3] or "").lower()
+
+
+def _is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[tuple[str, Element]]) -> bool:
+    """Whether a class 03 device only drives a screen, as the chip of a management controller does."""
+    if pci_class != "0300" or vendor == "10de":
+        return False
+    if any(kind in _COMPUTE for kind, _ in os_devices):
+        return False
+    return vendor != "1002" or device in _ATI_2D
+
+
+def _is_removable(element: Element) -> bool:
+    text = (element.get("subtype") + " " + _infos(element).get("Type", "")).lower()
+    return "removable" in text or element.get("name").startswith(("sr", "fd", "loop"))
+
+
+def _speed_info(infos: Mapping[str, str]) -> float:
+    """Port rate [Gb/s] where a version of hwloc gives one, else 0."""
+    match = re.match(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)\s*(?:Gb/s|Gbps)", infos.get("Port1Rate", ""), re.ASCII)
+    return float(match[1]) if match else 0.0
+
+
+def _link_values(text: str, architecture: Architecture | None) -> tuple[LinkValues, bool]:
+    """The PCIe link of a speed as hwloc prints it [GB/s, whole link], and whether a GPU seems to have been idle."""
+    number = float(text) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text, re.ASCII) else 0.0
+    if number <= 0:
+        return unknown_pcie(architecture), False
+    fitting = [
+        (g, lanes) for g, lane in _LANE_RATES for lanes in (1, 2, 4, 8, 16) if abs(number / lane / lanes - 1) < 2e-3
+    ]
+    most = architecture.pcie_generation if architecture else 7
+    sure = [(g, lanes) for g, lanes in fitting if lanes == 16 and g <= most] if architecture else fitting
+    if len(sure) == 1:
+        generation, lanes = sure[0]
+        values = LinkValues(kind="pcie", generation=generation, lanes=lanes, status=Status.PRIMARY)
+        return values, architecture is not None and generation == 1
+    spelled = f"{number:.9g} GB/s"
+    idle = architecture is not None and number <= 4.0 and architecture.pcie_generation >= 3
+    return LinkValues(kind="pcie", bandwidth_per_direction=spelled, status=Status.PRIMARY), idle
+
+
+def _scaled(memory: str, sockets: int, domains: int) -> str:
+    rate = float(memory.split()[0]) * max(sockets, 1) / max(domains, 1)
+    return f"{rate:.6g} {memory.split()[1]}"
+
+
+def _integer(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) else 0
+
+
+def _mask(text: str) -> int:
+    """A cpuset or nodeset as bits; empty words are zero, ``0xf...f`` stands for all."""
+    if text.startswith("0xf...f"):
+        return (1 << 4096) - 1
+    value = 0
+    words = text.split(",")
+    if len(words) > 512:
+        return 0
+    for word in words:
+        digits = word.strip().lower().removeprefix("0x") or "0"
+        if not re.fullmatch(r"[0-9a-f]{1,8}", digits, re.ASCII):
+            return 0
+        value = (value << 32) | int(digits, 16)
+    return value
+
+
+IMPORTER = Importer("hwloc-xml", "hwloc (lstopo) XML", (".xml",), _sniff, _read)

@@ -1,0 +1,137 @@
+"""Datasets to train on: how many samples, how large, and the steps they make. One file each in ``assets/datasets``."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from designer.errors import CatalogError
+from designer.resources import assets
+from designer.sources import Status
+from designer.units import Bytes, parse
+
+_FIELDS: Final = {
+    "id", "title", "samples", "validation_samples", "size", "decoded_sample", "files", "tokens", "source", "status",
+    "note",
+}  # fmt: skip
+
+
+NOTHING: Final = Bytes(0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Samples to learn from.
+
+    Parameters
+    ----------
+    samples, validation_samples
+        Samples trained on in an epoch, and held out for validation.
+    size
+        Bytes of all training samples as stored [B].
+    decoded_sample
+        Bytes of one sample as it reaches the accelerator; 0 for as stored [B].
+    files
+        Files they lie in.
+    tokens
+        Tokens of a text corpus; 0 for others.
+    """
+
+    id: str
+    title: str
+    samples: int
+    size: Bytes
+    validation_samples: int = 0
+    decoded_sample: Bytes = NOTHING
+    files: int = 0
+    tokens: int = 0
+    source: str = ""
+    status: Status = Status.ASSUMED
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.size <= 0:
+            raise CatalogError(
+                f"{self.samples} samples of {self.size:g} bytes together",
+                place=f"dataset {self.id}",
+                remedy="a dataset has at least one sample, and samples have a size",
+            )
+
+    @property
+    def sample_size(self) -> Bytes:
+        """Mean bytes of a sample as stored [B]."""
+        return Bytes(self.size / self.samples)
+
+
+def steps_per_epoch(dataset: Dataset, global_batch: int) -> int:
+    """Steps that visit every sample once, the last one maybe short.
+
+    Raises
+    ------
+    CatalogError
+        If the batch is empty.
+    """
+    if global_batch < 1:
+        raise CatalogError(f"a batch of {global_batch} samples", place="batch", remedy="use 1 sample or more")
+    return math.ceil(dataset.samples / global_batch)
+
+
+def load_dataset(path: Path) -> Dataset:
+    """Read one dataset file.
+
+    Raises
+    ------
+    CatalogError
+        Naming the file and what is wrong in it.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _dataset(data, path)
+    except CatalogError as error:
+        raise error.at(file=path.name) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, TypeError, KeyError) as error:
+        raise CatalogError(str(error), file=path.name, remedy="correct the dataset file") from error
+
+
+def _dataset(data: Mapping[str, Any], path: Path) -> Dataset:
+    unknown = set(data) - _FIELDS
+    missing = {"id", "title", "samples", "size", "source", "status"} - set(data)
+    if unknown or missing:
+        raise CatalogError(
+            f"unknown fields {sorted(unknown)}, missing fields {sorted(missing)}", remedy="see the other dataset files"
+        )
+    if data["id"] != path.stem:
+        raise CatalogError(f"id {data['id']!r} is not the file name", place="id", remedy=f"call it {path.stem!r}")
+    values = dict(data)
+    values["size"] = Bytes(parse(values["size"], "size"))
+    if "decoded_sample" in values:
+        values["decoded_sample"] = Bytes(parse(values["decoded_sample"], "size"))
+    values["status"] = Status(values["status"])
+    return Dataset(**values)
+
+
+@cache
+def datasets() -> Mapping[str, Dataset]:
+    """All shipped datasets by id, sorted."""
+    found = [load_dataset(path) for path in sorted((assets() / "datasets").glob("*.toml"))]
+    return MappingProxyType({entry.id: entry for entry in found})
+
+
+def dataset(dataset_id: str) -> Dataset:
+    """A shipped dataset.
+
+    Raises
+    ------
+    CatalogError
+        If there is none of that id.
+    """
+    found = datasets().get(dataset_id)
+    if found is None:
+        raise CatalogError(f"there is no dataset {dataset_id!r}", remedy=f"choose one of {', '.join(datasets())}")
+    return found

@@ -1,0 +1,405 @@
+"""Reading a Hugging Face ``config.json``: whatever names an architecture uses, one model shape, or a clear refusal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NoReturn, cast
+
+from designer.errors import CatalogError, ExchangeError
+from designer.workload.shape import LARGEST, TransformerShape
+
+#: quantisation ignore-lists make real files of a few megabytes
+LARGEST_FILE: Final = 32 * 2**20
+DEEPEST: Final = 64
+
+#: architectures whose feed-forward layers have no gate
+_PLAIN: Final = {
+    "bert", "bloom", "codegen", "distilbert", "electra", "falcon", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox", "gptj",
+    "mpt", "nemotron", "opt", "phi", "roberta", "starcoder2", "xlm-roberta",
+}  # fmt: skip
+#: architectures that look both ways
+_ENCODERS: Final = {"bert", "distilbert", "electra", "roberta", "xlm-roberta"}
+#: architectures with learned positions, biases on every product and norms of two vectors
+_CLASSIC: Final = {"bert", "codegen", "gpt2", "gpt_bigcode", "opt", "roberta"}
+#: architectures that share input and output embeddings unless the file says otherwise
+_TIED: Final = _ENCODERS | {"bloom", "gemma", "gemma2", "gemma3", "gpt2", "gpt_bigcode", "gpt_neo", "mpt", "opt"}
+#: architectures whose queries, keys and values have biases unless the file says otherwise
+_QKV_BIASES: Final = {"qwen2", "qwen2_moe", "glm4"}
+#: architectures that normalise every head
+_HEAD_NORMS: Final = {"qwen3", "qwen3_moe", "gemma3", "olmo2"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigResult:
+    """What a configuration file says.
+
+    Parameters
+    ----------
+    shape
+        The model.
+    number_format
+        ``torch_dtype`` of the file, empty if it names none.
+    quantization
+        Method of its quantisation, empty if there is none.
+    context_length
+        Longest sequence, 0 if unknown.
+    assumptions
+        What was not in the file and had to be taken for granted.
+    """
+
+    shape: TransformerShape
+    number_format: str
+    quantization: str
+    context_length: int
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Experts:
+    count: int = 0
+    per_token: int = 0
+    width: int = 0
+    shared: int = 0
+    shared_width: int = 0
+    layers: int = 0
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number a model can have")
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:60]!r} appears twice")
+        found[key] = value
+    return found
+
+
+def _nesting(text: str) -> int:
+    """Deepest nesting, strings left out, so that a hostile file never reaches the recursive parser."""
+    depth = deepest = 0
+    inside = escaped = False
+    for character in text:
+        if inside:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                inside = False
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > DEEPEST:
+                return deepest
+        elif character in "]}":
+            depth -= 1
+    return deepest
+
+
+def parse_config(text: str, name: str = "") -> ConfigResult:
+    """The model a ``config.json`` describes.
+
+    Parameters
+    ----------
+    text
+        Content of the file; any line ends, with or without a byte-order mark.
+    name
+        What to call the model if the file does not.
+
+    Raises
+    ------
+    ExchangeError
+        If it is no JSON object, or lacks a dimension, or one is impossible; names the key and what to do.
+    """
+    if len(text) > LARGEST_FILE:
+        raise ExchangeError(f"{len(text)} characters are too many for a model configuration", remedy="give config.json")
+    if _nesting(text) > DEEPEST:
+        raise ExchangeError(f"nested deeper than {DEEPEST} levels", remedy="give the config.json of a model")
+    try:
+        data: object = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_constant, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise ExchangeError(
+            f"not JSON: {error.msg}", place=f"line {error.lineno}, column {error.colno}", remedy="give a config.json"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise ExchangeError(f"not JSON: {error}", remedy="give the config.json of a model") from None
+    if not isinstance(data, dict):
+        raise ExchangeError(
+            f"the file holds a {type(data).__name__}, not an object", remedy="give the config.json of a model"
+        )
+    try:
+        return _Reader(cast("dict[str, object]", data), name).read()
+    except CatalogError as error:
+        raise ExchangeError(error.text, place=error.place, remedy=error.remedy) from None
+
+
+def read_config(path: Path) -> ConfigResult:
+    """The model of a ``config.json`` file; errors name the file.
+
+    Raises
+    ------
+    ExchangeError
+        If it cannot be read or describes no transformer.
+    """
+    try:
+        if not path.is_file():
+            raise ExchangeError("not a file", file=str(path), remedy="give the path of a config.json")
+        if path.stat().st_size > LARGEST_FILE:
+            raise ExchangeError("too large for a model configuration", file=path.name, remedy="give config.json")
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ExchangeError("not UTF-8 text", file=path.name, remedy="save it as UTF-8") from None
+    except OSError as error:
+        raise ExchangeError(str(error), file=path.name, remedy="check the path and its permissions") from None
+    stem = path.parent.name if path.stem == "config" else path.stem
+    try:
+        return parse_config(text, stem)
+    except ExchangeError as error:
+        raise error.at(file=path.name) from None
+
+
+class _Reader:
+    """One configuration, read key by key."""
+
+    def __init__(self, data: Mapping[str, object], name: str) -> None:
+        self.outer = data
+        self.where = ""
+        inner = data
+        for key in ("text_config", "llm_config", "language_config", "thinker_config"):
+            nested = inner.get(key)
+            if isinstance(nested, dict):
+                inner, self.where = cast("dict[str, object]", nested), f"{self.where}{key}."
+        self.data = inner
+        self.family = self._text("model_type") or str(data.get("model_type") or "unknown")
+        self.family = self.family.removesuffix("_text").lower()
+        architectures = data.get("architectures")
+        first = cast("Sequence[object]", architectures)[0] if isinstance(architectures, list) and architectures else ""
+        given = name or str(data.get("_name_or_path") or "") or str(first) or self.family
+        self.name = " ".join(given.split())[:80] or "model"
+        self.assumptions: list[str] = []
+
+    def _fail(self, key: str, text: str, remedy: str) -> NoReturn:
+        raise ExchangeError(text, place=f"{self.where}{key}", remedy=remedy)
+
+    def _text(self, key: str) -> str:
+        value = self.data.get(key)
+        return value if isinstance(value, str) else ""
+
+    def number(self, *keys: str, least: int = 1) -> int | None:
+        """The first of `keys` that has a value; None if all are absent or null."""
+        for key in keys:
+            value = self.data.get(key)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                self._fail(key, f"{str(value)[:40]!r} is not a number", "give a whole number")
+            if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
+                self._fail(key, f"{value} is not a whole number", "give a whole number")
+            whole = int(value)
+            if not least <= whole <= LARGEST:
+                self._fail(key, f"{str(whole)[:40]} is outside {least} to {LARGEST}", "give the size of a real model")
+            return whole
+        return None
+
+    def need(self, what: str, *keys: str) -> int:
+        """A number that must be there."""
+        value = self.number(*keys)
+        if value is None:
+            self._fail(
+                keys[0], f"no {what}: none of {', '.join(keys)} is given (model_type {self.family[:40]!r})",
+                "give the config.json of a transformer, or enter the model by hand",
+            )  # fmt: skip
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """A truth value of the inner or outer object; anything else than a truth value counts as absent."""
+        for source in (self.data, self.outer):
+            value = source.get(key)
+            if isinstance(value, bool):
+                return value
+        return default
+
+    def read(self) -> ConfigResult:
+        """The model."""
+        self._refuse_others()
+        layers = self.need("number of layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers")
+        hidden = self.need("width", "hidden_size", "n_embd", "d_model", "dim")
+        heads = self.need("number of attention heads", "num_attention_heads", "n_head", "n_heads")
+        kv_heads = self._kv_heads(heads)
+        experts = self._experts(layers)
+        q_rank, kv_rank, rope, head_dim, value_dim = self._latent(hidden, heads)
+        window, windowed = self._window(layers)
+        gated = self.family not in _PLAIN
+        classic = self.family in _CLASSIC
+        shape = TransformerShape(
+            name=self.name,
+            layers=layers,
+            hidden=hidden,
+            heads=heads,
+            kv_heads=heads if kv_rank else kv_heads,
+            head_dim=head_dim,
+            value_head_dim=value_dim,
+            ffn=self._dense_width(hidden, experts),
+            vocabulary=self.need("vocabulary", "vocab_size", "padded_vocab_size"),
+            gated=gated,
+            tied=self.flag("tie_word_embeddings", self.family in _TIED),
+            positions=(self.number("n_positions", "max_position_embeddings") or 0) if classic else 0,
+            segments=(self.number("type_vocab_size", least=0) or 0) if self.family in _ENCODERS else 0,
+            experts=experts.count,
+            experts_per_token=experts.per_token,
+            expert_ffn=experts.width,
+            shared_experts=experts.shared,
+            shared_ffn=experts.shared_width,
+            moe_layers=experts.layers,
+            q_rank=q_rank,
+            kv_rank=kv_rank,
+            rope_dim=rope,
+            causal=self.family not in _ENCODERS,
+            window=window,
+            windowed_layers=windowed,
+            biases=classic or self.family in ("gpt_neox", "bloom", "falcon"),
+            qkv_biases=self.flag("attention_bias", self.flag("qkv_bias", self.family in _QKV_BIASES)),
+            norm_vectors=2 if self.family in _PLAIN else 1,
+            head_norms=self.flag("use_qk_norm", self.family in _HEAD_NORMS),
+        )  # fmt: skip
+        if self.family not in _KNOWN:
+            self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
+        return ConfigResult(
+            shape, self._number_format(), self._quantization(), self._context(), tuple(self.assumptions)
+        )
+
+    def _refuse_others(self) -> None:
+        pattern = self._text("hybrid_override_pattern")
+        kinds = self.data.get("layer_types")
+        listed = {str(kind) for kind in cast("list[object]", kinds)} if isinstance(kinds, list) else set[str]()
+        if "M" in pattern or any("mamba" in kind or "linear" in kind for kind in listed) or "mamba" in self.family:
+            self._fail(
+                "model_type", f"{self.family!r} mixes attention with state-space layers, which are not modelled",
+                "enter a transformer of the same size by hand",
+            )  # fmt: skip
+        if self.number("num_hidden_layers", "n_layer", "n_layers", "num_layers") is None and "d_model" in self.data:
+            encoder, decoder = self.number("encoder_layers"), self.number("decoder_layers")
+            if encoder or decoder:
+                self._fail("encoder_layers", "encoder-decoder models are not modelled", "give a decoder or an encoder")
+
+    def _kv_heads(self, heads: int) -> int:
+        given = self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "multi_query_group_num")
+        if given is None:
+            return 1 if self.flag("multi_query", False) else heads
+        if heads % given:
+            self._fail(
+                "num_key_value_heads", f"{heads} attention heads do not share {given} key-value heads evenly",
+                "give a divisor of the number of attention heads",
+            )  # fmt: skip
+        return given
+
+    def _latent(self, hidden: int, heads: int) -> tuple[int, int, int, int, int]:
+        kv_rank = self.number("kv_lora_rank") or 0
+        if kv_rank:
+            plain = self.need("head size", "qk_nope_head_dim")
+            rope = self.need("rotated head size", "qk_rope_head_dim")
+            return (
+                self.number("q_lora_rank", least=0) or 0, kv_rank, rope, plain + rope,
+                self.need("value head size", "v_head_dim"),
+            )  # fmt: skip
+        size = self.number("head_dim", "kv_channels", "attention_head_dim")
+        if size is None:
+            if hidden % heads:
+                self._fail(
+                    "head_dim", f"a width of {hidden} does not divide over {heads} heads and no head_dim is given",
+                    "give head_dim",
+                )  # fmt: skip
+            size = hidden // heads
+        return 0, 0, 0, size, size
+
+    def _experts(self, layers: int) -> _Experts:
+        count = self.number("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", least=0) or 0
+        if count <= 1:
+            return _Experts()
+        per_token = self.number(
+            "num_experts_per_tok", "experts_per_token", "moe_topk", "num_experts_per_token", "moe_top_k"
+        )
+        if per_token is None:
+            self.assumptions.append("experts per token are not given: 2 taken")
+            per_token = min(2, count)
+        width = self.number("moe_intermediate_size", "moe_ffn_hidden_size", "intermediate_size", "ffn_hidden_size")
+        if width is None:
+            self._fail("moe_intermediate_size", "a model with experts needs their inner width", "give it")
+        shared = self.number("n_shared_experts", "num_shared_experts", least=0) or 0
+        shared_width = self.number("shared_expert_intermediate_size", least=0) or shared * width
+        if self.family == "llama4":
+            shared, shared_width = 1, width
+        return _Experts(count, per_token, width, shared, shared_width, self._moe_layers(layers))
+
+    def _moe_layers(self, layers: int) -> int:
+        dense = self.data.get("mlp_only_layers")
+        listed = len(cast("list[object]", dense)) if isinstance(dense, list) else 0
+        first = self.number("first_k_dense_replace", least=0) or 0
+        step = (
+            self.number("interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_freq", "expert_layer_period")
+            or 1
+        )
+        return max(0, math.ceil((layers - first) / step) - listed)
+
+    def _dense_width(self, hidden: int, experts: _Experts) -> int:
+        if self.family == "llama4":
+            return self.number("intermediate_size_mlp", "intermediate_size") or 0
+        width = self.number("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff")
+        if width is not None:
+            return width
+        nested = self.data.get("ffn_config")
+        ratio = self.number("expansion_ratio")
+        if ratio is None and isinstance(nested, dict):
+            inner = cast("dict[str, object]", nested).get("ffn_hidden_size")
+            if isinstance(inner, int) and not isinstance(inner, bool):
+                return inner
+        if not experts.count and self.family not in _PLAIN:
+            self.assumptions.append("no feed-forward width is given: 4 times the width taken")
+        return (ratio or 4) * hidden
+
+    def _window(self, layers: int) -> tuple[int, int]:
+        window = self.number("sliding_window", "attention_chunk_size", least=0) or 0
+        if not window or not self.flag("use_sliding_window", True):
+            return 0, 0
+        kinds = self.data.get("layer_types")
+        if isinstance(kinds, list):
+            sliding = sum("sliding" in str(kind) or "chunked" in str(kind) for kind in cast("list[object]", kinds))
+            return window, min(sliding, layers)
+        if self.family == "llama4":
+            return window, layers - layers // 4
+        pattern = self.number("sliding_window_pattern")
+        return window, layers - layers // pattern if pattern else layers
+
+    def _number_format(self) -> str:
+        for source in (self.data, self.outer):
+            for key in ("torch_dtype", "dtype"):
+                value = source.get(key)
+                if isinstance(value, str):
+                    return value.removeprefix("torch.")[:20]
+        return ""
+
+    def _quantization(self) -> str:
+        value = self.outer.get("quantization_config") or self.data.get("quantization_config")
+        if isinstance(value, dict):
+            method = cast("dict[str, object]", value).get("quant_method") or "unknown"
+            return str(method)[:40]
+        return ""
+
+    def _context(self) -> int:
+        return self.number("max_position_embeddings", "n_positions", "max_seq_len", "seq_length") or 0
+
+
+_KNOWN: Final = _PLAIN | _QKV_BIASES | _HEAD_NORMS | {
+    "cohere", "deepseek", "deepseek_v2", "deepseek_v3", "gemma", "gemma2", "gpt_oss", "granite", "grok", "internlm2",
+    "llama", "llama4", "minimax", "mistral", "mistral3", "mixtral",
+    "phi3", "phimoe", "stablelm", "yi", "kimi_k2", "glm4_moe",
+}  # fmt: skip

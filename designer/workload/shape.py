@@ -1,0 +1,217 @@
+"""Shapes of AI models: the dimensions that decide arithmetic, memory and traffic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from designer.errors import CatalogError
+from designer.units import Flop, Ratio
+
+#: a real model has none of its dimensions above this; larger ones are mistakes or attacks
+LARGEST: Final = 10**8
+
+
+ALL: Final = Ratio(1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerShape:
+    """Dimensions of a transformer.
+
+    Parameters
+    ----------
+    layers, hidden, heads, kv_heads
+        Depth, width, query heads and key-value heads.
+    head_dim, value_head_dim
+        Size of a query or key head and of a value head; 0 means hidden ÷ heads and the same.
+    ffn, gated
+        Inner width of a dense feed-forward layer, and whether it has a gate (three matrices) or not (two).
+    vocabulary, tied, positions, segments
+        Token embeddings, whether the output layer shares them, learned positions, and learned segments.
+    experts, experts_per_token, shared_experts, expert_ffn, shared_ffn, moe_layers
+        Routed experts per expert layer, those a token uses, shared ones, their inner widths, and how many layers
+        have experts.
+    q_rank, kv_rank, rope_dim
+        Latent attention: ranks of the query and key-value compression, and the rotated part of a head.
+    causal, predicted_share
+        Whether tokens see only earlier ones, and the share of tokens that the loss is computed on.
+    window, windowed_layers
+        Sliding window in tokens, and how many layers have it.
+    biases, norm_vectors, extra_parameters
+        Whether products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
+    """
+
+    name: str
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    ffn: int
+    vocabulary: int
+    head_dim: int = 0
+    value_head_dim: int = 0
+    gated: bool = True
+    tied: bool = False
+    positions: int = 0
+    segments: int = 0
+    experts: int = 0
+    experts_per_token: int = 0
+    shared_experts: int = 0
+    expert_ffn: int = 0
+    shared_ffn: int = 0
+    moe_layers: int = 0
+    q_rank: int = 0
+    kv_rank: int = 0
+    rope_dim: int = 0
+    causal: bool = True
+    predicted_share: Ratio = ALL
+    window: int = 0
+    windowed_layers: int = 0
+    biases: bool = False
+    qkv_biases: bool = False
+    norm_vectors: int = 1
+    head_norms: bool = False
+    extra_parameters: int = 0
+
+    def __post_init__(self) -> None:
+        for field_name in ("layers", "hidden", "heads", "kv_heads", "vocabulary"):
+            self._require(field_name, 1)
+        for field_name in ("ffn", "experts", "experts_per_token", "expert_ffn", "moe_layers", "window", "positions"):
+            self._require(field_name, 0)
+        if not self.head_dim:
+            if self.hidden % self.heads:
+                raise self._wrong("hidden", f"{self.hidden} does not divide over {self.heads} heads")
+            object.__setattr__(self, "head_dim", self.hidden // self.heads)
+        if not self.value_head_dim:
+            object.__setattr__(self, "value_head_dim", self.head_dim)
+        if self.heads % self.kv_heads:
+            raise self._wrong("kv_heads", f"{self.heads} heads do not share {self.kv_heads} key-value heads evenly")
+        if self.experts and not (self.moe_layers and self.expert_ffn and self.experts_per_token):
+            raise self._wrong("experts", "a model with experts needs moe_layers, expert_ffn and experts_per_token")
+        if self.experts_per_token > self.experts:
+            raise self._wrong("experts_per_token", f"{self.experts_per_token} of {self.experts} experts")
+        if self.moe_layers > self.layers or self.windowed_layers > self.layers:
+            raise self._wrong("moe_layers", f"more than the {self.layers} layers there are")
+        if self.moe_layers < self.layers and not self.ffn:
+            raise self._wrong("ffn", "layers without experts need a feed-forward width")
+        if self.shared_experts and not self.shared_ffn:
+            object.__setattr__(self, "shared_ffn", self.shared_experts * self.expert_ffn)
+
+    def _require(self, field_name: str, least: int) -> None:
+        value = getattr(self, field_name)
+        if not least <= value <= LARGEST:
+            raise self._wrong(field_name, f"{value} is outside {least} to {LARGEST}")
+
+    def _wrong(self, field_name: str, text: str) -> CatalogError:
+        return CatalogError(
+            f"{field_name}: {text}", place=f"model {self.name}", remedy="correct the dimensions of the model"
+        )
+
+    @property
+    def attention_parameters(self) -> int:
+        """Parameters of the attention of one layer, with its norm."""
+        out = self.heads * self.value_head_dim * self.hidden
+        query_width = self.heads * self.head_dim
+        if self.kv_rank:
+            rest = self.head_dim - self.rope_dim
+            query = self.hidden * self.q_rank + self.q_rank * query_width if self.q_rank else self.hidden * query_width
+            keys = self.hidden * (self.kv_rank + self.rope_dim)
+            keys += self.kv_rank * self.heads * (rest + self.value_head_dim)
+            return query + keys + out + self.q_rank + self.kv_rank + self._norm
+        kv_width = self.kv_heads * (self.head_dim + self.value_head_dim)
+        biases = (query_width + kv_width) * (self.biases or self.qkv_biases) + self.hidden * self.biases
+        head_norms = 2 * self.head_dim * self.head_norms
+        return self.hidden * (query_width + kv_width) + out + biases + head_norms + self._norm
+
+    @property
+    def _norm(self) -> int:
+        return self.norm_vectors * self.hidden
+
+    def _feed_forward(self, width: int) -> int:
+        biases = (width + self.hidden) * self.biases
+        return (3 if self.gated else 2) * self.hidden * width + biases
+
+    @property
+    def dense_parameters(self) -> int:
+        """Parameters of the feed-forward part of one dense layer, with its norm."""
+        return self._feed_forward(self.ffn) + self._norm
+
+    @property
+    def expert_parameters(self) -> int:
+        """Parameters of one routed expert."""
+        return self._feed_forward(self.expert_ffn)
+
+    @property
+    def moe_common_parameters(self) -> int:
+        """Parameters of one expert layer that every token uses: router, shared experts, norm."""
+        if not self.experts:
+            return 0
+        shared = self._feed_forward(self.shared_ffn) if self.shared_ffn else 0
+        return self.hidden * self.experts + shared + self._norm
+
+    @property
+    def embedding_parameters(self) -> int:
+        """Parameters of the input embeddings."""
+        return (self.vocabulary + self.positions + self.segments) * self.hidden
+
+    @property
+    def head_parameters(self) -> int:
+        """Parameters of the output layer that are its own."""
+        return 0 if self.tied else self.vocabulary * self.hidden
+
+    @property
+    def parameters(self) -> int:
+        """All parameters."""
+        return self._parameters(self.experts)
+
+    @property
+    def active_parameters(self) -> int:
+        """Parameters one token uses."""
+        return self._parameters(self.experts_per_token)
+
+    def _parameters(self, experts: int) -> int:
+        dense = (self.layers - self.moe_layers) * (self.attention_parameters + self.dense_parameters)
+        sparse = self.moe_layers * (
+            self.attention_parameters + self.moe_common_parameters + experts * self.expert_parameters
+        )
+        ends = self.embedding_parameters + self.head_parameters + self._norm
+        return dense + sparse + ends + self.extra_parameters
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionalShape:
+    """Totals of a convolutional network, per sample.
+
+    Parameters
+    ----------
+    layers
+        Convolutions and dense layers.
+    parameters
+        Trained values.
+    flop_forward
+        Arithmetic of a forward pass, two per multiply-add [FLOP].
+    activations
+        Values that the convolutions and dense layers put out; kept and moved many times.
+    sample
+        Shape of an input sample, for people: ``3x224x224``.
+    """
+
+    name: str
+    layers: int
+    parameters: int
+    flop_forward: Flop
+    activations: int
+    sample: str = ""
+
+    def __post_init__(self) -> None:
+        for field_name in ("layers", "parameters", "flop_forward", "activations"):
+            if not getattr(self, field_name) > 0:
+                raise CatalogError(
+                    f"{field_name} is {getattr(self, field_name)}",
+                    place=f"model {self.name}",
+                    remedy="give a positive value",
+                )
+
+
+ModelShape = TransformerShape | ConvolutionalShape

@@ -1,0 +1,212 @@
+"""Compute formulas: rooflines, products, layers, convolutional networks and the accelerators they run on."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.errors import AnalysisError
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.calibration import GENERATIONS, generation, share
+from designer.formulas.compute.convolutional_step import convolutional_time, sample_time
+from designer.formulas.compute.gemm import gemm_time, matrix_rate
+from designer.formulas.compute.roofline import MEMORY_SHARE, roofline_time
+from designer.formulas.compute.transformer_layer import layer_cost
+from designer.formulas.layout import Layout, Recompute
+from designer.formulas.precision import PRECISIONS, precision
+from designer.formulas.software import SOFTWARE, software, software_for
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds
+from designer.workload.models import model
+from tests.unit.formulas.machines import BF16, EXPERTS, ROUND, SMALL
+from tests.validation.training.machines import PARTS
+
+NOW = Seconds(0.0)
+
+
+def test_roofline_turns_at_its_ridge() -> None:
+    rate, memory = FlopPerSecond(100.0), BytesPerSecond(10.0)
+    assert roofline_time(Flop(200.0), Bytes(1.0), rate, memory, NOW) == 2.0
+    assert roofline_time(Flop(1.0), Bytes(85.0), rate, memory, NOW) == pytest.approx(10.0)
+    assert roofline_time(Flop(0.0), Bytes(0.0), rate, memory, Seconds(3.0)) == 3.0
+    assert MEMORY_SHARE.low == 0.8
+    assert MEMORY_SHARE.high == 0.9
+
+
+@pytest.mark.parametrize(
+    ("part", "number_format", "published"),
+    [("A100-80", "bf16", 271.2), ("A100-PCIE", "bf16", 252.9), ("H100", "bf16", 794.5), ("H100", "fp8", 1402.6)],
+)
+def test_best_product_as_measured(part: str, number_format: str, published: float) -> None:
+    """Best matrix product found on each part, without what training loses of it [TFLOP/s]."""
+    found = PARTS[part]
+    row = found.calibration
+    card = 0.933 if found.is_card else 1
+    assert found.peak(number_format) * share(row.best, number_format).value * card / 1e12 == pytest.approx(
+        published, rel=0.005
+    )
+    assert matrix_rate(found, number_format, 1e9) <= published * 1e12 * 1.001
+
+
+@given(
+    rows=st.integers(1, 10**5), inner=st.integers(1, 10**5), columns=st.integers(1, 10**5), times=st.integers(2, 5),
+)  # fmt: skip
+def test_a_larger_product_takes_longer_but_no_more_than_in_proportion(
+    rows: int, inner: int, columns: int, times: int
+) -> None:
+    one = gemm_time(rows, inner, columns, ROUND, "bf16", 2, 2, NOW)
+    more = gemm_time(rows * times, inner, columns, ROUND, "bf16", 2, 2, NOW)
+    assert one < more <= one * times * (1 + 1e-9)
+    assert one >= 2 * rows * inner * columns / ROUND.peak("bf16")
+
+
+def test_a_narrower_format_is_used_only_where_the_part_has_it() -> None:
+    assert ROUND.runs_as("fp8") == "bf16"
+    assert ROUND.peak("tf32") == 10e12
+    with pytest.raises(AnalysisError, match="no rate for int4"):
+        ROUND.peak("int4")
+
+
+def test_a_processor_computes_too() -> None:
+    """Slower than the GPU of its time by about the ratio of peaks, not refused."""
+    processor = Accelerator(
+        "64 cores",
+        {"fp32": FlopPerSecond(5e12), "bf16": FlopPerSecond(10e12)},
+        BytesPerSecond(300e9),
+        Bytes(512e9),
+        "cpu",
+    )
+    shape = model("resnet-50")
+    slow = convolutional_time(shape, 32, processor, precision("fp32"), software("tuned"))
+    fast = convolutional_time(shape, 32, PARTS["V100-16"], precision("fp32"), software("tuned"))
+    assert 2 < slow / fast < 10
+    bound = processor.memory_bandwidth / PARTS["A100-80"].memory_bandwidth
+    assert bound == pytest.approx(0.147, rel=0.01)
+
+
+def test_a_slice_has_its_share() -> None:
+    half = ROUND.slice(Ratio(0.5), Ratio(0.25), Bytes(20e9))
+    assert (half.peak("bf16"), half.memory_bandwidth, half.memory_capacity) == (50e12, 0.25e12, 20e9)
+    assert half.calibration == ROUND.calibration
+    with pytest.raises(AnalysisError, match="share"):
+        ROUND.slice(Ratio(0.0), Ratio(1.0), Bytes(1.0))
+
+
+@pytest.mark.parametrize(
+    ("flops", "rate", "memory"),
+    [({}, 1.0, 1.0), ({"bf16": 0.0}, 1.0, 1.0), ({"bf16": 1.0}, 0.0, 1.0), ({"bf16": 1.0}, 1.0, 0.0)],
+)
+def test_an_accelerator_without_a_rate_is_refused(flops: dict[str, float], rate: float, memory: float) -> None:
+    with pytest.raises(AnalysisError):
+        Accelerator("none", {k: FlopPerSecond(v) for k, v in flops.items()}, BytesPerSecond(rate), Bytes(memory))
+
+
+def test_unknown_generations_take_the_typical_row() -> None:
+    assert generation("zeppelin") is generation("") is GENERATIONS["typical"]
+    assert generation("Hopper GH100") is GENERATIONS["hopper"]
+    widths = {name: row.sustained.high / row.sustained.low for name, row in GENERATIONS.items()}
+    assert widths["typical"] > widths["ampere"]
+
+
+def layer(layout: Layout = Layout(), shape=SMALL, program: str = "megatron-2022", **kwargs):  # noqa: B008
+    return layer_cost(shape, layout, ROUND, BF16, software(program), 1024, **kwargs)
+
+
+def test_layer_arithmetic_by_hand() -> None:
+    """24 T h^2 + 4 T s h with four matrices: 12 h^2 parameters, and scores in full without a fused kernel."""
+    tokens, h = 1024, 1024
+    assert layer().flop == pytest.approx(24 * tokens * h * h + 4 * tokens * tokens * h * 0.5, rel=0.002)
+
+
+def test_backward_is_about_twice_forward() -> None:
+    cost = layer()
+    assert 1.7 < cost.backward / cost.forward < 2.3
+    assert cost.recompute == 0.0
+    assert layer(Layout(recompute=Recompute.FULL)).recompute == cost.forward
+    assert 0 < layer(Layout(recompute=Recompute.SELECTIVE)).recompute < cost.forward
+    assert layer(Layout(recompute=Recompute.SELECTIVE), program="transformer-engine").recompute == 0.0
+
+
+def test_frozen_weights_have_no_gradient() -> None:
+    assert 0.5 * layer().backward < layer(frozen=True).backward < 0.8 * layer().backward
+
+
+def test_tensor_parallel_splits_products_but_adds_messages() -> None:
+    whole, halved = layer(), layer(Layout(tensor=2))
+    assert whole.tensor_messages == 0
+    assert halved.tensor_messages == 2
+    assert halved.tensor_bytes == 1024 * 1024 * 2
+    assert 0.45 < halved.forward / whole.forward < 0.75
+    assert layer(Layout(tensor=2, sequence_parallel=True)).forward < halved.forward
+
+
+def test_context_parallel_halves_the_tokens() -> None:
+    whole, halved = layer(), layer(Layout(context=2))
+    assert halved.flop == pytest.approx(whole.flop / 2, rel=0.01)
+    assert halved.context_bytes == 1024 * 2 * 1024 * 2
+
+
+def test_experts_cost_what_tokens_use() -> None:
+    alone = layer(shape=EXPERTS, experts=True)
+    spread = layer(Layout(expert=4, data=4), shape=EXPERTS, experts=True)
+    assert alone.expert_bytes == 0
+    assert spread.expert_bytes == 1024 * 2 * 1024 * 2
+    assert spread.flop == alone.flop
+
+
+def test_a_window_saves_attention() -> None:
+    shape = dataclasses.replace(SMALL, window=128, windowed_layers=8)
+    assert layer(shape=shape, windowed=True).forward < layer(shape=shape).forward
+
+
+@given(micro=st.integers(1, 16), program=st.sampled_from(sorted(SOFTWARE)))
+def test_layer_time_grows_with_the_microbatch(micro: int, program: str) -> None:
+    small, large = (
+        layer(Layout(micro_batch=micro), program=program),
+        layer(Layout(micro_batch=micro + 1), program=program),
+    )
+    assert small.forward < large.forward < small.forward * (micro + 1) / micro * 1.01
+
+
+def test_convolutional_time_is_a_line() -> None:
+    shape, part = model("resnet-50"), PARTS["A100-80"]
+    fp16, fused = precision("fp16"), software("fused")
+    times = [convolutional_time(shape, batch, part, fp16, fused) for batch in (0, 100, 200)]
+    assert times[0] > 0
+    assert times[2] - times[1] == pytest.approx(times[1] - times[0])
+    assert times[1] - times[0] == pytest.approx(100 * sample_time(shape, part, fp16, fused))
+
+
+def test_local_batch_and_throughput_of_resnet_50() -> None:
+    """Published: 3399, 2620 and 2307 images/s per A100 as the local batch falls from 408 to 51 to 35."""
+    shape, part = model("resnet-50"), PARTS["A100-80"]
+    rates = [b / convolutional_time(shape, b, part, precision("fp16"), software("fused")) for b in (408, 51, 35)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] == pytest.approx(3399, rel=0.05)
+    assert rates[1] == pytest.approx(2620, rel=0.10)
+    assert rates[2] == pytest.approx(2307, rel=0.12)
+
+
+def test_inference_is_faster_than_training() -> None:
+    shape, part = model("googlenet"), PARTS["V100-16"]
+    training = sample_time(shape, part, precision("fp16"), software("tuned"))
+    assert sample_time(shape, part, precision("fp16"), software("tuned"), training=False) < training / 2.5
+
+
+def test_software_is_recognised_by_name() -> None:
+    assert software_for("MxNet NVIDIA Release 23.09").name == "fused"
+    assert software_for("NeMo 24.04").name == "transformer-engine"
+    assert software_for("Megatron-LM", fused_attention=False).name == "megatron-2022"
+    assert software_for("Composer/llm-foundry, FSDP").name == "fsdp"
+    assert software_for("PyTorch").name == "eager"
+    assert software_for("something of my own").name == "tuned"
+    with pytest.raises(AnalysisError, match="training program"):
+        software("something of my own")
+
+
+def test_number_formats() -> None:
+    assert {name: row.weight_bytes.value for name, row in PRECISIONS.items()} == {
+        "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8": 2,
+    }  # fmt: skip
+    with pytest.raises(AnalysisError, match="int4"):
+        precision("int4")

@@ -1,0 +1,223 @@
+"""Placement IDs, same-size and mixed-size mode, stranded frame buffer: the published tables."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.catalog.vgpu import load_vgpu_types, vgpu_type
+from designer.errors import AnalysisError, CatalogError
+from designer.formulas.placement import Release, Resident
+from designer.formulas.placement.framebuffer_slots import framebuffer_slots
+from designer.formulas.placement.mixed_size import mixed_size
+from designer.formulas.placement.same_size import same_size
+from designer.formulas.placement.stranded import stranded_mean, stranded_now, stranded_worst
+
+MULTIPLES_OF = "multiples"
+#: published starts; a word stands for multiples of the size
+PUBLISHED: dict[tuple[int, int], tuple[int, ...] | str] = {
+    (80, 40): (0, 40),
+    (80, 20): (0, 20, 40, 60),
+    (80, 16): (0, 24, 40, 64),
+    (80, 10): MULTIPLES_OF,
+    (80, 8): (0, 12, 20, 32, 40, 52, 60, 72),
+    (80, 5): MULTIPLES_OF,
+    (94, 47): (0, 47),
+    (94, 23): (0, 24, 47, 71),
+    (94, 15): (0, 32, 47, 79),
+    (94, 11): (0, 12, 23, 36, 47, 59, 70, 83),
+    (94, 6): (0, 17, 23, 41, 47, 64, 70, 88),
+    (48, 24): (0, 24),
+    (48, 16): (0, 32),
+    (48, 12): (0, 12, 24, 36),
+    (48, 8): (0, 16, 24, 40),
+    (48, 6): MULTIPLES_OF,
+    (48, 4): (0, 8, 12, 20, 24, 32, 36, 44),
+    (40, 20): (0, 20),
+    (40, 10): MULTIPLES_OF,
+    (40, 8): (0, 12, 20, 32),
+    (40, 5): MULTIPLES_OF,
+    (40, 4): (0, 6, 10, 16, 20, 26, 30, 36),
+    (24, 12): (0, 12),
+    (24, 8): (0, 16),
+    (24, 6): MULTIPLES_OF,
+    (24, 4): (0, 8, 12, 20),
+    (141, 70): (0, 71),
+    (141, 35): (0, 35, 70, 106),
+    (141, 28): (0, 42, 70, 113),
+    (141, 17): (0, 18, 35, 53, 70, 88, 105, 124),
+    (141, 14): (0, 21, 35, 56, 70, 91, 105, 127),
+}
+GPU_OF = {
+    80: ("a100-80-sxm", "a100-80-pcie", "h100-80-sxm", "h100-80-pcie"),
+    94: ("h100-94-nvl", "h100-94-sxm"),
+    48: ("l40", "l40s", "a40"),
+    40: ("a100-40-sxm", "a100-40-pcie"),
+    24: ("a30", "l4"),
+    141: ("h200-sxm", "h200-nvl"),
+}
+
+
+@pytest.mark.parametrize(("key", "starts"), PUBLISHED.items(), ids=str)
+def test_published_placement_ids(key: tuple[int, int], starts: tuple[int, ...] | str) -> None:
+    regions, size = key
+    expected = tuple(range(0, regions, size)) if isinstance(starts, str) else starts
+    assert framebuffer_slots(regions, size) == expected
+    for name in GPU_OF[regions]:
+        for profile in vgpu_type(name).profiles:
+            if profile.size == size:
+                assert profile.starts == expected
+
+
+def test_the_ends_of_the_long_table() -> None:
+    starts = framebuffer_slots(80, 4)
+    assert (starts[:5], starts[-2:], len(starts)) == ((0, 6, 10, 16, 20), (70, 76), 16)
+
+
+def test_blackwell_takes_multiples() -> None:
+    for profile in vgpu_type("rtx-pro-6000-se").profiles:
+        assert profile.starts == tuple(range(0, 96, profile.size))
+        assert len(profile.starts) == profile.most
+
+
+COUNTS = {
+    "a100-40-sxm": {4: (10, 8), 5: (8, 8), 8: (5, 4), 10: (4, 4), 20: (2, 2), 40: (1, 1)},
+    "a100-80-pcie": {4: (20, 16), 8: (10, 8), 10: (8, 8), 16: (5, 4), 20: (4, 4), 40: (2, 2), 80: (1, 1)},
+    "h100-94-sxm": {4: (23, 16), 6: (15, 8), 11: (8, 8), 15: (6, 4), 23: (4, 4), 47: (2, 2), 94: (1, 1)},
+    "h100-64-sxm": {4: (16, 16), 8: (8, 8), 16: (4, 4), 32: (2, 2), 64: (1, 1)},
+    "a30": {4: (6, 4), 6: (4, 4), 8: (3, 2), 12: (2, 2), 24: (1, 1)},
+    "l40s": {4: (12, 8), 6: (8, 8), 8: (6, 4), 12: (4, 4), 16: (3, 2), 24: (2, 2), 48: (1, 1)},
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_published_counts_in_both_modes(name: str) -> None:
+    gpu = vgpu_type(name)
+    for size, (same, mixed) in COUNTS[name].items():
+        profile = gpu.profile(f"{size}C")
+        assert same_size(gpu, [], profile.name).more == same
+        assert len(mixed_size(gpu, [], profile.name).free) == mixed
+
+
+@given(st.integers(1, 300), st.data())
+def test_starts_never_overlap_and_stay_inside(regions: int, data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, regions))
+    starts = framebuffer_slots(regions, size)
+    assert starts[0] == 0
+    assert all(later - earlier >= size for earlier, later in pairwise(starts))
+    assert starts[-1] + size <= regions
+    assert len(starts) & (len(starts) - 1) == 0
+    assert len(starts) * 2 > regions // size
+
+
+class TestSameSize:
+    def test_one_profile_until_8_0_u1_then_one_frame_buffer(self) -> None:
+        gpu = vgpu_type("l40s")
+        assert same_size(gpu, ["12Q"], "12C", release=Release.V8_0).more == 0
+        assert same_size(gpu, ["12Q"], "12C", release=Release.V8_0_U1).more == 3
+        assert same_size(gpu, ["12Q"], "12Q", release=Release.V7_0).more == 3
+        refused = same_size(gpu, ["12Q"], "24C")
+        assert refused.more == 0
+        assert "12Q fixed the frame buffer" in refused.reason
+
+    def test_it_fills_up(self) -> None:
+        assert same_size(vgpu_type("a100-80-sxm"), ["40C", "40C"], "40C").more == 0
+
+    def test_an_unknown_profile_names_those_there_are(self) -> None:
+        with pytest.raises(CatalogError, match=r"no profile '24C'.*4C, 8C, 10C"):
+            same_size(vgpu_type("a100-80-sxm"), [], "24C")
+        with pytest.raises(CatalogError, match="no profile '4Q'"):
+            same_size(vgpu_type("h100-80-sxm"), ["4Q"], "4C")
+
+
+class TestMixedSize:
+    def test_since_8_0_u3_on_ampere_and_newer(self) -> None:
+        assert mixed_size(vgpu_type("a100-80-sxm"), [], "20C", release=Release.V8_0_U2).best is None
+        assert "no mixed-size mode" in mixed_size(vgpu_type("p40"), [], "12C").reason
+
+    def test_large_places_are_kept(self) -> None:
+        gpu = vgpu_type("a100-80-sxm")
+        first = mixed_size(gpu, [], "10C")
+        assert first.best == 0
+        second = mixed_size(gpu, [Resident("10C", 0)], "10C")
+        assert second.best == 10
+        assert 40 in mixed_size(gpu, [Resident("10C", 0), Resident("10C", 10)], "40C").free
+
+    def test_free_is_not_placeable(self) -> None:
+        gpu = vgpu_type("a100-80-sxm")
+        room = mixed_size(gpu, [Resident("16C", 24), Resident("16C", 40)], "40C")
+        assert room.free == ()
+        assert "48 of 80 are free" in room.reason
+
+    def test_an_impossible_situation_is_refused(self) -> None:
+        gpu = vgpu_type("a100-80-sxm")
+        with pytest.raises(AnalysisError, match="16C cannot start at 16"):
+            mixed_size(gpu, [Resident("16C", 16)], "20C")
+        with pytest.raises(AnalysisError, match="overlap"):
+            mixed_size(gpu, [Resident("40C", 0), Resident("20C", 20)], "20C")
+
+
+def starts_of(*sizes: int) -> dict[int, tuple[int, ...]]:
+    return {size: vgpu_type("a100-80-sxm").profile(f"{size}C").starts for size in sizes}
+
+
+def multiples_of(*sizes: int) -> dict[int, range]:
+    return {size: range(0, 80 - size + 1, size) for size in sizes}
+
+
+class TestStranded:
+    @pytest.mark.parametrize(
+        ("sizes", "published", "multiples"),
+        [
+            ((8, 10, 20), 16, 24),
+            ((10, 20), 0, 0),
+            ((10, 20, 40), 0, 0),
+            ((8, 10, 20, 40), 16, 24),
+            # 20 at 0 and 60, 16 at 32: by hand, nothing fits into 20–32 and 48–60
+            ((16, 20), 16, 24),
+        ],
+    )
+    def test_worst_order(self, sizes: tuple[int, ...], published: int, multiples: int) -> None:
+        assert stranded_worst(80, starts_of(*sizes)) == published
+        assert stranded_worst(80, multiples_of(*sizes)) == multiples
+
+    @pytest.mark.parametrize(("sizes", "mean"), [((8, 10, 20), 4.4), ((16, 20), 8.0), ((10, 20), 0.0)])
+    def test_mean_of_random_fills(self, sizes: tuple[int, ...], mean: float) -> None:
+        assert stranded_mean(80, starts_of(*sizes), fills=4000) == pytest.approx(mean, abs=0.2)
+
+    def test_three_of_16_and_one_of_20(self) -> None:
+        taken = [(0, 16), (24, 40), (40, 56)]
+        assert stranded_now(80, taken, starts_of(16, 20)) == 12
+        assert stranded_now(80, [*taken, (60, 80)], starts_of(16, 20)) == 12
+
+    @given(st.lists(st.sampled_from([4, 8, 10, 16, 20, 40, 80]), min_size=1, unique=True), st.integers(0, 99))
+    def test_the_worst_bounds_every_fill(self, sizes: list[int], seed: int) -> None:
+        starts = starts_of(*sizes)
+        assert stranded_now(80, [], starts) <= stranded_mean(80, starts, fills=3, seed=seed) + 1e-9
+        assert stranded_mean(80, starts, fills=3, seed=seed) <= stranded_worst(80, starts)
+
+    def test_bad_input(self) -> None:
+        with pytest.raises(AnalysisError, match="no profile"):
+            stranded_worst(80, {})
+        with pytest.raises(AnalysisError, match="outside"):
+            stranded_now(80, [], {40: (60,)})
+        with pytest.raises(AnalysisError, match="0 random fills"):
+            stranded_mean(80, starts_of(10), fills=0)
+        with pytest.raises(AnalysisError, match="larger than the GPU"):
+            framebuffer_slots(24, 48)
+        with pytest.raises(AnalysisError, match="at least 1"):
+            framebuffer_slots(24, 0)
+
+
+def test_every_gpu_can_be_filled_with_each_of_its_profiles() -> None:
+    for gpu in load_vgpu_types().values():
+        for profile in gpu.profiles:
+            assert same_size(gpu, [profile.name] * (profile.most - 1), profile.name).more == 1
+            if gpu.mixed_size:
+                residents: list[Resident] = []
+                while (best := mixed_size(gpu, residents, profile.name).best) is not None:
+                    residents.append(Resident(profile.name, best))
+                assert len(residents) == len(profile.starts) <= profile.most

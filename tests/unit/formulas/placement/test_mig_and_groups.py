@@ -1,0 +1,234 @@
+"""MIG geometry, NVSwitch groups, and how many more machines fit."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.catalog.vgpu import load_boards, load_vgpu_types, vgpu_type
+from designer.errors import AnalysisError, CatalogError
+from designer.formulas.placement import AssignmentPolicy, Mode, Release, Resident
+from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded
+from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, modules_of, nvlink_groups
+from designer.formulas.placement.remaining_fit import GpuState, HostState, VmShape, remaining_fit
+
+H100 = vgpu_type("h100-80-sxm")
+A100 = vgpu_type("a100-80-sxm")
+BOARD = load_boards()["hgx-h100-8"]
+
+
+class TestMig:
+    def test_seven_small_ones_strand_a_memory_slice(self) -> None:
+        assert mig_stranded(H100, [Resident("1-10C", at) for at in range(7)]) == MigStranded(0, 1)
+
+    def test_two_thirds_strand_a_compute_slice(self) -> None:
+        assert mig_stranded(H100, [Resident("3-40C", 0), Resident("3-40C", 4)]) == MigStranded(1, 0)
+
+    def test_an_empty_gpu_strands_nothing(self) -> None:
+        assert mig_stranded(H100, []) == MigStranded(0, 0)
+
+    @pytest.mark.parametrize("start", range(4))
+    def test_a_half_is_refused_after_any_instance_below_slice_4(self, start: int) -> None:
+        room = mig_slices(A100, [Resident("1-10C", start)], "4-40C")
+        assert room.free == ()
+        assert "starts at 0 only" in room.reason
+        assert mig_slices(A100, [Resident("1-10C", 4)], "4-40C").best == 0
+
+    def test_hopper_puts_the_first_3g_high(self) -> None:
+        assert mig_slices(H100, [], "3-40C").best == 4
+        assert mig_slices(A100, [], "3-40C").best == 0
+        assert mig_slices(H100, [Resident("3-40C", 4)], "4-40C").best == 0
+
+    def test_one_instance_holds_the_media_engines(self) -> None:
+        room = mig_slices(A100, [Resident("1-10CME", 0)], "1-10CME")
+        assert room.free == ()
+        assert "media" in room.reason
+        assert mig_slices(A100, [Resident("1-10CME", 0)], "1-10C").best == 1
+
+    @pytest.mark.parametrize("name", [gpu.id for gpu in load_vgpu_types().values() if gpu.mig])
+    def test_published_counts(self, name: str) -> None:
+        gpu = vgpu_type(name)
+        for profile in gpu.mig:
+            residents: list[Resident] = []
+            while (best := mig_slices(gpu, residents, profile.name).best) is not None:
+                residents.append(Resident(profile.name, best))
+            assert len(residents) == profile.most
+
+    def test_bad_input(self) -> None:
+        with pytest.raises(CatalogError, match="l40s has no profile '1-10C'"):
+            mig_slices(vgpu_type("l40s"), [], "1-10C")
+        with pytest.raises(AnalysisError, match="cannot start at 1"):
+            mig_slices(A100, [Resident("2-20C", 1)], "1-10C")
+        with pytest.raises(AnalysisError, match="overlap"):
+            mig_slices(A100, [Resident("2-20C", 0), Resident("1-10C", 1)], "1-10C")
+
+
+def modules(board: str, sizes: list[int], **more: object) -> list[tuple[int, ...] | None]:
+    plan = nvlink_groups(load_boards()[board], sizes, **more)  # type: ignore[arg-type]
+    return [group and group.modules for group in plan.groups]
+
+
+class TestGroups:
+    def test_two_two_four_on_hgx_h100(self) -> None:
+        assert modules("hgx-h100-8", [2, 2, 4]) == [(5, 7), (6, 8), (1, 2, 3, 4)]
+
+    def test_a_bad_start_leaves_no_four(self) -> None:
+        plan = nvlink_groups(BOARD, [4], taken=[2, 4, 5, 7])
+        assert not plan.fits
+        assert plan.free == (1, 3, 6, 8)
+
+    def test_hopper_does_not_pair_neighbours_and_others_do(self) -> None:
+        pairs = {
+            name: [each.modules for each in board.partitions if len(each.modules) == 2]
+            for name, board in load_boards().items()
+        }
+        assert pairs["hgx-h100-8"] == [(1, 3), (2, 4), (5, 7), (6, 8)]
+        assert pairs["hgx-a100-8"] == pairs["hgx-b200-8"] == [(1, 2), (3, 4), (5, 6), (7, 8)]
+
+    def test_a_group_of_three_is_refused(self) -> None:
+        with pytest.raises(AnalysisError, match="no device group of 3 GPUs on hgx-h100-8"):
+            nvlink_groups(BOARD, [3])
+
+    def test_links_out_of_the_group_are_cut(self) -> None:
+        group = nvlink_groups(BOARD, [2]).groups[0]
+        assert group is not None
+        assert group.links_per_gpu == 18
+        assert len(group.cut) == 12
+        assert (5, 7) not in group.cut
+        assert (5, 6) in group.cut
+        single = nvlink_groups(BOARD, [1]).groups[0]
+        assert single is not None
+        assert single.links_per_gpu == 0
+        assert cut_pairs(BOARD, BOARD.modules) == ()
+
+    def test_names(self) -> None:
+        a100x = vgpu_type("a100-40-sxm").vsphere_name("40C")
+        assert group_name(2, a100x) == "Nvidia:2@grid_a100x-40c%NVLink"
+        assert group_name(2, vgpu_type("a100-80-pcie").vsphere_name("80C")) == "Nvidia:2@grid_a100d-80c%NVLink"
+        assert group_name(4, H100.vsphere_name("80C")) == "Nvidia:4@nvidia_h100xm-80c%NVLink"
+
+    def test_module_is_not_pci_order(self) -> None:
+        order = BOARD.seen_orders[0]
+        assert modules_of(order, [0, 1]) == (2, 4)
+        assert modules_of(BOARD.seen_orders[1], [0, 1]) == (5, 7)
+        with pytest.raises(CatalogError, match="GPU 8"):
+            modules_of(order, [8])
+        with pytest.raises(CatalogError, match="twice"):
+            modules_of([1, 1], [0])
+        with pytest.raises(CatalogError, match="module 9"):
+            nvlink_groups(BOARD, [2], taken=[9])
+
+    @given(
+        st.sampled_from(["hgx-h100-8", "hgx-a100-8", "hgx-b200-8"]), st.lists(st.sampled_from([1, 2, 4, 8]), max_size=8)
+    )
+    def test_largest_first_finds_a_plan_whenever_the_gpus_suffice(self, name: str, sizes: list[int]) -> None:
+        plan = nvlink_groups(load_boards()[name], sizes, largest_first=True)
+        assert plan.fits == (sum(sizes) <= 8)
+        taken = [module for group in plan.groups if group for module in group.modules]
+        assert len(set(taken)) == len(taken)
+        assert sorted([*taken, *plan.free]) == list(range(1, 9))
+
+    def test_order_of_power_on_never_hurts_on_an_untouched_board(self) -> None:
+        """Breaking what is broken keeps room for every sequence of 2s before a 4."""
+        for count in range(3):
+            assert nvlink_groups(BOARD, [2] * count + [4]).fits
+        for sizes in itertools.permutations([1, 1, 2, 4]):
+            assert nvlink_groups(BOARD, sizes).fits
+
+
+def host(name: str, mode: Mode, count: int = 1, gpu: str = "a100-80-sxm", **more: object) -> HostState:
+    gpus = tuple(GpuState(f"gpu{at}", vgpu_type(gpu), mode) for at in range(count))
+    return HostState(name, gpus, **more)  # type: ignore[arg-type]
+
+
+class TestRemainingFit:
+    def test_counts_and_places(self) -> None:
+        fit = remaining_fit([host("a", Mode.SAME_SIZE, 2), host("b", Mode.MIXED_SIZE)], VmShape(("20C",)))
+        assert fit.count == 4 + 4 + 4
+        assert [place.host for place in fit.places] == ["a"] * 8 + ["b"] * 4
+        assert [start.start for place in fit.places[8:] for _, start in place.gpus] == [0, 20, 40, 60]
+        assert "another machine with 20C" in fit.reason
+
+    def test_policy_decides_which_gpu_is_next(self) -> None:
+        spread = remaining_fit([host("a", Mode.SAME_SIZE, 2)], VmShape(("20C",)), at_most=2)
+        group = remaining_fit(
+            [host("a", Mode.SAME_SIZE, 2, policy=AssignmentPolicy.GROUP)], VmShape(("20C",)), at_most=2
+        )
+        assert [place.gpus[0][0] for place in spread.places] == ["gpu0", "gpu1"]
+        assert [place.gpus[0][0] for place in group.places] == ["gpu0", "gpu0"]
+
+    def test_spreading_small_machines_locks_out_full_ones(self) -> None:
+        gpus = tuple(GpuState(f"gpu{at}", A100, Mode.SAME_SIZE, (Resident("4C", 0),)) for at in range(6))
+        assert remaining_fit([HostState("a", gpus)], VmShape(("80C",))).count == 0
+        assert remaining_fit([HostState("a", gpus)], VmShape(("4C",))).count == 6 * 19
+
+    def test_mig(self) -> None:
+        assert remaining_fit([host("a", Mode.MIG, 2)], VmShape(("3-40C",))).count == 4
+
+    def test_several_virtual_gpus_in_one_machine(self) -> None:
+        assert remaining_fit([host("a", Mode.SAME_SIZE, 4)], VmShape(("40C", "40C"))).count == 4
+        assert remaining_fit([host("a", Mode.MIXED_SIZE, 1)], VmShape(("40C", "20C"))).count == 1
+
+    def test_device_groups(self) -> None:
+        order = BOARD.seen_orders[0]
+        gpus = tuple(GpuState(f"gpu{at}", H100, Mode.SAME_SIZE, module=module) for at, module in enumerate(order))
+        fit = remaining_fit([HostState("a", gpus, BOARD)], VmShape(("80C",), group=2))
+        assert fit.count == 4
+        first = {gpu.module for gpu in gpus if gpu.name in {name for name, _ in fit.places[0].gpus}}
+        assert first == {5, 7}
+        one_taken = (GpuState("gpu0", H100, Mode.SAME_SIZE, (Resident("10C", 0),), order[0]), *gpus[1:])
+        assert remaining_fit([HostState("a", one_taken, BOARD)], VmShape(("80C",), group=8)).count == 0
+        assert remaining_fit([HostState("a", one_taken, BOARD)], VmShape(("80C",), group=4)).count == 1
+
+    def test_release_matters(self) -> None:
+        mixed = [host("a", Mode.MIXED_SIZE)]
+        with pytest.raises(AnalysisError, match="does not fit on any host"):
+            remaining_fit(mixed, VmShape(("20C",)), release=Release.V8_0_U1)
+
+    def test_bad_input(self) -> None:
+        one = [host("a", Mode.SAME_SIZE)]
+        with pytest.raises(CatalogError, match="no profile '24C'"):
+            remaining_fit(one, VmShape(("24C",)))
+        with pytest.raises(CatalogError, match="in mode mig"):
+            remaining_fit([host("a", Mode.MIG)], VmShape(("20C",)))
+        with pytest.raises(AnalysisError, match="not fit on any host, even an empty one"):
+            remaining_fit(one, VmShape(("80C", "80C")))
+        with pytest.raises(AnalysisError, match="not fit on any host"):
+            remaining_fit(one, VmShape(("80C",), group=2))
+        with pytest.raises(AnalysisError, match="no host with a GPU"):
+            remaining_fit([], VmShape(("80C",)))
+        with pytest.raises(AnalysisError, match="at least one profile"):
+            remaining_fit(one, VmShape(()))
+        gpus = tuple(GpuState(f"gpu{at}", H100, Mode.SAME_SIZE, module=at + 1) for at in range(8))
+        with pytest.raises(AnalysisError, match="no device group of 3"):
+            remaining_fit([HostState("a", gpus, BOARD)], VmShape(("80C",), group=3))
+        with pytest.raises(AnalysisError, match="one profile on all"):
+            remaining_fit([HostState("a", gpus, BOARD)], VmShape(("80C", "40C"), group=2))
+        with pytest.raises(AnalysisError, match="does not fit"):
+            remaining_fit([HostState("a", gpus, BOARD)], VmShape(("40C",), group=2))
+
+    @given(st.lists(st.sampled_from(["10C", "20C", "40C"]), max_size=5), st.sampled_from(["10C", "20C", "40C", "80C"]))
+    def test_one_less_fits_after_one_was_placed(self, residents: list[str], profile: str) -> None:
+        current = host("a", Mode.MIXED_SIZE, 3)
+        for name in residents:
+            current = _placed(current, name)
+        before = remaining_fit([current], VmShape((profile,)))
+        if before.count:
+            assert remaining_fit([_placed(current, profile)], VmShape((profile,))).count == before.count - 1
+
+
+def _placed(current: HostState, profile: str) -> HostState:
+    fit = remaining_fit([current], VmShape((profile,)), at_most=1)
+    for place in fit.places:
+        for name, resident in place.gpus:
+            gpus = tuple(
+                GpuState(gpu.name, gpu.type, gpu.mode, (*gpu.residents, resident), gpu.module)
+                if gpu.name == name
+                else gpu
+                for gpu in current.gpus
+            )
+            current = HostState(current.name, gpus, current.board, current.policy)
+    return current

@@ -1,0 +1,197 @@
+"""hwloc XML of all versions."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from designer.design.document import Design
+from designer.errors import ExchangeError
+from designer.interchange.foreign.importer import Imported
+from designer.interchange.importing import read_any
+from designer.sources import Status
+
+
+def read(text: str) -> Imported:
+    return read_any(text.encode(), "hwloc-xml")
+
+
+def kinds(design: Design) -> Counter[str]:
+    return Counter(part.kind for part in design.parts.values())
+
+
+def codes(imported: Imported) -> set[str]:
+    return {finding.code for finding in imported.findings}
+
+
+def bridge(inside: str, host: bool = False) -> str:
+    if host:
+        return f'<object type="Bridge" bridge_type="0-1" depth="0" bridge_pci="0000:[00-20]">{inside}</object>'
+    return (
+        '<object type="Bridge" bridge_type="1-1" depth="1" bridge_pci="0000:[01-20]" pci_busid="0000:00:01.0" '
+        f'pci_type="0604 [8086:2030] [0000:0000] 04" pci_link_speed="15.753846">{inside}</object>'
+    )
+
+
+def device(bus: str, pci_type: str, inside: str = "", speed: str = "15.753846", more: str = "") -> str:
+    return (
+        f'<object type="PCIDev" gp_index="{int(bus[5:7], 16)}" pci_busid="{bus}" pci_type="{pci_type}" '
+        f'pci_link_speed="{speed}"{more}>{inside}</object>'
+    )
+
+
+def os_device(name: str, kind: int, gp: int = 0) -> str:
+    return f'<object type="OSDev" gp_index="{gp}" name="{name}" osdev_type="{kind}"/>'
+
+
+V100 = "0302 [10de:1db1] [10de:1212] a1"
+CX6 = "0207 [15b3:101b] [15b3:0007] 00"
+
+
+def package(version: int, number: int, inside: str = "") -> str:
+    cpus = f"0x0000000{3 << (2 * number):x}"
+    sets = f'cpuset="{cpus}" nodeset="0x0000000{1 << number}"'
+    cores = "".join(f'<object type="Core" os_index="{n}" cpuset="{cpus}"/>' for n in range(2))
+    socket = f'<object type="Package" os_index="{number}" gp_index="{900 + number}" {sets}>'
+    node = f'<object type="NUMANode" os_index="{number}" {sets} local_memory="68719476736"'
+    if version == 1:
+        return f"{node}>{socket}{cores}</object>{inside}</object>"
+    return f"{socket}{node}/>{cores}{inside}</object>"
+
+
+def topology(version: int, inside: str, tail: str = "") -> str:
+    dtd = "hwloc.dtd" if version == 1 else "hwloc2.dtd"
+    number = "" if version == 1 else f' version="{version}.0"'
+    machine = '<object type="Machine" os_index="0" cpuset="0x0000000f" nodeset="0x00000003">'
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "{dtd}">\n'
+        f"<topology{number}>{machine}{inside}</object>{tail}</topology>"
+    )
+
+
+def server(version: int, tail: str = "") -> str:
+    net, ib, coproc = (2, 3, 5) if version < 3 else (16, 48, 12)
+    gpu = device("0000:11:00.0", V100, os_device("cuda0", coproc, 701) + os_device("nvml0", coproc, 702))
+    nic = device("0000:12:00.0", CX6, os_device("ib0", net) + os_device("mlx5_0", ib))
+    tree = bridge(bridge(gpu + nic), host=True)
+    return topology(version, package(version, 0, tree) + package(version, 1), tail)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_all_versions_read_alike(version: int) -> None:
+    design = read(server(version)).design
+    assert kinds(design) == {"server": 1, "cpu": 2, "numa": 2, "memory": 2, "pcie_switch": 1, "gpu": 1, "nic": 1}
+    assert {(v.kind, v.a, v.b) for v in design.links.values()} == {
+        ("upi", "cpu0", "cpu1"), ("infinity_fabric", "cpu0", "numa0"), ("infinity_fabric", "cpu1", "numa1"),
+        ("memory_bus", "numa0", "memory0"), ("memory_bus", "numa1", "memory1"), ("pcie", "numa0", "pcie_switch0"),
+        ("pcie", "pcie_switch0", "gpu0"), ("pcie", "pcie_switch0", "nic0"),
+    }  # fmt: skip
+    gpu, memory = design.parts["gpu0"], design.parts["memory0"]
+    assert gpu.type == "gpu/nvidia/v100-sxm2"
+    assert gpu.attributes["cuda0"].startswith("gpu coproc" if version == 3 else "coproc")
+    assert memory.overrides["memory_capacity"].value == "64 GiB"
+    assert design.parts["cpu0"].overrides["cores"].value == 2
+
+
+@pytest.mark.parametrize(
+    ("speed", "generation", "lanes", "status"),
+    [
+        ("15.753846", 3, 16, Status.PRIMARY), ("63.015385", 5, 16, Status.PRIMARY), ("0.000000", 3, 16, Status.ASSUMED),
+        ("4.000000", 1, 16, Status.PRIMARY), ("nan", 3, 16, Status.ASSUMED), ("-1", 3, 16, Status.ASSUMED),
+    ],
+)  # fmt: skip
+def test_link_speed_of_a_known_gpu(speed: str, generation: int, lanes: int, status: Status) -> None:
+    pci_type = "0302 [10de:2330] [10de:1212] a1" if speed.startswith("63") else V100
+    text = topology(2, package(2, 0, bridge(device("0000:11:00.0", pci_type, speed=speed), host=True)))
+    imported = read(text)
+    link = imported.design.links["numa0--gpu0"]
+    assert (link.generation, link.lanes, link.status) == (generation, lanes, status)
+    assert ("IMP-IDLE" in codes(imported)) == (speed == "4.000000")
+
+
+def test_ambiguous_speed_is_kept_as_it_is() -> None:
+    text = topology(2, package(2, 0, bridge(device("0000:12:00.0", CX6, speed="15.753846"), host=True)))
+    link = read(text).design.links["numa0--nic0"]
+    assert (link.generation, link.bandwidth_per_direction) == (None, "15.753846 GB/s")
+
+
+def test_virtual_functions_and_displays_are_no_hardware() -> None:
+    functions = device("0000:12:00.0", CX6, os_device("ib0", 2)) + "".join(
+        device(f"0000:12:00.{n}", "0207 [15b3:101c] [15b3:0007] 00") for n in (1, 2, 3)
+    )
+    screen = device("0000:13:00.0", "0300 [1a03:2000] [15d9:1c30] 52")
+    imported = read(topology(2, package(2, 0, bridge(functions + screen, host=True))))
+    assert kinds(imported.design)["nic"] == 1
+    assert kinds(imported.design)["gpu"] == 0
+    assert {"IMP-VIRTUAL-FUNCTION", "IMP-DISPLAY"} <= codes(imported)
+
+
+def test_drives() -> None:
+    nvme = device("0000:12:00.0", "0108 [144d:a80a] [144d:a801] 00", os_device("nvme0n1", 0))
+    sata = device("0000:13:00.0", "0106 [8086:1d02] [8086:0000] 06", os_device("sda", 0) + os_device("sr0", 0))
+    design = read(topology(2, package(2, 0, bridge(nvme + sata, host=True)))).design
+    assert [p.name for p in design.parts.values() if p.kind == "drive"] == ["nvme0n1", "sda"]
+
+
+def test_memory_only_domains_hang_on_a_package() -> None:
+    sets = 'cpuset="0x0" nodeset="0x00000100"'
+    far = f'<object type="NUMANode" os_index="8" {sets} subtype="HBM" local_memory="1073741824"/>'
+    imported = read(topology(2, package(2, 0, bridge(device("0000:11:00.0", V100), host=True)) + far))
+    design = imported.design
+    assert design.links["cpu0--numa8"].kind == "infinity_fabric"
+    assert design.parts["memory8"].overrides["tier"].value == "HBM"
+    assert "numa0--gpu0" in design.links
+
+
+def test_no_io() -> None:
+    imported = read(topology(3, package(3, 0)))
+    assert "IMP-NO-IO" in codes(imported)
+    assert kinds(imported.design) == {"server": 1, "cpu": 1, "numa": 1, "memory": 1}
+
+
+def test_machine_without_numa_nodes() -> None:
+    tree = bridge(device("0000:11:00.0", V100), host=True)
+    socket = f'<object type="Socket" os_index="0" cpuset="0x00000003"><object type="Core" os_index="0"/></object>{tree}'
+    design = read(topology(1, socket)).design
+    assert kinds(design)["numa"] == 0
+    assert "cpu0--gpu0" in design.links
+    assert "cpu0--memory0" in design.links
+
+
+def matrix(names: str, values: str, count: int) -> str:
+    return (
+        f'<distances2hetero nbobjs="{count}" kind="25" name="NVLinkBandwidth"><indexes length="9">{names} </indexes>'
+        f'<u64values length="9">{values} </u64values></distances2hetero>'
+    )
+
+
+def test_nvlink_bandwidths_become_counts() -> None:
+    gpus = device("0000:11:00.0", V100, os_device("nvml0", 5, 701)) + device(
+        "0000:12:00.0", V100, os_device("n1", 5, 702)
+    )
+    tail = matrix("OSDev:701 OSDev:702 Package:900", "1000000 50000 75000 50000 1000000 0 75000 0 1000000", 3)
+    design = read(topology(2, package(2, 0, bridge(gpus, host=True)), tail)).design
+    found = {(v.a, v.b): v.count for v in design.links.values() if v.kind == "nvlink"}
+    assert found == {("gpu0", "gpu1"): 2, ("gpu0", "cpu0"): 3}
+    assert design.default_workload == "all-reduce"
+
+
+def test_matrix_of_wrong_size_is_refused() -> None:
+    with pytest.raises(ExchangeError, match="NVLink matrix"):
+        read(server(2, matrix("OSDev:702 OSDev:703", "0 1 2", 2)))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("<topology></topology>", "no objects"),
+        ('<object type="Machine"/>', "not a whole hwloc file"),
+        (server(2)[:-40], "ends inside"),
+        (server(2).replace('SYSTEM "hwloc2.dtd"', '[<!ENTITY a "b">]'), "entity"),
+    ],
+)
+def test_refusals(text: str, reason: str) -> None:
+    with pytest.raises(ExchangeError, match=reason) as refusal:
+        read(text)
+    assert refusal.value.remedy

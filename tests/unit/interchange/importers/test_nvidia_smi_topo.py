@@ -1,0 +1,155 @@
+"""The matrix of nvidia-smi topo -m in the ways it gets pasted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from designer.design.document import Design
+from designer.errors import ExchangeError
+from designer.interchange.foreign.importer import Imported
+from designer.interchange.importing import read_any
+from designer.sources import Status
+
+TAIL = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
+
+
+def table(
+    names: Sequence[str], cells: Sequence[str], behind: Sequence[Sequence[str]], tail: Sequence[str] = TAIL
+) -> str:
+    """A matrix as the tool prints it; `cells` are the rows of the upper triangle, separated by blanks."""
+    upper = [row.split() for row in cells]
+    lines = ["\t" + "\t".join([*names, *tail])]
+    for i, name in enumerate(names):
+        row = [" X " if i == j else upper[min(i, j)][abs(i - j) - 1] for j in range(len(names))]
+        lines.append("\t".join([name, *row, *behind[i]]))
+    return "\n".join(lines) + "\n"
+
+
+SMALL = table(
+    ["GPU0", "GPU1", "NIC0", "NIC1"],
+    ["SYS PXB SYS", "SYS PIX", "SYS", ""],
+    [["0-15,32-47", "0", "", "N/A"], ["16-31,48-63", "1", "", "N/A"], ["", "", "", ""], ["", "", "", ""]],
+)
+SMALL += "\nLegend:\n\n  X    = Self\n  PIX  = Connection traversing at most a single PCIe bridge\n"
+SMALL += "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n"
+
+
+def read(text: str) -> Imported:
+    return read_any(text.encode(), "nvidia-smi-topo")
+
+
+def kinds(design: Design) -> Counter[str]:
+    return Counter(part.kind for part in design.parts.values())
+
+
+def graph(design: Design) -> set[tuple[str, str, str, int]]:
+    return {(v.kind, v.a, v.b, v.count) for v in design.links.values()}
+
+
+def complete(gpus: int, cell: str) -> str:
+    names = [f"GPU{n}" for n in range(gpus)]
+    rows = [" ".join([cell] * (gpus - 1 - n)) for n in range(gpus)]
+    return table(names, rows, [["0-7", "0", "", "N/A"]] * gpus)
+
+
+def test_small_matrix() -> None:
+    design = read(SMALL).design
+    assert kinds(design) == {"server": 1, "gpu": 2, "nic": 2, "numa": 2, "cpu": 2, "memory": 2, "pcie_switch": 2}
+    pcie = {(a, b) for kind, a, b, _ in graph(design) if kind == "pcie"}
+    assert pcie == {
+        ("numa0", "pcie_switch0"), ("pcie_switch0", "gpu0"), ("pcie_switch0", "nic0"),
+        ("numa1", "pcie_switch1"), ("pcie_switch1", "gpu1"), ("pcie_switch1", "nic1"),
+    }  # fmt: skip
+    assert design.parts["nic0"].name == "mlx5_0"
+    assert design.parts["gpu0"].attributes["cpus"] == "0-15,32-47"
+    assert all(v.status is Status.ASSUMED for v in design.links.values())
+    assert design.default_workload == "h2d"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.replace("\n", "\r\n"), lambda t: t.replace("\n", "\r"),
+        lambda t: "    " + t.replace("\n", "\n    "),
+        lambda t: t.replace("\tGPU0", "\t\x1b[4mGPU0", 1).replace("NUMA ID", "NUMA ID\x1b[0m", 1),
+        lambda t: "\x1b[4m" + t.replace("NUMA ID", "NUMA ID\x1b[0m", 1),
+        lambda t: "\x1b]0;title\x07\x1b[2J" + t, lambda t: "$ nvidia-smi topo -m\n" + t,
+        lambda t: t.replace("GPU0\tGPU1\tNIC0\tNIC1", "GPU0GPU1NIC0NIC1", 1), lambda t: t.lstrip("\t"),
+        lambda t: t.replace("CPU Affinity", "CPU    Affinity", 1), lambda t: t.replace("\t", "\u00a0\t\u00a0"),
+        lambda t: "\ufeff" + t, lambda t: t.replace(" X ", "X"), lambda t: t + "\n\n$ \n",
+    ],
+)  # fmt: skip
+def test_every_paste_reads_alike(change: object) -> None:
+    assert callable(change)
+    assert graph(read(change(SMALL)).design) == graph(read(SMALL).design)
+
+
+def test_tabs_turned_to_blanks() -> None:
+    wide = "\n".join(line.replace("\t\t", "\t").expandtabs(8) for line in SMALL.splitlines())
+    assert graph(read(wide).design) == graph(read(SMALL).design)
+
+
+def test_oldest_words() -> None:
+    old = table(["GPU0", "GPU1", "mlx4_0"], ["SOC PHB", "SOC", ""], [["0-5"], ["6-11"], []], ["CPU Affinity"])
+    design = read(old).design
+    assert kinds(design)["numa"] == 2
+    assert ("pcie", "numa0", "nic0", 1) in graph(design)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cell", "switches", "total"),
+    [(8, "NV12", 1, 96), (8, "NV18", 1, 144), (4, "NV18", 1, 72), (4, "NV4", 0, 24), (4, "NV6", 0, 36),
+     (2, "NV12", 0, 12), (16, "NV6", 1, 96), (8, "NV6", 1, 48), (3, "NV12", 1, 36)],
+)  # fmt: skip
+def test_fabric_or_direct(gpus: int, cell: str, switches: int, total: int) -> None:
+    design = read(complete(gpus, cell)).design
+    assert kinds(design)["nvswitch"] == switches
+    assert sum(v.count for v in design.links.values() if v.kind == "nvlink") == total
+    assert design.default_workload == "all-reduce"
+
+
+def test_empty_cpu_affinity_between_tabs() -> None:
+    text = table(["GPU0", "GPU1"], ["SYS", ""], [["", "0", "", "N/A"], ["", "1", "", "N/A"]])
+    assert {p.id for p in read(text).design.parts.values() if p.kind == "numa"} == {"numa0", "numa1"}
+
+
+def test_affinity_against_the_matrix_is_told() -> None:
+    text = table(["GPU0", "GPU1"], ["SYS", ""], [["0-7", "0", "", "N/A"], ["0-7", "0", "", "N/A"]])
+    assert "IMP-CONTRADICTION" in {f.code for f in read(text).findings}
+
+
+def test_nic_far_from_everything_gets_a_domain_of_its_own() -> None:
+    text = table(["GPU0", "NIC0"], ["SYS", ""], [["0-7", "3", "", "N/A"], []])
+    imported = read(text)
+    assert kinds(imported.design)["numa"] == 2
+    assert "IMP-DERIVED-NUMA" in {f.code for f in imported.findings}
+
+
+P2P = "\tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n GPU1\tOK\tX\t\n\nLegend:\n  CNS = Chipset not supported\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (P2P, "topo -p2p"),
+        (SMALL.replace("SYS\tPXB", "SYSPXB", 1), "glued"),
+        (SMALL.replace("GPU1\tSYS\t X \tSYS\tPIX", "GPU1\tSYS\t X \tSYS\n\tPIX", 1), "cells"),
+        (SMALL.replace("GPU1\tSYS\t X ", "GPU1\tNODE\t X ", 1), "GPU1 to GPU0 says NODE"),
+        (SMALL.replace("GPU0\t X \tSYS", "GPU0\tSYS\t X ", 1), "with itself is SYS"),
+        (SMALL.replace("GPU0\t X \tSYS", "GPU0\t X \tABC", 1), "not a connection"),
+        ("\n".join(line for line in SMALL.splitlines() if not line.startswith("NIC1\t")), "rows are missing: NIC1"),
+        (SMALL + SMALL, "second table|comes twice"),
+        (SMALL.replace("NIC1\tCPU", "NIC0\tCPU", 1), "names NIC0 twice"),
+        ("Legend:\n\n  X    = Self\n", "no header"),
+        ("\tGPU0\tGPU1\n", "rows are missing"),
+        (complete(300, "SYS"), "more than 256"),
+    ],
+)
+def test_refusals(text: str, reason: str) -> None:
+    with pytest.raises(ExchangeError, match=reason) as refusal:
+        read(text)
+    assert refusal.value.remedy or reason.startswith("more than")
+    assert refusal.value.file

@@ -1,0 +1,185 @@
+"""Hugging Face configurations: real ones read, hostile and broken ones refused with a reason."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.errors import ExchangeError
+from designer.workload.huggingface import parse_config, read_config
+from tests.real import real_files
+
+PLAIN = {
+    "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 1000,
+    "intermediate_size": 256,
+}  # fmt: skip
+#: billions of parameters, all and per token, of the real files by name
+REAL = {
+    "codellama-34b-instruct": (33.74, 33.74), "deepseek-v2-lite": (15.71, 2.66), "deepseek-v3": (671.0, 37.55),
+    "gpt-oss-20b": (20.91, 4.19), "gpt2": (0.124, 0.124), "llama-2-7b": (6.738, 6.738),
+    "llama-3.1-70b-instruct": (70.55, 70.55), "llama-4-scout": (107.8, 17.17), "mixtral-8x7b-v0.1": (46.70, 12.88),
+    "qwen2.5-7b-instruct": (7.616, 7.616), "qwen3-30b-a3b": (30.53, 3.353),
+}  # fmt: skip
+
+
+def text(**changes: object) -> str:
+    return json.dumps({key: value for key, value in (PLAIN | changes).items() if value != "absent"})
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("file", real_files("hf_config/*.json"), ids=lambda file: file.stem)
+def test_real_configurations_read(file: Path) -> None:
+    found = read_config(file)
+    total, active = REAL[file.stem]
+    assert found.shape.parameters / 1e9 == pytest.approx(total, rel=0.005)
+    assert found.shape.active_parameters / 1e9 == pytest.approx(active, rel=0.005)
+    assert found.assumptions == ()
+    assert found.context_length >= 1024
+
+
+def test_the_real_configurations_are_there_or_said_to_be_missing() -> None:
+    files = real_files("hf_config/*.json")
+    if not files:
+        pytest.skip("no real configurations beside the checkout")
+    assert {file.stem for file in files} == set(REAL)
+
+
+def test_absent_and_null_mean_the_same() -> None:
+    plain = parse_config(text(num_key_value_heads="absent"), "m").shape
+    assert parse_config(text(num_key_value_heads=None), "m").shape == plain
+    assert plain.kv_heads == 4
+    assert parse_config(text(num_key_value_heads=1), "m").shape.kv_heads == 1
+
+
+def test_old_names_and_a_null_inner_width() -> None:
+    old = {
+        "model_type": "gpt2",
+        "n_layer": 2,
+        "n_embd": 64,
+        "n_head": 4,
+        "vocab_size": 100,
+        "n_inner": None,
+        "n_positions": 32,
+    }
+    shape = parse_config(json.dumps(old), "m").shape
+    assert (shape.layers, shape.hidden, shape.ffn, shape.gated, shape.tied, shape.positions) == (
+        2,
+        64,
+        256,
+        False,
+        True,
+        32,
+    )
+
+
+def test_line_ends_and_byte_order_mark_do_not_matter(tmp_path: Path) -> None:
+    pretty = json.dumps(PLAIN, indent=1)
+    expected = parse_config(pretty, "config").shape
+    file = tmp_path / "m" / "config.json"
+    file.parent.mkdir()
+    file.write_bytes(b"\xef\xbb\xbf" + pretty.replace("\n", "\r\n").encode())
+    assert read_config(file).shape.parameters == expected.parameters
+    assert read_config(file).shape.name == "m"
+
+
+def test_an_unknown_architecture_is_read_and_said_so() -> None:
+    found = parse_config(text(model_type="zeppelin"), "m")
+    assert found.shape.gated
+    assert any("zeppelin" in note for note in found.assumptions)
+
+
+def test_a_multimodal_file_is_read_inside() -> None:
+    outer = {"model_type": "whale", "text_config": PLAIN | {"model_type": "llama_text"}, "torch_dtype": "bfloat16"}
+    found = parse_config(json.dumps(outer), "m")
+    assert found.shape.layers == 2
+    assert found.number_format == "bfloat16"
+
+
+def test_experts_and_their_width() -> None:
+    shape = parse_config(text(num_local_experts=8, num_experts_per_tok=2, model_type="mixtral"), "m").shape
+    assert (shape.experts, shape.experts_per_token, shape.expert_ffn, shape.moe_layers) == (8, 2, 256, 2)
+    first = parse_config(
+        text(n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=32, first_k_dense_replace=1), "m"
+    ).shape
+    assert (first.expert_ffn, first.ffn, first.moe_layers) == (32, 256, 1)
+
+
+def test_windows_by_layer_kind() -> None:
+    kinds = ["sliding_attention", "full_attention"]
+    shape = parse_config(text(sliding_window=16, layer_types=kinds), "m").shape
+    assert (shape.window, shape.windowed_layers) == (16, 1)
+    assert parse_config(text(sliding_window=16, use_sliding_window=False), "m").shape.window == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("", "JSON"),
+        ("{", "JSON"),
+        ("[]", "list"),
+        ("3", "int"),
+        ('{"a": 1,}', "JSON"),
+        ('{"num_hidden_layers": NaN}', "NaN"),
+        ('{"num_hidden_layers": Infinity}', "Infinity"),
+        ('{"a": 1, "a": 2}', "twice"),
+        ("[" * 100_000, "nested"),
+        ('{"a":' * 100_000, "nested"),
+        ("{}", "num_hidden_layers"),
+        (text(num_hidden_layers="many"), "many"),
+        (text(num_hidden_layers=True), "num_hidden_layers"),
+        (text(num_hidden_layers=2.5), "2.5"),
+        (text(num_hidden_layers=-1), "num_hidden_layers"),
+        (text(num_hidden_layers=10**18), "num_hidden_layers"),
+        (text(hidden_size=1e300), "hidden_size"),
+        (text(hidden_size=65), "head_dim"),
+        (text(num_key_value_heads=3), "num_key_value_heads"),
+        (text(vocab_size="absent"), "vocab"),
+        (text(hybrid_override_pattern="M-M*"), "state-space"),
+        (text(layer_types=["mamba", "attention"]), "state-space"),
+        (text(kv_lora_rank=8), "qk_nope_head_dim"),
+        (text(text_config={"model_type": "x"}), "text_config"),
+        ("x" * (40 * 2**20), "too many"),
+    ],
+    ids=lambda value: value[:30] if isinstance(value, str) else None,
+)
+def test_broken_and_hostile_files_are_refused_with_a_reason(content: str, word: str) -> None:
+    with pytest.raises(ExchangeError) as refused:
+        parse_config(content, "m")
+    assert word in str(refused.value)
+    assert refused.value.remedy
+
+
+def test_whole_numbers_written_as_decimals_are_read() -> None:
+    assert parse_config(text(num_hidden_layers=2.0), "m").shape.layers == 2
+
+
+def test_a_missing_or_binary_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExchangeError, match="not a file"):
+        read_config(tmp_path / "config.json")
+    with pytest.raises(ExchangeError, match="not a file"):
+        read_config(tmp_path)
+    binary = tmp_path / "config.json"
+    binary.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(ExchangeError, match="UTF-8"):
+        read_config(binary)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-10, 10**9) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*PLAIN, "text_config", "layer_types", "num_local_experts", "head_dim"]), _JSON))
+def test_any_object_is_read_or_refused(changes: dict[str, object]) -> None:
+    """Never anything but a result or an ``ExchangeError``."""
+    try:
+        found = parse_config(json.dumps(PLAIN | changes), "m")
+    except ExchangeError as refused:
+        remedy = refused.remedy
+    else:
+        remedy = "none needed" if found.shape.parameters > 0 else None
+    assert remedy

@@ -1,0 +1,57 @@
+"""Every template under each of its workloads: proven, bounded, explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from designer.analysis import transfers
+from designer.analysis.flows import check, solve
+from designer.analysis.results import ChannelLoads
+from designer.analysis.study import analyze
+from designer.findings import Severity
+from designer.interchange.templates import list_templates, open_design
+
+CASES = [(t.id, w) for t in list_templates() for w in open_design(t.id).workloads if t.gpus <= 2048]
+
+
+def test_there_are_templates():
+    assert len(list_templates()) >= 40
+
+
+@pytest.mark.parametrize(("template", "workload"), CASES, ids=lambda x: x)
+def test_template(template: str, workload: str, monkeypatch: pytest.MonkeyPatch):
+    solved: list[Any] = []
+
+    def watched(incidence: Any) -> Any:
+        answer = solve(incidence)
+        solved.append((incidence, answer))
+        return answer
+
+    monkeypatch.setattr(transfers, "solve", watched)
+    design = open_design(template)
+    found = analyze(design, [workload], curves=False)
+    (result,) = found.workloads
+    for incidence, answer in solved:
+        proof = check(incidence, answer.rate)
+        assert proof.ok
+        assert proof.worst_overload <= 1e-9
+    assert solved or design.workloads[workload].kind != "transfer"
+    assert not [f for f in (*found.findings, *result.findings) if f.severity is Severity.ERROR]
+    assert result.metrics
+    for name, metric in result.metrics.items():
+        assert 0 < metric.low <= metric.value <= metric.high < float("inf"), name
+        assert metric.sources, name
+    assert result.binding
+    assert all(b.id and b.label and b.why for b in result.binding)
+    for loads in found.loads.values():
+        _bounded(loads)
+
+
+def _bounded(loads: ChannelLoads) -> None:
+    assert (loads.load >= 0).all()
+    assert np.isfinite(loads.load).all()
+    assert loads.utilization.max() <= 1 + 1e-6
+    assert ((loads.load > 0) <= (loads.utilization > 0)).all()
