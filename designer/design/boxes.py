@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from designer.design.address import Address, Ref
 from designer.design.arrange.plan import Plan, group_kind, plan
-from designer.design.arrange.sizes import HEADER, OPEN_GROUP, PADDING
+from designer.design.arrange.sizes import GRID, HEADER, OPEN_GROUP, PADDING
 from designer.design.document import Block
 
 Float = npt.NDArray[np.float64]
@@ -145,25 +145,41 @@ def _make_room(
 
 
 def _push(base: Plan, offset: Float, low: Float, high: Float, children: Int) -> tuple[float, float]:
-    """Move the things of one container apart; how much wider and higher the container gets."""
+    """Move the things of one container apart; how much wider and higher the container gets.
+
+    What stands beside a grown thing moves by all it grew; what stands above or below it, as far as its middle is
+    along it, so that it stays over the same place. Then order decides: nothing comes nearer to what was before it.
+    """
     growth: list[float] = []
     for axis in (0, 1):
         start = base.offset[children, axis] + base.low[children, axis]
         stop = base.offset[children, axis] + base.high[children, axis]
         before = base.low[children, axis] - low[children, axis]
         more = (high - low - base.high + base.low)[children, axis]
-        by_stop = np.argsort(stop, kind="stable")
-        moved = np.zeros(len(children))
-        pushed, k, furthest = 0.0, 0, 0.0
-        for i in np.argsort(start, kind="stable"):
-            while k < len(by_stop) and stop[by_stop[k]] <= start[i] and by_stop[k] != i:
-                pushed = max(pushed, moved[by_stop[k]] + more[by_stop[k]])
-                k += 1
-            moved[i] = pushed
-            furthest = max(furthest, moved[i] + more[i])
+        least = np.zeros(len(children))
+        strict = _kept_apart(start, stop, more, least)
+        middle = (start + stop) / 2
+        for k in np.flatnonzero(more > 0):
+            share = np.clip((middle - start[k]) / (stop[k] - start[k]), 0, 1)
+            wish = np.floor((strict[k] + more[k] * share) / GRID) * GRID
+            least = np.where((middle > start[k]) & (np.arange(len(children)) != k), np.maximum(least, wish), least)
+        moved = _kept_apart(start, stop, more, least)
         offset[children, axis] = base.offset[children, axis] + moved + before
-        growth.append(furthest)
+        growth.append(float((moved + more).max(initial=0.0)))
     return growth[0], growth[1]
+
+
+def _kept_apart(start: Float, stop: Float, more: Float, least: Float) -> Float:
+    """The smallest moves, at least `least`, that keep every thing behind those that ended before it, now grown."""
+    by_stop = np.argsort(stop, kind="stable")
+    moved = least.copy()
+    pushed, k = 0.0, 0
+    for i in np.argsort(start, kind="stable"):
+        while k < len(by_stop) and stop[by_stop[k]] <= start[i]:
+            pushed = max(pushed, moved[by_stop[k]] + more[by_stop[k]])
+            k += 1
+        moved[i] = max(moved[i], pushed)
+    return moved
 
 
 def _assemble(

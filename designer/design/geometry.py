@@ -6,229 +6,32 @@ Boxes stand in painter's order, containers before their contents, so the content
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.catalog.parttype import Capability, Domain, PartKind, link_kinds, part_kinds
-from designer.design.address import Address, Ref, block_at
-from designer.design.arrange.sizes import card_size
+from designer.catalog.parttype import Domain
+from designer.design.address import BLOCK_COLLECTIONS, Address, Ref, block_at, collection
+from designer.design.arrange.roles import link_domain
+from designer.design.arrange.sizes import CONTAINER, card_size
 from designer.design.boxes import Boxes, boxes_of
-from designer.design.diff import Diff
-from designer.design.document import Annotation, Block, Design, Group, Part
-from designer.design.query import count_kinds
-from designer.design.routes import CURVE, route
-from designer.design.wires import WireLink, Wires, wires_of
-from designer.sources import Status
+from designer.design.diff import Diff, changed_fields
+from designer.design.document import Annotation, Block, Design, Group, Link, Part
+from designer.design.drawn import STATUSES, Geometry, GroupAddress, summary
+from designer.design.moves import Scene, blocked_wires, moved
+from designer.design.routes import route
+from designer.design.wires import Wires, rates_match, wires_of
+
+__all__ = ["STATUSES", "Geometry", "GroupAddress", "lay_out", "opened_in", "summary", "update"]
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: the open groups of a picture: addresses of the blocks they show, ``(("pods", None), ("servers", 3))`` for one server
-GroupAddress = Address
-STATUSES: Final = tuple(Status)
-#: what is told first of what a group holds: capability and, of switches, what they join
-_TOLD: Final = (
-    (Capability.ACCELERATE, None), (Capability.CONTAIN, None), (Capability.SWITCH, Domain.NETWORK),
-    (Capability.ATTACH, None), (Capability.STORE, None), (Capability.SWITCH, Domain.ACCELERATOR),
-)  # fmt: skip
-#: more pairs of wire and box than this are not looked at for boxes in the way
-_PAIRS: Final = 4_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Geometry:
-    """All boxes and wires of a picture. Coordinates and extents are scene units (pixels at 1:1), y grows downwards.
-
-    Parameters
-    ----------
-    rect : (n, 4) x, y, width, height
-    origin : (n, 2) where the positions of a box's contents count from
-    shift : (n, 2) how far a box stands from its place in the document to make room for open groups
-    kind : (n,) number in ``kinds``: part kinds, and "group", "note", "frame"; a group of one part has that part's kind
-    parent, last, depth : (n,) number of the container or −1; number behind the contents; nesting depth
-    is_container : (n,) whether the box is drawn open, around its contents
-    is_group : (n,) whether it is a group of ``replicas``
-    member : (n,) member that an open group shows, −1 for what all share
-    placed : (n,) whether the document gives the position
-    block : (n,) number in ``blocks`` of the address of the block the thing is in
-    refs : what each box shows
-    wire_a, wire_b : (m,) boxes at both ends
-    wire_kind : (m,) number in ``wire_kinds``
-    wire_count : (m,) links in the bundle
-    wire_capacity : (m,) raw capacity of the bundle per direction [B/s]
-    wire_status : (m,) number in ``STATUSES`` of the least sure link; assumed ones are drawn dashed
-    wire_shape : (m,) STRAIGHT, ELBOW or CURVE of ``designer.design.routes``
-    wire_route : (m, 4, 2) the four points of each wire
-    """
-
-    design: Design
-    opened: frozenset[GroupAddress]
-    rect: Float
-    origin: Float
-    shift: Float
-    kind: Int
-    kinds: tuple[str, ...]
-    parent: Int
-    last: Int
-    depth: Int
-    is_container: Bool
-    is_group: Bool
-    replicas: Int
-    member: Int
-    placed: Bool
-    block: Int
-    blocks: tuple[Address, ...]
-    refs: Sequence[Ref]
-    wire_a: Int
-    wire_b: Int
-    wire_kind: Int
-    wire_kinds: tuple[str, ...]
-    wire_count: Int
-    wire_capacity: Float
-    wire_status: Int
-    wire_shape: Int
-    wire_route: Float
-    boxes: Boxes = field(repr=False)
-    wires: Wires = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.refs)
-
-    @property
-    def n_wires(self) -> int:
-        """Number of wires."""
-        return len(self.wire_a)
-
-    @property
-    def n_behind(self) -> int:
-        """How many frames stand in front of the boxes of parts and groups, drawn behind them."""
-        return sum(a.style == "frame" for a in self.design.annotations.values())
-
-    def address(self, box: int) -> tuple[Address, Ref]:
-        """Address of the block a box is drawn in, and what it shows there."""
-        return self.blocks[int(self.block[box])], self.refs[box]
-
-    def content_address(self, box: int) -> Address:
-        """Address of the block that stands inside an open group; else of the block the box is in."""
-        within, ref = self.address(box)
-        if ref.what != "groups" or not self.is_container[box]:
-            return within
-        return (*within, (ref.id, None if self.member[box] < 0 else int(self.member[box])))
-
-    @cached_property
-    def _numbers(self) -> Mapping[tuple[int, Ref], int]:
-        return {(block, ref): i for i, (block, ref) in enumerate(zip(self.block.tolist(), self.refs, strict=True))}
-
-    def box_of(self, within: Address, ref: Ref) -> int | None:
-        """Number of the box that shows a thing; None if it is not drawn."""
-        try:
-            block = self.blocks.index(within)
-        except ValueError:
-            return None
-        return self._numbers.get((block, ref))
-
-    def thing(self, box: int) -> Part | Group | Annotation:
-        """What a box shows."""
-        within, ref = self.address(box)
-        if ref.what == "annotations":
-            return self.design.annotations[ref.id]
-        block = self._content(within)
-        return block.parts[ref.id] if ref.what == "parts" else block.groups[ref.id]
-
-    def _content(self, within: Address) -> Block:
-        return block_at(self.design, within) if within else self.design
-
-    def label(self, box: int) -> str:
-        """Name of what a box shows, for people."""
-        thing = self.thing(box)
-        return thing.text if isinstance(thing, Annotation) else thing.label
-
-    def detail(self, box: int) -> str:
-        """Second line of a card: the product, or what a group or closed container holds."""
-        thing = self.thing(box)
-        if isinstance(thing, Annotation):
-            return ""
-        if isinstance(thing, Group):
-            if self.is_container[box]:
-                shown = int(self.member[box])
-                return f"each of {thing.replicas}" if shown < 0 else f"member {shown} of {thing.replicas}"
-            content = thing.content
-            if len(content.parts) == 1 and not content.groups:
-                return self._product_of(next(iter(content.parts.values())))
-            return summary(content)
-        return self._product_of(thing)
-
-    def _product_of(self, part: Part) -> str:
-        """The product a part is, without the vendor's name."""
-        part_type = self.design.type_of(part)
-        if part_type is None:
-            return part.attributes.get("product", "")
-        return part_type.title.removeprefix(f"{part_type.vendor} ") if part_type.vendor else part_type.title
-
-    def wire_links(self, wire: int) -> tuple[Address, tuple[WireLink, ...]]:
-        """Address of the block a wire is drawn in, and the links and wirings it stands for."""
-        return self.blocks[int(self.wires.block[wire])], self.wires.links[wire]
-
-    def bounds(self) -> tuple[float, float, float, float]:
-        """x, y, width and height of the whole picture; zeros when there is nothing."""
-        if not len(self):
-            return 0.0, 0.0, 0.0, 0.0
-        low = self.rect[:, :2].min(axis=0)
-        high = (self.rect[:, :2] + self.rect[:, 2:]).max(axis=0)
-        if self.n_wires:
-            reach = self.wire_route.copy()
-            bend = self.wire_shape == CURVE
-            ends = (reach[bend, :1] + reach[bend, 3:]) / 2
-            reach[bend, 1:3] = ends + (reach[bend, 1:3] - ends) * 0.75  # curves stay short of their control points
-            low = np.minimum(low, reach.min(axis=(0, 1)))
-            high = np.maximum(high, reach.max(axis=(0, 1)))
-        return float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1])
-
-    def at(self, x: float, y: float) -> int | None:
-        """The innermost box at a point, the one drawn last; None on empty canvas."""
-        r = self.rect
-        hit = np.flatnonzero((r[:, 0] <= x) & (x <= r[:, 0] + r[:, 2]) & (r[:, 1] <= y) & (y <= r[:, 1] + r[:, 3]))
-        return int(hit[-1]) if len(hit) else None
-
-    def position(self, box: int) -> tuple[int, int]:
-        """Position of a box as a document would give it: relative to its container, open groups closed."""
-        above = int(self.parent[box])
-        base = self.origin[above] if above >= 0 else np.zeros(2)
-        x, y = self.origin[box] - base - self.shift[box]
-        return round(float(x)), round(float(y))
-
-
-def summary(block: Block) -> str:
-    """What a block holds, in a few words: ``8 GPUs · 10 NICs · 2 CPUs``; what computes and joins comes first."""
-    counts = count_kinds(block)
-    known = part_kinds()
-
-    def rank(name: str) -> tuple[int, int, str]:
-        kind = known.get(name)
-        if kind is None:
-            return len(_TOLD), 0, name
-        told = (n for n, (has, domain) in enumerate(_TOLD) if has in kind.capabilities and _is_in(kind, domain))
-        return next(told, len(_TOLD)), kind.order, name
-
-    words: list[str] = []
-    for name in sorted(counts, key=rank):
-        kind = known.get(name)
-        many = counts[name]
-        if many == 1 and kind is not None and Capability.CONTAIN in kind.capabilities and len(counts) > 1:
-            continue  # a group of servers need not say that each is one
-        word = name.replace("_", " ") if kind is None else kind.title if many == 1 else kind.plural
-        words.append(f"{many} {word}")
-    return " · ".join(words[:3])
-
-
-def _is_in(kind: PartKind, domain: Domain | None) -> bool:
-    return domain is None or kind.passes(domain, domain)
+#: fields of parts and groups that change no box, or move it
+_HARMLESS: Final = frozenset({"position", "name", "overrides", "attributes", "note", "type"})
 
 
 def opened_in(design: Design) -> frozenset[GroupAddress]:
@@ -267,8 +70,111 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
     changes
         What changed from the design of `geometry` to `design`.
     """
+    assert changes.before is geometry.design
     assert changes.after is design
-    return lay_out(design, geometry.opened)
+    moves = _moves(geometry, changes)
+    if moves is None:
+        return lay_out(design, geometry.opened)
+    if changes["annotations"]:
+        if moves:
+            return lay_out(design, geometry.opened)
+        return _dressed(design, geometry.opened, geometry.boxes, geometry.wires)
+    scene = moved(_scene(geometry), moves) if moves else _scene(geometry)
+    if scene is None:
+        return lay_out(design, geometry.opened)
+    made = replace(
+        geometry, design=design, rect=scene.rect, origin=scene.origin, wire_route=scene.routes,
+        wire_shape=scene.shapes, wire_blocked=scene.blocked, memory={**geometry.memory, "scene": scene},
+    )  # fmt: skip
+    return _frozen(made)
+
+
+def _moves(geometry: Geometry, changes: Diff) -> dict[int, tuple[float, float]] | None:
+    """Which boxes move by how much, if that is all that changes the picture; else None."""
+    found: dict[int, tuple[float, float]] = {}
+    for within, block in changes.blocks.items():
+        shown = [n for n, address in enumerate(geometry.blocks) if _shows(geometry.design, address, within)]
+        before, after = block_at(changes.before, within), block_at(changes.after, within)
+        for what in BLOCK_COLLECTIONS:
+            changed = block[what]
+            if changed.added or changed.removed:
+                return None
+            for item_id in changed.changed:
+                move = _move(collection(before, what)[item_id], collection(after, what)[item_id])
+                if move is None:
+                    return None
+                for number in shown if move != (0, 0) else ():
+                    box = geometry.numbers.get((number, Ref(what, item_id)))
+                    if box is not None:
+                        found[box] = move
+    return found if _may_move(geometry, list(found)) else None
+
+
+def _move(old: object, new: object) -> tuple[int, int] | None:
+    """How far a thing moved, if nothing else changed that shows in boxes and wires; else None."""
+    if isinstance(old, Link) and isinstance(new, Link):
+        return (0, 0) if rates_match(old, new) else None
+    if not (isinstance(old, Part | Group) and isinstance(new, Part | Group)):
+        return None
+    if set(changed_fields(old, new)) - _HARMLESS:
+        return None
+    if isinstance(old, Group) and isinstance(new, Group) and old.exceptions.keys() != new.exceptions.keys():
+        return None
+    if old.position == new.position:
+        return (0, 0)
+    if old.position is None or new.position is None:
+        return None
+    return new.position.x - old.position.x, new.position.y - old.position.y
+
+
+def _shows(design: Design, address: Address, within: Address) -> bool:
+    """Whether the block shown at `address` is the one at `within`, possibly as a member like all others."""
+    if len(address) != len(within):
+        return False
+    block: Block = design
+    for (group_id, member), (other_id, other) in zip(address, within, strict=True):
+        if group_id != other_id:
+            return False
+        group = block.groups[group_id]
+        if member != other and not (other is None and member not in group.exceptions):
+            return False
+        block = group.content if member is None else group.member(member)
+    return True
+
+
+def _may_move(geometry: Geometry, boxes: list[int]) -> bool:
+    """Whether boxes stand among things that stay where they are: placed ones, no open groups."""
+    for container in {int(geometry.parent[box]) for box in boxes}:
+        around = geometry.parent == container
+        if (around & (geometry.is_group & geometry.is_container | ~geometry.placed)).any():
+            return False
+    return True
+
+
+def _scene(geometry: Geometry) -> Scene:
+    """What moving boxes needs to know; remembered, for the next step of a drag."""
+    known = geometry.memory.get("scene")
+    if isinstance(known, Scene):
+        return known
+    n = len(geometry)
+    opened = geometry.is_group & geometry.is_container
+    loose = np.zeros(n + 1, dtype=bool)  # by container, the last for the top: contents depend on each other
+    np.logical_or.at(loose, geometry.parent, opened | ~geometry.placed)
+    least = np.empty((n, 2))
+    least[:] = CONTAINER
+    for box in np.flatnonzero(geometry.is_container).tolist():
+        thing = geometry.thing(box)
+        if isinstance(thing, Part) and thing.size is not None:
+            least[box] = (thing.size.width, thing.size.height)
+    wired = np.array([bool(geometry.content(a).wirings) for a in geometry.blocks], dtype=bool)[geometry.block]
+    elbow = _hosts(geometry.wire_kinds, geometry.wire_kind)
+    parent = geometry.parent
+    scene = geometry.memory["scene"] = Scene(
+        geometry.rect, geometry.origin, geometry.parent, geometry.last, opened | loose[geometry.parent] | wired, least,
+        geometry.wire_a, geometry.wire_b, parent[geometry.wire_a] == parent[geometry.wire_b], elbow,
+        geometry.wire_blocked, np.flatnonzero(~elbow), geometry.wire_route, geometry.wire_shape,
+    )  # fmt: skip
+    return scene
 
 
 def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wires: Wires) -> Geometry:
@@ -300,7 +206,8 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wire
     is_group = np.array([ref.what == "groups" for ref in refs], dtype=bool)
     a, b = wires.a + before, wires.b + before
     wire_kind = np.array([wire_codes[k] for k in wires.kinds], dtype=np.int64)
-    routes, shapes = _routed(rect, parent, a, b, wire_kinds, wire_kind)
+    blocked = blocked_wires(rect, parent, a, b, np.arange(len(a)))
+    routes, shapes = route(rect, a, b, _hosts(wire_kinds, wire_kind), blocked)
     made = Geometry(
         design=design, opened=opened, rect=rect, origin=origin, shift=shift,
         kind=np.array([codes[name] for name in names], dtype=np.int64), kinds=kinds,
@@ -309,11 +216,9 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wire
         placed=spread(boxes.placed, 1).astype(bool), block=spread(boxes.block, 0), blocks=boxes.blocks, refs=refs,
         wire_a=a, wire_b=b, wire_kind=wire_kind, wire_kinds=wire_kinds, wire_count=wires.count,
         wire_capacity=wires.capacity, wire_status=wires.status, wire_shape=shapes, wire_route=routes,
-        boxes=boxes, wires=wires,
+        wire_blocked=blocked, boxes=boxes, wires=wires,
     )  # fmt: skip
-    for array in (made.rect, made.origin, made.shift, made.parent, made.last, made.wire_route, made.wire_shape):
-        array.setflags(write=False)
-    return made
+    return _frozen(made)
 
 
 def _framed(values: Float, back: list[Annotation], front: list[Annotation]) -> Float:
@@ -330,31 +235,13 @@ def _framed(values: Float, back: list[Annotation], front: list[Annotation]) -> F
     return np.concatenate([rows[0], values, rows[1]])
 
 
-def _routed(rect: Float, parent: Int, a: Int, b: Int, wire_kinds: tuple[str, ...], wire_kind: Int) -> tuple[Float, Int]:
-    hosts = [link_kinds()[k].domain is Domain.HOST if k in link_kinds() else False for k in wire_kinds]
-    elbow = np.array(hosts, dtype=bool)[wire_kind] if len(wire_kind) else np.zeros(0, dtype=bool)
-    return route(rect, a, b, elbow, _blocked(rect, parent, a, b))
+def _hosts(kinds: tuple[str, ...], kind: Int) -> Bool:
+    """Which wires belong to a host, by the kind of each: those are drawn with right angles."""
+    known = [link_domain(name) is Domain.HOST for name in kinds]
+    return np.array(known, dtype=bool)[kind] if len(kind) else np.zeros(0, dtype=bool)
 
 
-def _blocked(rect: Float, parent: Int, a: Int, b: Int) -> Bool:
-    """Whether a box of the same container stands between the two ends of a wire along a row. : (m,)"""
-    blocked = np.zeros(len(a), dtype=bool)
-    top, bottom = rect[:, 1], rect[:, 1] + rect[:, 3]
-    row = np.flatnonzero((top[a] < bottom[b]) & (top[b] < bottom[a]) & (parent[a] == parent[b]))
-    for container in np.unique(parent[a[row]]) if len(row) else ():
-        wires = row[parent[a[row]] == container]
-        others = np.flatnonzero(parent == container)
-        if len(wires) * len(others) > _PAIRS:
-            blocked[wires] = True
-            continue
-        left = np.minimum(rect[a, 0] + rect[a, 2], rect[b, 0] + rect[b, 2])[wires]
-        right = np.maximum(rect[a, 0], rect[b, 0])[wires]
-        y = (np.maximum(top[a], top[b]) + np.minimum(bottom[a], bottom[b]))[wires] / 2
-        between = (
-            (rect[others, 0] < right[:, None])
-            & (rect[others, 0] + rect[others, 2] > left[:, None])
-            & (top[others] < y[:, None])
-            & (bottom[others] > y[:, None])
-        )
-        blocked[wires] = between.any(axis=1)
-    return blocked
+def _frozen(geometry: Geometry) -> Geometry:
+    for name in ("rect", "origin", "shift", "parent", "last", "wire_route", "wire_shape", "wire_blocked"):
+        getattr(geometry, name).setflags(write=False)
+    return geometry

@@ -93,7 +93,6 @@ def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
     """Where wires touch their boxes: first all ends at `a`, then all at `b`. : (2m, 2)"""
     box, side = np.concatenate([a, b]), np.concatenate([side_a, side_b])
     other = rect[np.concatenate([b, a])]
-    centre = rect[:, :2] + rect[:, 2:] / 2
     aim = other[:, :2] + other[:, 2:] / 2
     along = np.where(side % 2 == 1, 0, 1)  # top and bottom run along x
     towards = np.take_along_axis(aim, along[:, None], axis=1)[:, 0]
@@ -102,10 +101,10 @@ def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
     length = np.take_along_axis(rect[box, 2:], along[:, None], axis=1)[:, 0]
     step = np.minimum(_STEP, length * _SPREAD / many)
     place = (rank - (many - 1) / 2) * step
-    ends = centre[box].copy()
+    r = rect[box]
+    ends = r[:, :2] + r[:, 2:] / 2
     rows = np.arange(len(box))
     ends[rows, along] += place
-    r = rect[box]
     ends[side == LEFT, 0] = r[side == LEFT, 0]
     ends[side == RIGHT, 0] = (r[:, 0] + r[:, 2])[side == RIGHT]
     ends[side == TOP, 1] = r[side == TOP, 1]
@@ -138,34 +137,50 @@ def _hung(rect: Float, upper: Int, lower: Int, points: Float, from_a: Bool) -> F
 
 def _behind(rect: Float, upper: Int, lower: Int) -> Bool:
     """Whether another box that hangs from the same upper one stands above the middle of a lower box."""
+    one, other = _pairs(upper)
+    r, s = rect[lower[one]], rect[lower[other]]
+    middle = r[:, 0] + r[:, 2] / 2
+    hides = (s[:, 1] + s[:, 3] <= r[:, 1]) & (s[:, 0] < middle) & (s[:, 0] + s[:, 2] > middle)
     found = np.zeros(len(upper), dtype=bool)
-    boxes, many = np.unique(upper, return_counts=True)
-    for box in boxes[(many > 1) & (many <= _MANY)]:
-        mine = np.flatnonzero(upper == box)
-        r = rect[lower[mine]]
-        middle = r[:, 0] + r[:, 2] / 2
-        above = r[:, 1] + r[:, 3] <= r[:, 1][:, None]
-        over = (r[:, 0] < middle[:, None]) & (r[:, 0] + r[:, 2] > middle[:, None])
-        found[mine] = (above & over).any(axis=1)
+    found[one[hides]] = True
     return found
+
+
+def _pairs(key: Int) -> tuple[Int, Int]:
+    """All ordered pairs of rows with the same key; keys of very many rows are left out."""
+    order = np.argsort(key, kind="stable")
+    sorted_key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]])) if len(order) else order
+    sizes = np.diff(np.concatenate([starts, [len(order)]]))
+    keep = (sizes > 1) & (sizes <= _MANY)
+    starts, sizes = starts[keep], sizes[keep]
+    squares = sizes * sizes
+    size, start = np.repeat(sizes, squares), np.repeat(starts, squares)
+    within = np.arange(int(squares.sum())) - np.repeat(np.cumsum(squares) - squares, squares)
+    return order[start + within // size], order[start + within % size]
 
 
 def _ports(upper: Int, target: Float, spread: Float, fixed: Float, left: Float, right: Float) -> Float:
     """Where wires leave the bottoms of upper boxes: `fixed` where that is a number, the others left and right of it."""
-    x = np.where(np.isnan(fixed), spread, fixed)
     given = ~np.isnan(fixed)
-    for box in np.unique(upper[given]):
-        mine = upper == box
-        low, high = np.nanmin(fixed[mine]), np.nanmax(fixed[mine])
-        centre = (left[mine][0] + right[mine][0]) / 2
-        before = np.flatnonzero(mine & ~given & (target <= centre))
-        behind = np.flatnonzero(mine & ~given & (target > centre))
-        for wires, edge, limit, sign in ((before, low, left[mine][0], -1), (behind, high, right[mine][0], 1)):
-            if len(wires):
-                step = min(_STEP, max(abs(limit - edge) - 4, 0) / len(wires))
-                order = wires[np.argsort(sign * target[wires], kind="stable")]
-                x[order] = edge + sign * step * (np.arange(len(order)) + 1)
-    return x
+    low, high = _extremes(upper, np.where(given, fixed, np.inf), np.where(given, fixed, -np.inf))
+    behind = target > (left + right) / 2
+    edge, limit = np.where(behind, high, low), np.where(behind, right, left)
+    sign = np.where(behind, 1.0, -1.0)
+    loose = ~given & np.isfinite(edge)
+    rank, many = _ranks(np.where(loose, 2 * upper + behind, -1), sign * target)
+    reach = np.maximum(np.abs(np.where(loose, limit - edge, 0.0)) - _EDGE, 0.0)
+    beside = np.where(loose, edge, 0.0) + sign * np.minimum(_STEP, reach / many) * (rank + 1)
+    return np.where(given, fixed, np.where(loose, beside, spread))
+
+
+def _extremes(key: Int, low: Float, high: Float) -> tuple[Float, Float]:
+    """For each row the smallest `low` and largest `high` among those with the same key."""
+    boxes, row = np.unique(key, return_inverse=True)
+    least, most = np.full(len(boxes), np.inf), np.full(len(boxes), -np.inf)
+    np.minimum.at(least, row, low)
+    np.maximum.at(most, row, high)
+    return least[row], most[row]
 
 
 def _ranks(key: Int, by: Float) -> tuple[Float, Float]:

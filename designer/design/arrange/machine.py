@@ -281,7 +281,8 @@ class _Row:
         """Height above the row for links between roots that are no neighbours."""
         order = [t.item.ref for t in self.roots if t.item is not None]
         rank = {ref: n for n, ref in enumerate(order)}
-        far = [abs(at[j.a][0] - at[j.b][0]) for j in self.joints if abs(rank.get(j.a, 0) - rank.get(j.b, 0)) > 1]
+        between = [(j.a, j.b) for j in self.joints if j.a in rank and j.b in rank]
+        far = [abs(at[a][0] - at[b][0]) for a, b in between if abs(rank[a] - rank[b]) > 1]
         return bow_swing(max(far)) + GRID if far and len(order) > 2 else 0.0
 
 

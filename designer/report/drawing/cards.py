@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from designer.design.document import Annotation
 from designer.design.geometry import Geometry
 from designer.report.drawing.detail import DETAIL_SIZE, TITLE_SIZE
@@ -19,7 +21,7 @@ _PILE: Final = (2, 4.0)
 
 
 def add_containers(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
-    """Frames, open containers and open groups with their headers."""
+    """Frames, open containers and open groups; their headers come later, above the wires."""
     for box in range(len(geometry)):
         kind = geometry.kinds[int(geometry.kind[box])]
         if kind == "frame":
@@ -30,25 +32,41 @@ def add_containers(elements: list[Element], geometry: Geometry, colours: Palette
 
 def _add_container(elements: list[Element], geometry: Geometry, box: int, kind: str, colours: Palette) -> None:
     x, y, width, height = (float(v) for v in geometry.rect[box])
-    plain = colours.surface["container"] if geometry.depth[box] % 2 == 0 else colours.surface["container_alternate"]
-    accent = colours.kind(kind)
-    grouped = bool(geometry.is_group[box])
-    border = mixed(colours.surface["container_border"], accent, 0.35)
-    if grouped:
+    plain = _ground(geometry, box, colours)
+    border = mixed(colours.surface["container_border"], colours.kind(kind), 0.35)
+    if geometry.is_group[box]:
         for behind in range(_PILE[0], 0, -1):
             d = behind * _PILE[1]
             elements.append(Panel(x + d, y + d, width, height, 8, mixed(plain, border, 0.12), border))
     elements.append(Panel(x, y, width, height, 8, plain, border))
-    elements.append(Glyph(x + 12, y + 10, _GLYPH, kind, accent))
-    badge = _badge(elements, geometry, box, x + width - 12, y + 10, colours)
+
+
+def _ground(geometry: Geometry, box: int, colours: Palette) -> str:
+    return colours.surface["container" if geometry.depth[box] % 2 == 0 else "container_alternate"]
+
+
+def add_headers(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
+    """Glyph, title and product of what is open, on a ground that keeps wires from running through the text."""
+    for box in np.flatnonzero(geometry.is_container).tolist():
+        _add_header(elements, geometry, box, colours)
+
+
+def _add_header(elements: list[Element], geometry: Geometry, box: int, colours: Palette) -> None:
+    x, y, width, _ = (float(v) for v in geometry.rect[box])
+    kind = geometry.kinds[int(geometry.kind[box])]
+    text: list[Element] = [Glyph(x + 12, y + 10, _GLYPH, kind, colours.kind(kind))]
+    badge = _badge(text, geometry, box, x + width - 12, y + 10, colours)
     left = x + 12 + _GLYPH + 8
     room = width - (left - x) - 16 - badge
-    title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True)
-    elements.append(Label(left, y + 24, title, TITLE_SIZE, colours.surface["text"], bold=True))
+    title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True, keep_number=True)
+    text.append(Label(left, y + 24, title, TITLE_SIZE, colours.surface["text"], bold=True))
     used = text_width(title, TITLE_SIZE, bold=True) + 12
     detail = fitted_text(geometry.detail(box), DETAIL_SIZE, room - used) if room - used > 40 else ""
-    if detail and detail != "…":
-        elements.append(Label(left + used, y + 24, detail, DETAIL_SIZE, colours.surface["text_muted"]))
+    if len(detail) > 1:
+        text.append(Label(left + used, y + 24, detail, DETAIL_SIZE, colours.surface["text_muted"]))
+        used += text_width(detail, DETAIL_SIZE) + 6
+    elements.append(Panel(x + 8, y + 8, left - x + used - 8, 22, 4, _ground(geometry, box, colours)))
+    elements += text
 
 
 def add_cards(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
@@ -82,7 +100,8 @@ def _add_card(elements: list[Element], geometry: Geometry, box: int, kind: str, 
     if not small:
         elements.append(Glyph(x + _PAD, top, _GLYPH, kind, accent))
     left = x + _PAD + (0 if small else _GLYPH + 6)
-    title = fitted_text(geometry.label(box), TITLE_SIZE, x + width - _PAD - left - badge, bold=True)
+    room = x + width - _PAD - left - badge
+    title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True, keep_number=True)
     elements.append(Label(left, top + 13.5, title, TITLE_SIZE, colours.surface["text"], bold=True))
     for n, line in enumerate(lines):
         at = top + _GLYPH + 12 + n * _LINE

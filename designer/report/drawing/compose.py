@@ -47,6 +47,7 @@ def compose(geometry: Geometry, colours: Palette, options: Options = Options(), 
     elements: list[Element] = []
     cards.add_containers(elements, geometry, colours)
     _add_wires(elements, geometry, colours, loads)
+    cards.add_headers(elements, geometry, colours)
     cards.add_cards(elements, geometry, colours)
     if options.labels:
         _add_labels(elements, geometry, colours, loads)

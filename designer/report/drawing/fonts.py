@@ -76,12 +76,12 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     return sum(widths.get(ord(c), units) for c in text) * size / units
 
 
-def fitted_text(text: str, size: float, width: float, bold: bool = False) -> str:
-    """`text` if it fits into `width`, else cut in the middle or end with an ellipsis; empty if nothing fits."""
+def fitted_text(text: str, size: float, width: float, bold: bool = False, keep_number: bool = False) -> str:
+    """`text` if it fits into `width`, else cut at the end, or in front of its number; empty if nothing fits."""
     text = " ".join(text.split())[:400]
     if text_width(text, size, bold) <= width:
         return text
-    tail = _number_at_end(text)
+    tail = _number_at_end(text) if keep_number else ""
     for keep in range(len(text) - 1, 0, -1):
         short = text[: max(1, keep - len(tail))].rstrip(" ,.;:·-") + _ELLIPSIS + tail
         if text_width(short, size, bold) <= width:

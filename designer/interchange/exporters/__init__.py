@@ -1,0 +1,1 @@
+"""Designs out to other formats: one per file, found by its ``EXPORTER``."""

@@ -1,0 +1,89 @@
+"""What an exporter is, how pictures are asked for, and how files are written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from designer.design.address import Address
+from designer.design.document import Design
+from designer.errors import ExchangeError
+from designer.report.drawing.loads import Loads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExportOptions:
+    """How a design is written; each exporter takes from it what it knows.
+
+    Parameters
+    ----------
+    theme
+        Name of a palette.
+    opened
+        Addresses of the blocks that open groups show; None means as the document says.
+    chosen
+        Paths of the only parts and groups to draw, with all they contain; empty means everything.
+    scale
+        Pixels for one scene unit, of pixel pictures.
+    loads
+        What the wires carry, to be drawn as colours.
+    """
+
+    theme: str = "light"
+    opened: frozenset[Address] | None = None
+    chosen: frozenset[str] = field(default_factory=frozenset[str])
+    scale: float = 2.0
+    legend: bool = True
+    title: bool = True
+    labels: bool = True
+    embed_fonts: bool = False
+    loads: Loads | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """A format designs can be written in.
+
+    Parameters
+    ----------
+    suffix
+        With its dot.
+    write
+        Design, path and options; raises ``ExchangeError`` where that cannot be done.
+    """
+
+    name: str
+    suffix: str
+    title: str
+    write: Callable[[Design, Path, ExportOptions], None]
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace the file at `path` in one step: written beside it, synced, renamed.
+
+    Raises
+    ------
+    ExchangeError
+        If the file cannot be written.
+    """
+    temporary: str | None = None
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise ExchangeError(
+            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
+        ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)

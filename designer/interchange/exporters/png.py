@@ -1,0 +1,18 @@
+"""Designs as PNG pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from designer.design.document import Design
+from designer.interchange.exporters._exporter import Exporter, ExportOptions, write_bytes
+from designer.interchange.exporters._picture import picture_of
+from designer.report.drawing.png import to_png
+
+
+def write(design: Design, path: Path, options: ExportOptions) -> None:
+    """Write the picture of a design."""
+    write_bytes(path, to_png(picture_of(design, options), options.scale))
+
+
+EXPORTER = Exporter("png", ".png", "PNG picture", write)

@@ -1,0 +1,18 @@
+"""Designs as SVG pictures: scalable, text stays text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from designer.design.document import Design
+from designer.interchange.exporters._exporter import Exporter, ExportOptions, write_bytes
+from designer.interchange.exporters._picture import picture_of
+from designer.report.drawing.svg import to_svg
+
+
+def write(design: Design, path: Path, options: ExportOptions) -> None:
+    """Write the picture of a design."""
+    write_bytes(path, to_svg(picture_of(design, options), options.embed_fonts).encode("utf-8"))
+
+
+EXPORTER = Exporter("svg", ".svg", "SVG picture", write)
