@@ -1,0 +1,1 @@
+"""What people read: figures, drawings, tables and reports."""
