@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -352,9 +354,9 @@ def test_a_sheet_gives_what_composing_gives(stage: Stage) -> None:
 def test_both_looks_tell_utilisation_by_lightness() -> None:
     for theme, sign in ((LIGHT, -1), (DARK, 1)):
         light = [lightness(c) for c in theme.heat]
-        assert all(sign * (b - a) > 0 for a, b in zip(light, light[1:], strict=False))
+        assert all(sign * (b - a) > 0 for a, b in itertools.pairwise(light))
 
 
 def test_notes_are_wrapped_between_words() -> None:
     assert wrapped("one two three\nfour", 7) == ["one two", "three", "four"]
-    assert " ".join(wrapped("a bb ccc dddd eeeee", 4)).split() == "a bb ccc dddd eeeee".split()
+    assert " ".join(wrapped("a bb ccc dddd eeeee", 4)).split() == ["a", "bb", "ccc", "dddd", "eeeee"]

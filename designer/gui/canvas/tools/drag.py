@@ -123,11 +123,6 @@ class Drag(Tool):
         """See `Tool`: keys other than Esc wait until the drag is over."""
         return True
 
-    def redrawn(self) -> None:
-        """See `Tool`."""
-        if self.host.scenery.stage.lifted is not None:
-            self.host.finish()
-
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
         """See `Tool`."""
         stage = self.host.scenery.stage
