@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
-from designer.gui.canvas.batches import Batch, sliced
+from designer.gui.canvas.batches import Batch, Lines, sliced
 from designer.gui.canvas.pencil import Pencil
 from designer.gui.canvas.sheet import Sheet
 from designer.gui.canvas.stage import Frame, Regions
+from designer.gui.canvas.ways import clipped
 
 #: batches are cut so that a piece takes about this long [µs]
 _PIECE: Final = 2500.0
@@ -142,15 +143,37 @@ class Backing:
             painter.fillRect(rect, self.pencil.colour(self.background))
         regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
         sheet = self.sheet
+        dx = dy = 0
         if sheet is not None and sheet.covers(self.frame, regions):
-            painter.translate(*sheet.shift(self.frame))
-            for batch in sheet.cut(self.frame, regions):
-                self.pencil.draw(painter, batch)
+            dx, dy = sheet.shift(self.frame)
+            painter.translate(dx, dy)
+            found = sheet.cut(self.frame, regions)
         else:
-            for batches in self.source(self.frame, regions):
-                for batch in batches:
-                    self.pencil.draw(painter, batch)
+            found = (batch for batches in self.source(self.frame, regions) for batch in batches)
+        for batch in found:
+            if isinstance(batch, Lines):
+                self._draw_lines(painter, batch, rects, dx, dy)
+            else:
+                self.pencil.draw(painter, batch)
         painter.end()
+
+    def _draw_lines(self, painter: QPainter, batch: Lines, rects: list[QRect], dx: int, dy: int) -> None:
+        """Lines cut to each rectangle: Qt would walk along all of a long line to draw a little of it."""
+        region = painter.clipRegion()
+        margin = batch.width + 3.0
+        for rect in rects:
+            box = rect.translated(-dx, -dy)
+            if batch.dash:
+                lines = batch.lines  # dashes count from where a line begins
+            else:
+                lines = clipped(
+                    batch.lines,
+                    box.left() - margin, box.top() - margin, box.right() + 1 + margin, box.bottom() + 1 + margin,
+                )  # fmt: skip
+            if len(lines):
+                painter.setClipRect(box)
+                self.pencil.draw(painter, replace(batch, lines=lines))
+        painter.setClipRegion(region)
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
         """Show the pixels as well as they fit a frame; the painter works in device pixels."""

@@ -46,7 +46,7 @@ def _dots(frame: Frame, region: Rect, step: float) -> Float:
 
 def visible_boxes(stage: Stage, frame: Frame, regions: Regions) -> Int:
     """Boxes to draw in regions of device pixels, in painter's order; tiny ones inside others are left out."""
-    found = frame.touched(stage.box_index, regions, 8.0)
+    found = frame.touched(stage.box_index.touching, regions, 8.0)
     rect, parent = stage.geometry.rect, stage.geometry.parent
     small = np.maximum(rect[found, 2], rect[found, 3]) * frame.scale < _TINY * frame.ratio
     keep = ~(small & (parent[found] >= 0))

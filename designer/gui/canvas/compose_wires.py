@@ -25,7 +25,7 @@ _DASH: Final = (7.0, 4.0)
 #: so many lines are drawn as they are; among more, those that fall on the same pixels are drawn once
 _MANY: Final = 4000
 #: more merged wires than this are drawn without smoothing from afar
-_SMOOTH: Final = 1500
+_SMOOTH: Final = 400
 
 
 class _Style(NamedTuple):
@@ -52,21 +52,23 @@ def wires(stage: Stage, frame: Frame, regions: Regions, only: Bool | None = None
     elif stage.lifted_wires is not None:
         found = found[~stage.lifted_wires[found]]
     if frame.level is Level.NEAR:
-        return near(stage, frame, found, stage.geometry.wire_route[found])
-    return _middle(stage, frame, found)
+        return near(stage, frame, found, stage.geometry.wire_route[found], regions)
+    return _middle(stage, frame, found, regions)
 
 
 def visible_wires(stage: Stage, frame: Frame, regions: Regions) -> Int:
     """Numbers of the wires that may touch regions of device pixels."""
-    return frame.touched(stage.wire_index, regions, 10.0)
+    return frame.touched(stage.wires_touching, regions, 10.0)
 
 
-def near(stage: Stage, frame: Frame, chosen: Int, route: Float) -> list[Batch]:
+def near(stage: Stage, frame: Frame, chosen: Int, route: Float, regions: Regions = ()) -> list[Batch]:
     """Wires in full: a stroke for each direction where loads are known, else one.
 
     Parameters
     ----------
     route : (k, 4, 2) their points, scene units; those of the picture, or of a drag
+    regions
+        Rectangles of device pixels outside of which nothing is needed; none of them: everything is.
     """
     if not len(chosen):
         return []
@@ -89,10 +91,10 @@ def near(stage: Stage, frame: Frame, chosen: Int, route: Float) -> list[Batch]:
                 # traffic keeps to the right, so the two directions never swap sides
                 moved = offset(group.points[two], -sign * gap)
                 _collect(found, moved, np.maximum(heat[rows, direction], 0), thin, live.assumed[chosen[rows]])
-    return _batches(stage, frame, found)
+    return _batches(stage, frame, found, regions)
 
 
-def _middle(stage: Stage, frame: Frame, visible: Int) -> list[Batch]:
+def _middle(stage: Stage, frame: Frame, visible: Int, regions: Regions) -> list[Batch]:
     """Parallel wires as one, in the way of one of them."""
     cut, live, geometry = stage.cut(None), stage.live, stage.geometry
     merged = np.unique(cut.of_wire[visible])
@@ -108,7 +110,7 @@ def _middle(stage: Stage, frame: Frame, visible: Int) -> list[Batch]:
     for group in ways(np.arange(len(lead)), frame.points(geometry.wire_route[lead]), geometry.wire_shape[lead]):
         at = group.wires
         _collect(found, group.points, heat[at], width[at], assumed[at])
-    return _batches(stage, frame, found, smooth=len(cut) <= 4 * _SMOOTH)
+    return _batches(stage, frame, found, regions, smooth=len(cut) <= 15 * _SMOOTH)
 
 
 def _far(stage: Stage, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
@@ -143,7 +145,7 @@ def _far(stage: Stage, frame: Frame, regions: Regions, only: Bool | None) -> lis
         lines, heat, thick = lines[kept], heat[kept], thick[kept]
     found: dict[_Style, list[Float]] = {}
     _collect(found, lines.reshape(-1, 2, 2), heat, thick, np.zeros(len(lines), dtype=bool))
-    return _batches(stage, frame, found, smooth=few)
+    return _batches(stage, frame, found, (), smooth=few)
 
 
 def _distinct(lines: Float, heat: Int) -> Int:
@@ -166,6 +168,18 @@ def _tones(stage: Stage, cut: Cut, merged: Int) -> Int:
     return np.where(heat >= 0, heat, -1 - kinds)
 
 
+def _needed(lines: Float, regions: Regions, margin: float) -> Float:
+    """The lines that touch one of some regions; all where there are none."""
+    if not regions:
+        return lines
+    low, high = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
+    kept = np.zeros(len(lines), dtype=bool)
+    for x, y, width, height in regions:
+        across = (high[:, 0] >= x - margin) & (low[:, 0] <= x + width + margin)
+        kept |= across & (high[:, 1] >= y - margin) & (low[:, 1] <= y + height + margin)
+    return lines[kept]
+
+
 def _collect(found: dict[_Style, list[Float]], points: Float, tone: Int, width: Float, assumed: Bool) -> None:
     if not len(points):
         return
@@ -175,12 +189,16 @@ def _collect(found: dict[_Style, list[Float]], points: Float, tone: Int, width: 
         found.setdefault(style, []).append(pieces(points[code == value]))
 
 
-def _batches(stage: Stage, frame: Frame, found: dict[_Style, list[Float]], smooth: bool = True) -> list[Batch]:
+def _batches(
+    stage: Stage, frame: Frame, found: dict[_Style, list[Float]], regions: Regions, smooth: bool = True
+) -> list[Batch]:
     """Idle wires first, the busiest on top."""
     theme, kinds = stage.theme, stage.geometry.wire_kinds
     made: list[Batch] = []
     for style in sorted(found):
-        lines = np.concatenate(found[style])
+        lines = _needed(np.concatenate(found[style]), regions, style.width / 2 + 2 * frame.ratio)
+        if not len(lines):
+            continue
         if style.tone >= 0:
             colour = faded(stage, theme.heat[style.tone])
         else:

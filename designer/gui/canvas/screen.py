@@ -181,6 +181,7 @@ class Screen(QObject):
             return
         if self._late and not self._settle.isActive():
             self._late = False
+            self._stage().warm()
             self.overview.draw_later(self._overview_frame())
             return
         if self.overview.busy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -16,7 +17,7 @@ from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import Live
 from designer.gui.canvas.rect_index import RectIndex
 from designer.gui.canvas.view import Rect
-from designer.gui.canvas.ways import along, ways
+from designer.gui.canvas.ways import along, boxes_along, ways
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -58,9 +59,9 @@ class Frame:
         """Points in device pixels. : (..., 2)"""
         return points * self.scale + np.array([self.x, self.y], dtype=np.float64)
 
-    def touched(self, index: RectIndex, regions: Regions, margin: float) -> Int:
-        """Rectangles of an index that touch one of some rectangles of device pixels, ascending. : (k,)"""
-        found = [index.touching(*self.scene(region, margin * self.ratio)) for region in regions]
+    def touched(self, touching: Callable[[float, float, float, float], Int], regions: Regions, margin: float) -> Int:
+        """What touches one of some rectangles of device pixels, ascending. : (k,)"""
+        found = [touching(*self.scene(region, margin * self.ratio)) for region in regions]
         return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
     def scene(self, region: Rect, margin: float = 0.0) -> Rect:
@@ -105,13 +106,21 @@ class Stage:
         return RectIndex(self.geometry.rect)
 
     @cached_property
-    def wire_index(self) -> RectIndex:
-        """Finds wires by the rectangle around them."""
-        points = self.geometry.wire_route
-        if not len(points):
-            return RectIndex(np.empty((0, 4)))
-        low, high = points.min(axis=1), points.max(axis=1)
-        return RectIndex(np.concatenate((low, high - low), axis=1))
+    def _wire_parts(self) -> RectIndex:
+        """Finds the quarters of wires."""
+        return RectIndex(boxes_along(self.geometry.wire_route, self.geometry.wire_shape))
+
+    def wires_touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
+        """Wires that may touch a rectangle, ascending. : (k,)"""
+        parts = self._wire_parts.touching(x, y, width, height) // 4
+        fresh = np.ones(len(parts), dtype=bool)
+        fresh[1:] = parts[1:] != parts[:-1]
+        return parts[fresh]
+
+    def warm(self) -> None:
+        """Work out in advance what the next zoom would need."""
+        self.cut(None)
+        self._wire_parts  # noqa: B018
 
     @cached_property
     def bounds(self) -> Rect:
