@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
-from designer.gui.canvas.batches import Batch, sliced
+from designer.gui.canvas.batches import Batch, Lines, sliced
 from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.stage import Frame
-from designer.gui.canvas.view import Rect
+from designer.gui.canvas.sheet import Sheet
+from designer.gui.canvas.stage import Frame, Regions
+from designer.gui.canvas.ways import clipped
 
 #: batches are cut so that a piece takes about this long [µs]
 _PIECE: Final = 2500.0
@@ -25,8 +26,8 @@ _PIECE: Final = 2500.0
 _SLICE: Final = 0.006
 _CALLS: Final = 250
 
-#: what a source of a picture is: batches of a region, made step by step
-Source = Callable[[Frame, Rect], Iterator[list[Batch]]]
+#: what a source of a picture is: batches of some regions, made step by step
+Source = Callable[[Frame, Regions], Iterator[list[Batch]]]
 
 
 @dataclass
@@ -56,6 +57,8 @@ class Backing:
     height: int = 1
     pixmap: QPixmap | None = None
     frame: Frame | None = None
+    #: a composed picture around the view, if there is one
+    sheet: Sheet | None = None
     #: what drawing the whole picture took the last time [s]
     last_cost: float = 0.0
     _job: _Job | None = field(default=None, repr=False)
@@ -68,7 +71,7 @@ class Backing:
 
     def drop(self) -> None:
         """Forget everything drawn."""
-        self.pixmap, self.frame, self._job = None, None, None
+        self.pixmap, self.frame, self._job, self.sheet = None, None, None, None
 
     @property
     def busy(self) -> bool:
@@ -125,24 +128,52 @@ class Backing:
         exposed = QRegion()
         self.pixmap.scroll(dx, dy, self.pixmap.rect(), exposed)
         self.frame = frame
-        for rect in _rects(exposed):
-            self.repair(rect)
+        self.repair(exposed)
 
-    def repair(self, rect: QRect) -> None:
-        """Draw a rectangle of the present frame anew."""
+    def repair(self, region: QRegion) -> None:
+        """Draw a region of the present frame anew."""
         assert self.frame is not None
         assert self.pixmap is not None
-        rect = rect.intersected(self.pixmap.rect())
-        if rect.isEmpty():
+        rects = _rects(region.intersected(self.pixmap.rect()))
+        if not rects:
             return
         painter = QPainter(self.pixmap)
-        painter.setClipRect(rect)
-        painter.fillRect(rect, self.pencil.colour(self.background))
-        region = (float(rect.x()), float(rect.y()), float(rect.width()), float(rect.height()))
-        for batches in self.source(self.frame, region):
-            for batch in batches:
+        painter.setClipRegion(region)
+        for rect in rects:
+            painter.fillRect(rect, self.pencil.colour(self.background))
+        regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
+        sheet = self.sheet
+        dx = dy = 0
+        if sheet is not None and sheet.covers(self.frame, regions):
+            dx, dy = sheet.shift(self.frame)
+            painter.translate(dx, dy)
+            found = sheet.cut(self.frame, regions)
+        else:
+            found = (batch for batches in self.source(self.frame, regions) for batch in batches)
+        for batch in found:
+            if isinstance(batch, Lines):
+                self._draw_lines(painter, batch, rects, dx, dy)
+            else:
                 self.pencil.draw(painter, batch)
         painter.end()
+
+    def _draw_lines(self, painter: QPainter, batch: Lines, rects: list[QRect], dx: int, dy: int) -> None:
+        """Lines cut to each rectangle: Qt would walk along all of a long line to draw a little of it."""
+        region = painter.clipRegion()
+        margin = batch.width + 3.0
+        for rect in rects:
+            box = rect.translated(-dx, -dy)
+            if batch.dash:
+                lines = batch.lines  # dashes count from where a line begins
+            else:
+                lines = clipped(
+                    batch.lines,
+                    box.left() - margin, box.top() - margin, box.right() + 1 + margin, box.bottom() + 1 + margin,
+                )  # fmt: skip
+            if len(lines):
+                painter.setClipRect(box)
+                self.pencil.draw(painter, replace(batch, lines=lines))
+        painter.setClipRegion(region)
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
         """Show the pixels as well as they fit a frame; the painter works in device pixels."""
@@ -160,11 +191,11 @@ class Backing:
     def _started(self, frame: Frame) -> _Job:
         pixmap = QPixmap(self.width, self.height)
         pixmap.fill(self.pencil.colour(self.background))
-        region = (0.0, 0.0, float(self.width), float(self.height))
-        return _Job(frame, pixmap, self._pieces(frame, region))
+        regions = ((0.0, 0.0, float(self.width), float(self.height)),)
+        return _Job(frame, pixmap, self._pieces(frame, regions))
 
-    def _pieces(self, frame: Frame, region: Rect) -> Iterator[Batch]:
-        for batches in self.source(frame, region):
+    def _pieces(self, frame: Frame, regions: Regions) -> Iterator[Batch]:
+        for batches in self.source(frame, regions):
             yield from sliced(batches, _PIECE)
 
     def _advance(self, job: _Job, seconds: float | None, calls: int | None) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
 
 #: cost of one rectangle, line, box, label or glyph, roughly [µs]
 _RECT: Final = 0.35
@@ -43,6 +44,10 @@ class Rects:
         """Some of them."""
         return replace(self, rects=self.rects[start:stop])
 
+    def taken(self, chosen: Int) -> Rects:
+        """Those with some numbers. : (k,)"""
+        return replace(self, rects=self.rects[chosen])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
@@ -66,6 +71,10 @@ class Boxes:
         """Some of them."""
         return replace(self, rects=self.rects[start:stop])
 
+    def taken(self, chosen: Int) -> Boxes:
+        """Those with some numbers. : (k,)"""
+        return replace(self, rects=self.rects[chosen])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
@@ -88,6 +97,10 @@ class Lines:
     def part(self, start: int, stop: int) -> Lines:
         """Some of them."""
         return replace(self, lines=self.lines[start:stop])
+
+    def taken(self, chosen: Int) -> Lines:
+        """Those with some numbers. : (k,)"""
+        return replace(self, lines=self.lines[chosen])
 
 
 class Label(NamedTuple):
@@ -122,6 +135,10 @@ class Labels:
         """Some of them."""
         return Labels(self.labels[start:stop])
 
+    def taken(self, chosen: Int) -> Labels:
+        """Those with some numbers. : (k,)"""
+        return Labels(tuple(self.labels[i] for i in chosen.tolist()))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Glyphs:
@@ -143,6 +160,10 @@ class Glyphs:
     def part(self, start: int, stop: int) -> Glyphs:
         """Some of them."""
         return replace(self, places=self.places[start:stop])
+
+    def taken(self, chosen: Int) -> Glyphs:
+        """Those with some numbers. : (k,)"""
+        return replace(self, places=self.places[chosen])
 
 
 Batch = Rects | Boxes | Lines | Labels | Glyphs

@@ -25,6 +25,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
@@ -97,20 +98,21 @@ class Canvas(QWidget):
         self,
         session: Session,
         theme: CanvasTheme = LIGHT,
-        svg_of: Callable[[str, str], str | None] = lambda name, colour: None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.session = session
         self.scenery = Scenery(session.design, theme)
-        self.pencil = Pencil(theme.family, GlyphSource(svg_of))
+        self.pencil = Pencil(theme.family, GlyphSource())
         self.screen_ = Screen(self.pencil, lambda: self.scenery.stage, self._better, self)
         self.camera = Camera(self._view_moved, self)
-        self.show_grid = True
+        self.show_minimap = True
         #: calls to the painter within the last frame
         self.last_calls = 0
         self._fitted = False
         self._pulse = 0
+        self._legend: QPixmap | None = None
+        self._legend_key: object = None
         self._at = QPointF(-1, -1)
         self._rest = Select(self)
         self.tool: Tool = self._rest
@@ -328,7 +330,7 @@ class Canvas(QWidget):
 
     def zoom_to_fit(self, animated: bool = True) -> None:
         """Show the whole design."""
-        bounds = self.scenery.geometry.bounds()
+        bounds = self.scenery.stage.bounds
         view = self.camera.view
         target = view.fitted(bounds) if len(self.scenery.geometry) else View(1.0, 40.0, 40.0, view.width, view.height)
         self._go(target, animated)
@@ -419,7 +421,7 @@ class Canvas(QWidget):
     def image(self, scale: float = 1.0, selected_only: bool = False, transparent: bool = False) -> QImage:
         """The whole design, or what is selected, with all detail."""
         boxes = self.scenery.selected if selected_only and len(self.scenery.selected) else None
-        rect = self.scenery.geometry.bounds() if boxes is None else self.scenery.region(boxes)
+        rect = self.scenery.stage.bounds if boxes is None else self.scenery.region(boxes)
         return picture(self.scenery.stage, self.pencil, rect, scale, transparent)
 
     def settle(self) -> None:
@@ -431,7 +433,7 @@ class Canvas(QWidget):
     # ---- view
 
     def _view_moved(self) -> None:
-        self.minimap.update()
+        self._place_minimap()
         self.view_changed.emit()
         self.update()
 
@@ -439,6 +441,15 @@ class Canvas(QWidget):
         overview = self.screen_.overview
         self.minimap.show_picture(overview.pixmap, overview.frame)
         self.update()
+
+    def _place_minimap(self) -> None:
+        """The minimap helps where there is room for it and more to see than what is in sight."""
+        x, y, w, h = self.camera.view.visible()
+        bx, by, bw, bh = self.scenery.stage.bounds
+        whole = bx >= x and by >= y and bx + bw <= x + w and by + bh <= y + h
+        roomy = self.width() > 480 and self.height() > 320
+        self.minimap.setVisible(self.show_minimap and roomy and not whole)
+        self.minimap.update()
 
     def _centre(self, x: float, y: float) -> None:
         view = self.camera.view
@@ -473,7 +484,7 @@ class Canvas(QWidget):
         self.camera.view = self.camera.view.sized(self.width(), self.height())
         self.screen_.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
-        self.minimap.setVisible(self.width() > 480 and self.height() > 320)
+        self._place_minimap()
         if not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
@@ -494,13 +505,33 @@ class Canvas(QWidget):
         stage, scenery = self.scenery.stage, self.scenery
         region: Rect = (0.0, 0.0, float(self.screen_.backing.width), float(self.screen_.backing.height))
         found = selection(stage, frame, region, scenery.selected, scenery.selected_wires) if not self._busy() else []
-        if not self.camera.gliding:
+        if not self.tool.quiet:
             found += values(stage, frame, region, self.measure)
-        found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
+            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
         found += self.tool.overlay(frame, region)
-        found += legend(stage, frame, region, self.measure)
         for batch in found:
             self.pencil.draw(painter, batch)
+        self._paint_legend(painter, frame)
+
+    def _paint_legend(self, painter: QPainter, frame: Frame) -> None:
+        """The legend in the lower left corner, kept as pixels."""
+        stage = self.scenery.stage
+        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio)
+        if self._legend_key != key:
+            self._legend_key, self._legend = key, None
+            batches, width, height = legend(stage, frame)
+            if batches:
+                self._legend = QPixmap(width, height)
+                self._legend.fill(Qt.GlobalColor.transparent)
+                inner = QPainter(self._legend)
+                for batch in batches:
+                    self.pencil.draw(inner, batch)
+                inner.end()
+        if self._legend is not None:
+            margin = 12 * frame.ratio
+            y = self.screen_.backing.height - self._legend.height() - margin
+            painter.drawPixmap(QPointF(margin, round(y)), self._legend)
+            self.pencil.calls += 1
 
     def _busy(self) -> bool:
         return self.scenery.stage.lifted is not None

@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import part_kinds
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Rects
-from designer.gui.canvas.canvas_theme import STEPS, mixed
+from designer.gui.canvas.canvas_theme import STEPS
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.view import Rect
+from designer.report.drawing.palette import mixed
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -25,23 +27,26 @@ _GRID: Final = 32
 _GRID_GAP: Final = 28.0
 
 
-def grid_dots(stage: Stage, frame: Frame, region: tuple[float, float, float, float]) -> list[Batch]:
+def grid_dots(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
     """Dots of the grid, far enough apart at any scale."""
     step = float(_GRID)
     while step * frame.scale < _GRID_GAP * frame.ratio:
         step *= 4
+    return [Rects(np.concatenate([_dots(frame, region, step) for region in regions]), stage.theme.grid)]
+
+
+def _dots(frame: Frame, region: Rect, step: float) -> Float:
     x, y, width, height = frame.scene(region)
     columns = np.arange(np.floor(x / step), np.ceil((x + width) / step) + 1) * step
     rows = np.arange(np.floor(y / step), np.ceil((y + height) / step) + 1) * step
     size = max(1.0, round(1.4 * frame.ratio))
     px, py = np.meshgrid(np.round(columns * frame.scale) + frame.x, np.round(rows * frame.scale) + frame.y)
-    dots = np.stack((px.ravel(), py.ravel(), np.full(px.size, size), np.full(px.size, size)), axis=1)
-    return [Rects(dots, stage.theme.grid)]
+    return np.stack((px.ravel(), py.ravel(), np.full(px.size, size), np.full(px.size, size)), axis=1)
 
 
-def visible_boxes(stage: Stage, frame: Frame, region: tuple[float, float, float, float]) -> Int:
-    """Boxes to draw in a region of device pixels, in painter's order; tiny ones inside others are left out."""
-    found = stage.box_index.touching(*frame.scene(region, 8 * frame.ratio))
+def visible_boxes(stage: Stage, frame: Frame, regions: Regions) -> Int:
+    """Boxes to draw in regions of device pixels, in painter's order; tiny ones inside others are left out."""
+    found = frame.touched(stage.box_index.touching, regions, 8.0)
     rect, parent = stage.geometry.rect, stage.geometry.parent
     small = np.maximum(rect[found, 2], rect[found, 3]) * frame.scale < _TINY * frame.ratio
     keep = ~(small & (parent[found] >= 0))
@@ -63,8 +68,8 @@ def containers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     frames = boxes[stage.is_frame[boxes]]
     radius = _radius(frame, 6)
     if len(frames):
-        fill = mixed(theme.background, theme.note, 0.35)
-        found.append(Boxes(frame.boxes(geometry.rect[frames]), fill, theme.note_edge, _edge(frame), radius))
+        rects = frame.boxes(geometry.rect[frames])
+        found.append(Boxes(rects, theme.frame, theme.container_edges[0], _edge(frame), radius))
     block = is_block(stage, frame, boxes)
     opened = boxes[geometry.is_container[boxes] & ~block]
     for depth in np.unique(geometry.depth[opened]).tolist():
@@ -104,8 +109,7 @@ def _blocks(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     geometry, theme = stage.geometry, stage.theme
     rects = frame.boxes(geometry.rect[boxes])
     found: list[Batch] = []
-    used = stage.live.box_used[boxes]
-    heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
+    heat = heat_of(stage.live.box_used[boxes])
     for step in range(len(theme.heat)):
         chosen = heat == step
         if chosen.any():
@@ -176,6 +180,11 @@ def _meters(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     bars[:, 3] = high
     heat = np.searchsorted(STEPS, used, side="right")
     return [Rects(bars[heat == h], faded(stage, stage.theme.heat[h])) for h in np.unique(heat).tolist()]
+
+
+def heat_of(used: Float) -> Int:
+    """Class of utilisation, −1 where nothing is known. : (k,)"""
+    return np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
 
 
 def faded(stage: Stage, colour: str) -> str:

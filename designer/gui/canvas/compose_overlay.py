@@ -11,13 +11,12 @@ import numpy.typing as npt
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.compose_wires import visible_wires
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import SATURATED
 from designer.gui.canvas.snapping import Guide
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
-from designer.gui.canvas.ways import middles, pieces, ways
+from designer.gui.canvas.ways import pieces, ways
 from designer.units import format_quantity
 
 Float = npt.NDArray[np.float64]
@@ -28,6 +27,7 @@ Measure = Callable[[str, int, bool], float]
 #: so many values and badges are shown at once
 _MOST_LABELS: Final = 40
 _MOST_BADGES: Final = 24
+_MOST_BOUND: Final = 200
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
 
@@ -65,14 +65,14 @@ def selection(stage: Stage, frame: Frame, region: Rect, boxes: Int, wires: Int) 
     return found
 
 
-def wire_glow(stage: Stage, frame: Frame, wires: Int, colour: str) -> list[Batch]:
+def wire_glow(stage: Stage, frame: Frame, wires: Int, colour: str, strength: str = "90") -> list[Batch]:
     """Wires drawn broad and translucent over themselves."""
     geometry = stage.geometry
     route = frame.points(geometry.wire_route[wires])
     lines = [pieces(group.points) for group in ways(wires, route, geometry.wire_shape[wires])]
     found: list[Batch] = []
     if lines:
-        found.append(Lines(np.concatenate(lines), colour + "90", 5.0 * frame.ratio, (), False))
+        found.append(Lines(np.concatenate(lines), colour + strength, 6.0 * frame.ratio, (), False))
     return found
 
 
@@ -173,20 +173,15 @@ def values(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[B
     if frame.level is not Level.NEAR or not stage.live.known:
         return []
     live = stage.live
-    seen = visible_wires(stage, frame, region)
-    used = np.fmax(live.used[seen, 0], live.used[seen, 1])
-    busy = seen[np.nan_to_num(used) >= SATURATED]
-    if live.on_route is not None:
-        busy = busy[live.on_route[busy]]
-    if not len(busy):
-        return []
-    order = np.argsort(-np.nan_to_num(np.fmax(live.load[busy, 0], live.load[busy, 1])), kind="stable")
+    busy, near = stage.saturated(SATURATED)
+    x, y, width, height = frame.scene(region, 40 * frame.ratio)
+    seen = (near[:, 0] >= x) & (near[:, 0] <= x + width) & (near[:, 1] >= y) & (near[:, 1] <= y + height)
+    busy = busy[seen][: 2 * _MOST_LABELS]
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
-    points = _middles(stage, frame, busy)
-    for k in order[: 3 * _MOST_LABELS].tolist():
-        wire = int(busy[k])
+    points = _points(stage, frame, busy)
+    for k, wire in enumerate(busy.tolist()):
         d = int(np.nan_to_num(live.used[wire]).argmax())
         text = amount(float(live.load[wire, d]), float(live.limit[wire, d]))
         x, y = points[k].tolist()
@@ -206,20 +201,22 @@ def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: fl
     if not len(bound):
         return []
     theme = stage.theme
+    found: list[Batch] = []
     if frame.level is Level.FAR:
         cut = stage.cut(frame.octave)
         merged = np.unique(cut.of_wire[bound])
         lines = cut.lines[merged[merged >= 0]]
         points = frame.points((lines[:, :2] + lines[:, 2:]) / 2)
     else:
-        points = _middles(stage, frame, bound)
+        bound = bound[:_MOST_BOUND]
+        found += wire_glow(stage, frame, bound, theme.bound, "58")
+        points = _points(stage, frame, bound)
     x, y, w, h = region
     seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
     points = points[seen]
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
-    found: list[Batch] = []
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
     for px, py in points[:_MOST_BADGES].tolist():
         plate, label = pill("bound", px, py - shift, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
@@ -235,13 +232,10 @@ def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: fl
     return found + _stacked(plates, labels)
 
 
-def _middles(stage: Stage, frame: Frame, wires: Int) -> Float:
-    geometry = stage.geometry
-    found = np.empty((len(wires), 2))
-    route = frame.points(geometry.wire_route[wires])
-    for group in ways(np.arange(len(wires)), route, geometry.wire_shape[wires]):
-        found[group.wires] = middles(group.points)
-    return found
+def _points(stage: Stage, frame: Frame, wires: Int) -> Float:
+    """Where on wires values are written, device pixels. : (k, 2)"""
+    found = np.array([stage.label_point(wire) for wire in wires.tolist()], dtype=np.float64).reshape(-1, 2)
+    return frame.points(found)
 
 
 def _free(plate: Boxes, taken: list[tuple[float, float, float, float]]) -> bool:
@@ -267,30 +261,28 @@ def _stacked(plates: list[Boxes], labels: list[Label]) -> list[Batch]:
     return [Boxes(rects, first.fill, first.edge, first.edge_width, first.radius), Labels(tuple(labels))]
 
 
-def legend(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[Batch]:
-    """The scale of utilisation in the lower left corner; says so while results are stale."""
+def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:
+    """The scale of utilisation, and its width and height; says so while results are stale. Nothing without loads."""
     theme, r = stage.theme, frame.ratio
     if not stage.live.known:
-        return []
+        return [], 0, 0
     px = round(10 * r)
     cell_w, cell_h, pad = round(34 * r), round(9 * r), round(9 * r)
     count = len(theme.heat)
-    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 3.1) + 2 * pad
-    left, top = region[0] + 12 * r, region[1] + region[3] - high - 12 * r
-    plate = Boxes(np.array([[left, top, wide, high]]).round(), theme.pill, theme.container_edges[0], 1, round(5 * r))
+    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad
+    plate = Boxes(
+        np.array([[0, 0, wide, high]], dtype=np.float64), theme.pill, theme.container_edges[0], 1, round(5 * r)
+    )
     found: list[Batch] = [plate]
     text = "Utilisation of the busier direction" if not stage.stale else "Utilisation — being worked out again"
-    labels = [Label(left + pad, top + pad * 0.6, wide - 2 * pad, px * 1.4, text, px, theme.muted)]
-    y = top + pad * 0.6 + px * 1.6
+    labels = [Label(pad, pad * 0.6, wide - 2 * pad, px * 1.4, text, px, theme.muted)]
+    y = round(pad * 0.6 + px * 1.6)
     for k, colour in enumerate(theme.heat):
-        x = left + pad + k * cell_w
-        found.append(Rects(np.array([[x, y, cell_w - r, cell_h]]).round(), faded(stage, colour)))
+        x = pad + k * cell_w
+        found.append(Rects(np.array([[x, y, cell_w - round(r), cell_h]], dtype=np.float64), faded(stage, colour)))
         if k:
             share = f"{STEPS[k - 1] * 100:.0f} %"
-            labels.append(
-                Label(
-                    x - cell_w / 2, y + cell_h + 1, cell_w, px * 1.4, share, round(9 * r), theme.muted, False, "center"
-                )
-            )
+            at = (x - cell_w / 2, y + cell_h + 1, cell_w, px * 1.4)
+            labels.append(Label(*at, share, round(9 * r), theme.muted, False, "center"))
     found.append(Labels(tuple(labels)))
-    return found
+    return found, wide, high

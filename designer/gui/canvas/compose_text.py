@@ -13,9 +13,10 @@ from designer.design.document import Annotation, Group
 from designer.design.geometry import Geometry
 from designer.design.query import contents
 from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Rects
-from designer.gui.canvas.compose_boxes import glyph_places, is_block
+from designer.gui.canvas.compose_boxes import faded, glyph_places, heat_of, is_block
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Frame, Stage
+from designer.report.drawing.palette import rgb
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -27,8 +28,8 @@ _LARGEST: Final = 22
 _ROOM: Final = (30.0, 12.0)
 #: from afar, containers at least this wide carry their name [px]
 _TITLED: Final = 72.0
-#: so many names of blocks are drawn from afar
-_MOST: Final = 150
+#: from afar, blocks at least this wide and high carry their name [px]
+_NAMED: Final = (64.0, 22.0)
 
 
 def texts(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
@@ -124,19 +125,20 @@ def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
             count = f"×{geometry.replicas[box]}"
             wide = (len(count) + 1) * px * 0.66
             badges.append(np.array([x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4]).round())
-            counts.append(
-                Label(x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4, count, px, theme.card, True, "center")
-            )
+            plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
+            counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
+        name = title(geometry, box)
+        if room < min(4.5, 0.56 * len(name)) * px:
+            # too little would be left of it
+            continue
         top = y + (height / 2 - px * 1.35 if two else 0)
-        titles.append(
-            Label(x + indent, top, room, px * 1.4 if two else height, title(geometry, box), px, theme.text, True)
-        )
+        titles.append(Label(x + indent, top, room, px * 1.4 if two else height, name, px, theme.text, True))
         if two:
             details.append(Label(x + indent, y + height / 2 + px * 0.05, room, px * 1.3, text, small, theme.muted))
     found: list[Batch] = [Labels(tuple(titles))]
     if badges:
-        found.append(Boxes(np.array(badges), theme.header_text, theme.header_text, 0, int(max(2, px * 0.5))))
+        found.append(Boxes(np.array(badges), theme.badge, theme.badge, 0, int(max(2, px * 0.5))))
         found.append(Labels(tuple(counts)))
     found.append(Labels(tuple(details)))
     return found
@@ -153,16 +155,32 @@ def _glyph_sizes(frame: Frame, boxes: Int, rects: Float, kind: Int) -> list[int]
 
 
 def _block_names(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
-    geometry, theme = stage.geometry, stage.theme
+    """Names of blocks; of all that have room, or of none where there would be too many to read."""
+    geometry, _theme = stage.geometry, stage.theme
     rects = frame.boxes(geometry.rect[boxes])
     px = int(10 * frame.ratio)
-    roomy = (rects[:, 2] >= 44 * frame.ratio) & (rects[:, 3] >= 14 * frame.ratio)
-    order = np.flatnonzero(roomy)
-    order = order[np.argsort(-rects[order, 2], kind="stable")][:_MOST]
+    roomy = np.flatnonzero((rects[:, 2] >= _NAMED[0] * frame.ratio) & (rects[:, 3] >= _NAMED[1] * frame.ratio))
+    heat = heat_of(stage.live.box_used[boxes])
     labels = [
-        Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, theme.text, False, "center") for i in order.tolist()
+        Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, _ink(stage, int(heat[i])), False, "center")
+        for i in roomy.tolist()
     ]
     return [Labels(tuple(labels))]
+
+
+def _ink(stage: Stage, heat: int) -> str:
+    """The colour of text that can be read on a block."""
+    theme = stage.theme
+    if heat < 0:
+        return theme.text
+    dark, light = sorted((theme.text, theme.card), key=lightness)
+    return light if lightness(faded(stage, theme.heat[heat])) < 0.5 else dark
+
+
+def lightness(colour: str) -> float:
+    """How light a colour looks, 0 to 1."""
+    red, green, blue = rgb(colour)
+    return (0.299 * red + 0.587 * green + 0.114 * blue) / 255
 
 
 def _four(row: Float) -> tuple[float, float, float, float]:

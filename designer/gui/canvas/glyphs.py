@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+
+from designer.resources import assets
 
 _MOST: Final = 600
 
@@ -17,12 +20,12 @@ class GlyphSource:
 
     Parameters
     ----------
-    svg_of
-        Gives the SVG text of an icon in a colour, or None where there is no such icon.
+    folder
+        Where icons are: files called by the kind, drawn in ``currentColor``; by default those of the assets.
     """
 
-    def __init__(self, svg_of: Callable[[str, str], str | None] = lambda name, colour: None) -> None:
-        self._svg_of = svg_of
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = assets() / "icons" if folder is None else folder
         self._pixmaps: dict[tuple[str, int, str], QPixmap] = {}
 
     def pixmap(self, name: str, size: int, colour: str) -> QPixmap:
@@ -35,13 +38,21 @@ class GlyphSource:
             found = self._pixmaps[key] = self._made(name, size, colour)
         return found
 
+    def _svg(self, name: str, colour: str) -> str | None:
+        path = self._folder / f"{name}.svg"
+        if not name.isidentifier() or not path.is_file():
+            path = self._folder / "unknown.svg"
+        if not path.is_file():
+            return None
+        return path.read_text(encoding="utf-8").replace("currentColor", colour)
+
     def _made(self, name: str, size: int, colour: str) -> QPixmap:
         pixmap = QPixmap(size, size)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         shape = _SHAPES.get(name)
-        svg = None if shape else self._svg_of(name, colour)
+        svg = None if shape else self._svg(name, colour)
         if shape is not None:
             shape(painter, size, QColor(colour))
         elif svg is not None:

@@ -100,7 +100,7 @@ def wire_at(stage: Stage, x: float, y: float, scale: float, level: Level, reach:
     slack = reach / scale
     if level is Level.FAR:
         return _far_wire(stage, x, y, scale, slack)
-    found = stage.wire_index.at(x, y, slack)
+    found = stage.wires_touching(x - slack, y - slack, 2 * slack, 2 * slack)
     if not len(found):
         return -1
     geometry = stage.geometry

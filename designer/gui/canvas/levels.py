@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import math
-from enum import IntEnum
-from typing import Final
+
+from designer.report.drawing.detail import Level, level_at
+
+__all__ = ["Level", "next_level", "next_octave"]
 
 
-class Level(IntEnum):
-    """How much is drawn."""
-
-    FAR = 0  #: blocks and heat, links between containers
-    MIDDLE = 1  #: cards with glyph and name, parallel links as one
-    NEAR = 2  #: everything: both directions, ports, values
-
-
-#: below the first scale a level is left downwards, above the second it is entered upwards
-THRESHOLDS: Final = {Level.MIDDLE: (0.20, 0.25), Level.NEAR: (0.50, 0.60)}
-
-
-def next_level(current: Level, scale: float) -> Level:
-    """The level at a scale, coming from `current`."""
-    level = current
-    while level < Level.NEAR and scale >= THRESHOLDS[Level(level + 1)][1]:
-        level = Level(level + 1)
-    while level > Level.FAR and scale < THRESHOLDS[level][0]:
-        level = Level(level - 1)
-    return level
+def next_level(current: Level | None, scale: float) -> Level:
+    """The level at a scale in logical pixels, coming from `current`."""
+    return level_at(scale, current)
 
 
 def next_octave(current: int | None, scale: float, slack: float = 0.65) -> int:

@@ -25,6 +25,8 @@ Bool = npt.NDArray[np.bool_]
 
 #: utilisation from which a channel counts as saturated and is labelled
 SATURATED: Final = STEPS[-1]
+#: exponent of the mean by which containers are coloured
+_LEAN: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,9 +165,16 @@ def _busiest(wire: Int, load: Float, utilization: Float, out: Float, limit: Floa
 
 
 def _raise_containers(geometry: Geometry, box: Float) -> None:
+    """Containers take a mean of what they hold that leans to the busiest; the busiest alone would always be full."""
+    known = (box >= 0) & ~geometry.is_container
+    weight = np.where(known, 1.0, 0.0)
+    power = np.where(known, np.maximum(box, 0.0) ** _LEAN, 0.0)
     for d in range(int(geometry.depth.max()) if len(geometry) else 0, 0, -1):
         here = np.flatnonzero((geometry.depth == d) & (geometry.parent >= 0))
-        np.maximum.at(box, geometry.parent[here], box[here])
+        np.add.at(weight, geometry.parent[here], weight[here])
+        np.add.at(power, geometry.parent[here], power[here])
+    held = geometry.is_container & (weight > 0)
+    box[held] = (power[held] / weight[held]) ** (1 / _LEAN)
 
 
 def with_binding(live: Live, found: WireMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Live:

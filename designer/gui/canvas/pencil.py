@@ -6,19 +6,25 @@ array, which is kept alive until the call returns.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPen, QPixmap
 from shiboken6 import Shiboken
 
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.glyphs import GlyphSource
+from designer.report.drawing.fonts import font_file
 
 Float = npt.NDArray[np.float64]
 _MAX_CACHED: Final = 20_000
+_MAX_SPRITES: Final = 600
+#: boxes up to this width and height, of so many different sizes, are copied from pictures of them [px]
+_SPRITE: Final = (360, 220)
+_SIZES: Final = 6
 
 
 def colour_of(text: str) -> QColor:
@@ -27,6 +33,13 @@ def colour_of(text: str) -> QColor:
     if len(text) == 9:
         colour.setAlpha(int(text[7:], 16))
     return colour
+
+
+@cache
+def load_fonts() -> None:
+    """Make the fonts of the assets known, so that text looks the same where no fonts are installed."""
+    for bold in (False, True):
+        QFontDatabase.addApplicationFont(str(font_file(bold)))
 
 
 class Pencil:
@@ -42,12 +55,13 @@ class Pencil:
 
     def __init__(self, family: str, glyphs: GlyphSource) -> None:
         self.calls = 0
+        load_fonts()
         self._family = family
         self._glyphs = glyphs
         self._colours: dict[str, QColor] = {}
         self._fonts: dict[tuple[int, bool], tuple[QFont, QFontMetricsF]] = {}
         self._texts: dict[tuple[str, int, bool, int], tuple[str, float]] = {}
-        self._corners: dict[tuple[str, str, int, int], QPixmap] = {}
+        self._sprite_cache: dict[tuple[str, str, int, int, int, int], QPixmap] = {}
         self._fragment: Any = QPainter.PixmapFragment
 
     def draw(self, painter: QPainter, batch: Batch) -> None:
@@ -113,15 +127,38 @@ class Pencil:
     def _boxes(self, painter: QPainter, batch: Boxes) -> None:
         radius, edge = batch.radius, batch.edge_width
         rects = batch.rects
-        if radius > edge:
-            roomy = (rects[:, 2] >= 2 * radius) & (rects[:, 3] >= 2 * radius)
-            if not roomy.all():
-                self._square(painter, rects[~roomy], batch)
-                rects = rects[roomy]
-            if len(rects):
-                self._round(painter, rects, batch)
-        else:
+        if radius <= edge:
             self._square(painter, rects, batch)
+            return
+        roomy = (rects[:, 2] >= 2 * radius) & (rects[:, 3] >= 2 * radius)
+        if not roomy.all():
+            self._square(painter, rects[~roomy], batch)
+            rects = rects[roomy]
+        small = (rects[:, 2] <= _SPRITE[0]) & (rects[:, 3] <= _SPRITE[1])
+        if not small.all():
+            self._round(painter, rects[~small], batch)
+            rects = rects[small]
+        if len(rects):
+            sizes = np.unique(rects[:, 2] * 4096 + rects[:, 3])
+            if len(sizes) <= _SIZES:
+                self._sprites(painter, rects, sizes, batch)
+            else:
+                self._round(painter, rects, batch)
+
+    def _sprites(self, painter: QPainter, rects: Float, sizes: Float, batch: Boxes) -> None:
+        """Boxes of few sizes: one picture of each, copied."""
+        for size in sizes.tolist():
+            width, height = int(size // 4096), int(size % 4096)
+            pixmap = self._sprite(batch, width, height)
+            same = rects[(rects[:, 2] == width) & (rects[:, 3] == height)] if len(sizes) > 1 else rects
+            if len(same) == 1:
+                painter.drawPixmap(QPointF(same[0, 0], same[0, 1]), pixmap)
+                self.calls += 1
+                continue
+            pieces = np.zeros((len(same), 10))
+            pieces[:, 0:2] = same[:, :2] + same[:, 2:] / 2
+            pieces[:, 4:6], pieces[:, 6:8], pieces[:, 9] = same[0, 2:], 1.0, 1.0
+            self._pieces(painter, pieces, pixmap)
 
     def _square(self, painter: QPainter, rects: Float, batch: Boxes) -> None:
         e = min(float(batch.edge_width), float(rects[:, 2:].min()) / 2)
@@ -164,23 +201,26 @@ class Pencil:
         self.calls += 1
 
     def _corner(self, batch: Boxes) -> QPixmap:
-        key = (batch.fill, batch.edge, batch.edge_width, batch.radius)
-        found = self._corners.get(key)
+        return self._sprite(batch, 2 * batch.radius, 2 * batch.radius)
+
+    def _sprite(self, batch: Boxes, width: int, height: int) -> QPixmap:
+        key = (batch.fill, batch.edge, batch.edge_width, batch.radius, width, height)
+        found = self._sprite_cache.get(key)
         if found is None:
-            size = 2 * batch.radius
-            found = QPixmap(size, size)
+            if len(self._sprite_cache) > _MAX_SPRITES:
+                self._sprite_cache.clear()
+            found = QPixmap(width, height)
             found.fill(Qt.GlobalColor.transparent)
             painter = QPainter(found)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             half = batch.edge_width / 2
-            painter.setPen(
-                QPen(self.colour(batch.edge), batch.edge_width) if batch.edge_width else QPen(Qt.PenStyle.NoPen)
-            )
+            pen = QPen(self.colour(batch.edge), batch.edge_width) if batch.edge_width else QPen(Qt.PenStyle.NoPen)
+            painter.setPen(pen)
             painter.setBrush(self.colour(batch.fill))
             inner = batch.radius - half
-            painter.drawRoundedRect(QRectF(half, half, size - 2 * half, size - 2 * half), inner, inner)
+            painter.drawRoundedRect(QRectF(half, half, width - 2 * half, height - 2 * half), inner, inner)
             painter.end()
-            self._corners[key] = found
+            self._sprite_cache[key] = found
         return found
 
     def _draw_glyphs(self, painter: QPainter, batch: Glyphs) -> None:

@@ -28,7 +28,7 @@ def picture(stage: Stage, pencil: Pencil, rect: Rect, scale: float, transparent:
     image.fill(Qt.GlobalColor.transparent if transparent else pencil.colour(stage.theme.background))
     frame = Frame(scale, margin - round(x * scale), margin - round(y * scale), Level.NEAR, max(0.5, min(scale, 3.0)))
     painter = QPainter(image)
-    for batch in compose(stage, frame, (0.0, 0.0, float(wide), float(high)), grid=False):
+    for batch in compose(stage, frame, ((0.0, 0.0, float(wide), float(high)),), grid=False):
         pencil.draw(painter, batch)
     painter.end()
     return image

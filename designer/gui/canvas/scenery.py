@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.design.address import Address, Ref
 from designer.design.diff import Diff
 from designer.design.document import Design
-from designer.design.geometry import Geometry, lay_out, opened_in
+from designer.design.geometry import Geometry, lay_out, opened_in, update
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.editing import Picked, wire_picks
 from designer.gui.canvas.live import (
@@ -58,10 +58,14 @@ class Scenery:
         """The picture."""
         return self.stage.geometry
 
-    def _show(self, design: Design) -> None:
-        geometry = lay_out(design, self._opened(design))
+    def _show(self, design: Design, changes: Diff | None = None, before: Geometry | None = None) -> None:
+        opened = self._opened(design)
+        if changes is not None and before is not None and opened == before.opened:
+            geometry = update(before, design, changes)
+        else:
+            geometry = lay_out(design, opened)
         self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
-        for name in ("wires_by_pick", "_map"):
+        for name in ("wires_by_pick", "_map", "_front"):
             self.__dict__.pop(name, None)
         self._refresh()
         self._select()
@@ -78,9 +82,9 @@ class Scenery:
 
     def update(self, changes: Diff) -> Rect | None:
         """Show the design after an edit; the scene rectangle that changed, None for all of it."""
-        before = self.stage
-        self._show(changes.after)
-        return changed_region(before.geometry, self.geometry)
+        before = self.geometry
+        self._show(changes.after, changes, before if before.design is changes.before else None)
+        return changed_region(before, self.geometry)
 
     def show_member(self, within: Address, group: str, member: int | None) -> None:
         """Let an open group show one member, or None for what all share."""
@@ -191,7 +195,18 @@ class Scenery:
 
     def box_of(self, picked: Picked) -> int | None:
         """Number of the box that shows a thing; None if it is not drawn."""
-        return self.geometry.box_of(self.shown_address(picked[0]), picked[1])
+        within, ref = picked
+        geometry = self.geometry
+        if not within and ref.what in ("parts", "groups"):
+            own = geometry.boxes.own.get(ref, -1)
+            box = own + self._front if own >= 0 else -1
+            return box if box >= 0 and geometry.refs[box] == ref else None
+        return geometry.box_of(self.shown_address(within), ref)
+
+    @cached_property
+    def _front(self) -> int:
+        """How many frames are drawn before the first part."""
+        return sum(1 for a in self.geometry.design.annotations.values() if a.style == "frame")
 
     def picks(self, boxes: Iterable[int]) -> frozenset[Picked]:
         """What some boxes show."""

@@ -7,15 +7,16 @@ from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QObject, QRect, QTimer
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QRegion
 
 from designer.gui.canvas.backing import Backing
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose import compose_steps
 from designer.gui.canvas.levels import Level, next_level, next_octave
 from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.stage import Frame, Stage
-from designer.gui.canvas.view import Rect, View, bounds_of
+from designer.gui.canvas.sheet import Sheet
+from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.view import Rect, View
 
 #: pictures that take less than this are drawn within the frame, roughly [µs]
 _AT_ONCE: Final = 12_000.0
@@ -48,6 +49,7 @@ class Screen(QObject):
         self.overview = Backing(pencil, self._plain, stage().theme.background, *_OVERVIEW)
         self.level, self.octave = Level.MIDDLE, 0
         self._want: Frame | None = None
+        self._growing: Sheet | None = None
         self._late = True
         self._worker = QTimer(self)
         self._worker.setInterval(0)
@@ -63,11 +65,11 @@ class Screen(QObject):
         self.octave = next_octave(self.octave, view.scale * ratio)
         return Frame(view.scale * ratio, round(view.x * ratio), round(view.y * ratio), self.level, ratio, self.octave)
 
-    def _source(self, frame: Frame, region: Rect) -> Iterator[list[Batch]]:
-        return compose_steps(self._stage(), frame, region)
+    def _source(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
+        return compose_steps(self._stage(), frame, regions)
 
-    def _plain(self, frame: Frame, region: Rect) -> Iterator[list[Batch]]:
-        return compose_steps(self._stage(), frame, region, grid=False)
+    def _plain(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
+        return compose_steps(self._stage(), frame, regions, grid=False)
 
     # ---- changes
 
@@ -80,11 +82,12 @@ class Screen(QObject):
         self.backing.background = self.overview.background = self._stage().theme.background
         self.backing.drop()
         self.overview.drop()
-        self._late = True
+        self._late, self._growing = True, None
 
     def changed(self, region: Rect | None) -> None:
         """The picture changed within a scene rectangle, or as a whole."""
         self._late = True
+        self.backing.sheet = self._growing = None
         self.backing.cancel_job()
         frame = self.backing.frame
         if frame is None or self.backing.pixmap is None:
@@ -100,6 +103,7 @@ class Screen(QObject):
 
     def repair(self, region: Rect) -> None:
         """Draw a scene rectangle anew."""
+        self.backing.sheet = self._growing = None
         frame = self.backing.frame
         if frame is None or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):
             return
@@ -114,7 +118,7 @@ class Screen(QObject):
         bottom = (region[1] + region[3]) * frame.scale + frame.y + margin
         low = max(-10, int(np.floor(left))), max(-10, int(np.floor(top)))
         high = min(self.backing.width + 10, int(np.ceil(right))), min(self.backing.height + 10, int(np.ceil(bottom)))
-        self.backing.repair(QRect(*low, high[0] - low[0], high[1] - low[1]))
+        self.backing.repair(QRegion(QRect(*low, high[0] - low[0], high[1] - low[1])))
 
     def cost(self, frame: Frame, region: Rect | None = None) -> float:
         """What drawing a frame takes, roughly, if things are spread evenly [µs]."""
@@ -123,15 +127,12 @@ class Screen(QObject):
         if region is not None:
             x, y = max(x, region[0]), max(y, region[1])
             w, h = min(w, region[2]), min(h, region[3])
-        bx, by, bw, bh = self._bounds()
+        bx, by, bw, bh = self._stage().bounds
         wide = max(0.0, min(x + w, bx + bw) - max(x, bx))
         high = max(0.0, min(y + h, by + bh) - max(y, by))
         share = wide * high / max(bw * bh, 1.0)
         box, wire = _COSTS[frame.level]
         return share * (len(stage.geometry) * box + stage.geometry.n_wires * wire)
-
-    def _bounds(self) -> Rect:
-        return bounds_of(self._stage().geometry.rect)
 
     # ---- painting
 
@@ -162,7 +163,7 @@ class Screen(QObject):
             # the scale is changing: show the old pixels scaled, draw when it has come to rest
             backing.cancel_job()
             self._settle.start()
-        if backing.busy or self._late:
+        if backing.busy or self._late or self._wants_sheet():
             self._worker.start()
 
     def _settled(self) -> None:
@@ -171,13 +172,16 @@ class Screen(QObject):
             self._worker.start()
 
     def _work(self) -> None:
-        """One slice: first the picture, then the small one of the whole."""
+        """One slice: first the picture, then the sheet around it, then the small one of the whole."""
         if self.backing.busy:
             if self.backing.advance():
                 self._refreshed()
             return
+        if self._grow_sheet():
+            return
         if self._late and not self._settle.isActive():
             self._late = False
+            self._stage().warm()
             self.overview.draw_later(self._overview_frame())
             return
         if self.overview.busy:
@@ -186,8 +190,39 @@ class Screen(QObject):
             return
         self._worker.stop()
 
+    def _wants_sheet(self) -> bool:
+        """Whether the view comes near the border of the sheet, or there is none."""
+        frame, sheet = self.backing.frame, self.backing.sheet
+        if frame is None or not self.backing.shows(frame):
+            return False
+        if sheet is None:
+            return True
+        if not sheet.ready and sheet.suits(frame):
+            return True
+        margin = self._margin() / 2
+        wide, high = self.backing.width + 2 * margin, self.backing.height + 2 * margin
+        return not sheet.covers(frame, ((-margin, -margin, wide, high),))
+
+    def _grow_sheet(self) -> bool:
+        """One step of the sheet; False if there is nothing to do."""
+        if not self._wants_sheet():
+            return False
+        frame, backing = self.backing.frame, self.backing
+        assert frame is not None
+        growing = self._growing
+        if growing is None or not growing.suits(frame) or growing.ready:
+            margin = self._margin()
+            region = (-margin, -margin, backing.width + 2 * margin, backing.height + 2 * margin)
+            growing = self._growing = Sheet(frame, region, compose_steps(self._stage(), frame, (region,)))
+        if growing.grow():
+            backing.sheet, self._growing = growing, None
+        return True
+
+    def _margin(self) -> float:
+        return float(max(self.backing.width, self.backing.height) // 3)
+
     def _overview_frame(self) -> Frame:
-        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._bounds(), margin=6.0, largest=1.0)
+        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._stage().bounds, margin=6.0, largest=1.0)
         level = next_level(Level.FAR, view.scale * 0.6)
         return Frame(view.scale, round(view.x), round(view.y), level, 1.0, next_octave(None, view.scale))
 
@@ -198,7 +233,7 @@ class Screen(QObject):
             self.backing.draw_now(frame)
         while self.backing.busy:
             self.backing.advance()
-        while self._late or self.overview.busy:
+        while self._late or self.overview.busy or self._wants_sheet():
             self._work()
         self._settle.stop()
 

@@ -62,7 +62,60 @@ def bezier(route: Float, pieces: int) -> Float:
     t = np.linspace(0.0, 1.0, pieces + 1)
     s = 1.0 - t
     weights = np.stack((s**3, 3 * s * s * t, 3 * s * t * t, t**3), axis=1)
-    return np.einsum("vp,kpd->kvd", weights, route)
+    return np.matmul(weights, route)
+
+
+def boxes_along(route: Float, shape: Int) -> Float:
+    """Four rectangles around the parts of each way, so that long ways do not seem to be everywhere. : (4k, 4)
+
+    Parameters
+    ----------
+    route : (k, 4, 2)
+    shape : (k,)
+    """
+    quarters = np.linspace(0.0, 1.0, 5)[:, None]
+    corners = np.empty((len(route), 4, 4, 2))
+    straight = route[:, :1] + (route[:, 3:] - route[:, :1]) * quarters
+    corners[:, :, 0] = corners[:, :, 1] = straight[:, :-1]
+    corners[:, :, 2] = corners[:, :, 3] = straight[:, 1:]
+    bent = shape == ELBOW
+    steps = route[bent][:, (0, 1, 2, 3, 3)]
+    corners[bent, :, 0] = corners[bent, :, 1] = steps[:, :-1]
+    corners[bent, :, 2] = corners[bent, :, 3] = steps[:, 1:]
+    curved = shape == CURVE
+    halves = [half for whole in _halved(route[curved]) for half in _halved(whole)]
+    for k, part in enumerate(halves):
+        corners[curved, k] = part
+    low, high = corners.min(axis=2), corners.max(axis=2)
+    return np.concatenate((low, high - low), axis=2).reshape(-1, 4)
+
+
+def _halved(curves: Float) -> tuple[Float, Float]:
+    """Both halves of cubic Bézier curves; each lies within the hull of its points. : (k, 4, 2)"""
+    ab, bc, cd = ((curves[:, i] + curves[:, i + 1]) / 2 for i in range(3))
+    abc, bcd = (ab + bc) / 2, (bc + cd) / 2
+    middle = (abc + bcd) / 2
+    return (
+        np.stack((curves[:, 0], ab, abc, middle), axis=1),
+        np.stack((middle, bcd, cd, curves[:, 3]), axis=1),
+    )
+
+
+def clipped(lines: Float, left: float, top: float, right: float, bottom: float) -> Float:
+    """The parts of lines within a rectangle; those outside of it are left out. : (n, 4) → (k, 4)"""
+    start, step = lines[:, :2], lines[:, 2:] - lines[:, :2]
+    enter, leave = np.zeros(len(lines)), np.ones(len(lines))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for axis, low, high in ((0, left, right), (1, top, bottom)):
+            first = (low - start[:, axis]) / step[:, axis]
+            last = (high - start[:, axis]) / step[:, axis]
+            flat = step[:, axis] == 0
+            outside = flat & ((start[:, axis] < low) | (start[:, axis] > high))
+            enter = np.maximum(enter, np.where(flat, 0.0, np.minimum(first, last)))
+            leave = np.minimum(leave, np.where(flat, np.where(outside, -1.0, 1.0), np.maximum(first, last)))
+    kept = enter <= leave
+    start, step, enter, leave = start[kept], step[kept], enter[kept], leave[kept]
+    return np.concatenate((start + step * enter[:, None], start + step * leave[:, None]), axis=1)
 
 
 def offset(points: Float, distance: Float) -> Float:
@@ -97,12 +150,12 @@ def pieces(points: Float) -> Float:
     return np.concatenate((points[:, :-1], points[:, 1:]), axis=2).reshape(-1, 4)
 
 
-def middles(points: Float) -> Float:
-    """The point halfway along each way. : (k, v, 2) → (k, 2)"""
+def along(points: Float, part: float) -> Float:
+    """The point a share of the length along each way. : (k, v, 2) → (k, 2)"""
     step = np.diff(points, axis=1)
     length = np.hypot(step[..., 0], step[..., 1])
     run = np.cumsum(length, axis=1)
-    half = run[:, -1] / 2
+    half = run[:, -1] * part
     at = (run < half[:, None]).sum(axis=1).clip(0, step.shape[1] - 1)
     rows = np.arange(len(points))
     done = run[rows, at] - length[rows, at]

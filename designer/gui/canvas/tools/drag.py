@@ -34,6 +34,7 @@ class Drag(Tool):
     hint = "Alt: without snapping · drop into a container or on a link · Esc cancels"
     cursor = Qt.CursorShape.SizeAllCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host, start: Pointer, boxes: Int) -> None:
         super().__init__(host)
@@ -121,11 +122,6 @@ class Drag(Tool):
     def key(self, press: Press) -> bool:
         """See `Tool`: keys other than Esc wait until the drag is over."""
         return True
-
-    def redrawn(self) -> None:
-        """See `Tool`."""
-        if self.host.scenery.stage.lifted is not None:
-            self.host.finish()
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
         """See `Tool`."""

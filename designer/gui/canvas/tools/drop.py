@@ -57,6 +57,7 @@ class Drop(Tool):
     hint = "Drop into a container, on a link, or on the canvas · Alt: without the grid"
     cursor = Qt.CursorShape.DragCopyCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host, dragged: Dragged) -> None:
         super().__init__(host)
@@ -129,7 +130,7 @@ class Drop(Tool):
     def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
         """What the part could be linked to is framed, the rest dims."""
         stage = self.host.scenery.stage
-        seen = visible_boxes(stage, frame, region)
+        seen = visible_boxes(stage, frame, (region,))
         seen = seen[stage.is_card[seen]]
         if len(seen) > _MOST or not len(seen):
             return []

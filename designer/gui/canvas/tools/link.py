@@ -40,6 +40,7 @@ class _Aim(Tool):
 
     cursor = Qt.CursorShape.CrossCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None) -> None:
         super().__init__(host)
@@ -194,7 +195,7 @@ class _Aim(Tool):
     def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
         """Boxes that fit are framed, the others dim."""
         stage = self.host.scenery.stage
-        seen = visible_boxes(stage, frame, region)
+        seen = visible_boxes(stage, frame, (region,))
         seen = seen[stage.is_card[seen]]
         if len(seen) > _MOST:
             return []

@@ -25,6 +25,7 @@ class Replicate(Tool):
     hint = "Move or use the arrow keys to set rows and columns · Enter or click makes them · Esc cancels"
     cursor = Qt.CursorShape.DragCopyCursor
     scrolls = True
+    quiet = True
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)

@@ -139,10 +139,8 @@ class Select(Tool):
         movable = hit.area in (Area.CARD, Area.HEADER) or (hit.area is Area.BODY and self._was_selected)
         if movable and hit.number in selected and not (down.ctrl or down.shift):
             tool: Tool = Drag(self.host, down, selected)
-        elif hit.area in (Area.WIRE_A, Area.WIRE_B):
+        elif hit.area in (Area.WIRE_A, Area.WIRE_B) and self._was_selected:
             tool = Rehang(self.host, hit.number, "a" if hit.area is Area.WIRE_A else "b", down)
-        elif hit.area is Area.WIRE:
-            return
         else:
             tool = Band(self.host, down)
         self.host.switch(tool)
@@ -222,6 +220,9 @@ class Select(Tool):
             x, y = ((route[1] + route[2]) / 2).tolist()
             text = wire_text(stage, over.number)
             found += tip(text, x, y, frame, self.host.measure, theme, True, region)
+        if len(scenery.selected_wires) == 1 and not len(scenery.selected):
+            ends = stage.geometry.wire_route[scenery.selected_wires[0]][[0, 3]]
+            found += handles(frame.points(ends), frame, theme.selection)
         selected = scenery.selected
         if len(selected) == 1 and not stage.geometry.is_group[selected[0]]:
             x, y, w, h = frame.boxes(stage.geometry.rect[selected])[0].tolist()

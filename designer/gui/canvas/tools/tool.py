@@ -160,6 +160,8 @@ class Tool:
 
     hint = ""
     cursor = Qt.CursorShape.ArrowCursor
+    #: whether values and badges step back while it is used
+    quiet = False
     #: whether the view moves when the pointer nears its border
     scrolls = False
 
