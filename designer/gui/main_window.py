@@ -266,7 +266,7 @@ class MainWindow(QMainWindow):
         from designer.gui.canvas.canvas import Canvas
 
         session = document.session
-        canvas = Canvas(session, self._canvas_theme(), icon_svg)
+        canvas = Canvas(session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
         canvas.hint_changed.connect(self.hint.setText)
         canvas.quick_add_requested.connect(self._quick_add)
@@ -1007,10 +1007,3 @@ def _is_plain(shortcut: str) -> bool:
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def icon_svg(kind: str, colour: str) -> str | None:
-    """The icon of a kind of part as SVG text in a colour."""
-    from designer.gui.kind_icons import svg
-
-    return svg(kind, colour)
