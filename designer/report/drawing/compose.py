@@ -32,7 +32,7 @@ _LABELS: Final = 48
 #: a text is written this often; what more wires would say is said once
 _REPEATED: Final = 8
 #: where labels are tried, from the middle of their wire
-_ASIDE: Final = (-9, -31, 13, -53, 35, -75, 57)
+_ASIDE: Final = (-9, -31, 13, 35)
 
 
 @dataclass(frozen=True, slots=True)
