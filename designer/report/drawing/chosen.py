@@ -46,7 +46,9 @@ def chosen_part(geometry: Geometry, paths: Collection[str], loads: Loads | None)
     )
     if loads is None:
         return picked, None
-    return picked, Loads(loads.utilisation[wires], loads.rate[wires], loads.capacity[wires], loads.bound[wires])
+    return picked, Loads(
+        loads.utilisation[wires], loads.rate[wires], loads.capacity[wires], loads.bound[wires], loads.links[wires]
+    )
 
 
 _BOXES = (
