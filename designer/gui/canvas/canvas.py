@@ -40,7 +40,7 @@ from designer.design.edits.clipboard import is_clip
 from designer.errors import CatalogError
 from designer.gui.canvas.camera import Camera
 from designer.gui.canvas.canvas_theme import LIGHT, CanvasTheme
-from designer.gui.canvas.compose_overlay import badges, legend, selection, values
+from designer.gui.canvas.compose_overlay import badges, legend, selection
 from designer.gui.canvas.editing import Linked, Picked, add, insert
 from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.hit import NOTHING, Hit, pick
@@ -506,7 +506,6 @@ class Canvas(QWidget):
         region: Rect = (0.0, 0.0, float(self.screen_.backing.width), float(self.screen_.backing.height))
         found = selection(stage, frame, region, scenery.selected, scenery.selected_wires) if not self._busy() else []
         if not self.tool.quiet:
-            found += values(stage, frame, region, self.measure)
             found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
         found += self.tool.overlay(frame, region)
         for batch in found:

@@ -9,6 +9,7 @@ import numpy as np
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import cards, containers, grid_dots, visible_boxes
 from designer.gui.canvas.compose_text import texts
+from designer.gui.canvas.compose_values import values
 from designer.gui.canvas.compose_wires import wires
 from designer.gui.canvas.stage import Frame, Regions, Stage
 
@@ -25,6 +26,8 @@ def compose_steps(stage: Stage, frame: Frame, regions: Regions, grid: bool = Tru
     yield wires(stage, frame, regions)
     yield cards(stage, frame, boxes)
     yield texts(stage, frame, boxes)
+    if stage.live.on_route is None:
+        yield values(stage, frame, regions)
     if stage.live.on_route is not None and stage.live.box_on_route is not None:
         # everything fades, then the route is drawn again on top
         yield [Rects(np.array(regions, dtype=np.float64), stage.theme.background + "c0")]
@@ -32,6 +35,7 @@ def compose_steps(stage: Stage, frame: Frame, regions: Regions, grid: bool = Tru
         lit = boxes[stage.live.box_on_route[boxes] & ~stage.geometry.is_container[boxes]]
         yield cards(stage, frame, lit)
         yield texts(stage, frame, lit)
+        yield values(stage, frame, regions)
 
 
 def compose(stage: Stage, frame: Frame, regions: Regions, grid: bool = True) -> list[Batch]:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
+from designer.gui.canvas.compose_values import amount
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import SATURATED
 from designer.gui.canvas.snapping import Guide
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
@@ -24,8 +24,7 @@ Int = npt.NDArray[np.int64]
 #: width of a text: text, height [px], bold
 Measure = Callable[[str, int, bool], float]
 
-#: so many values and badges are shown at once
-_MOST_LABELS: Final = 40
+#: so many badges are shown at once, on so many wires
 _MOST_BADGES: Final = 24
 _MOST_BOUND: Final = 200
 #: more selected boxes than this are drawn as plates without an outline of their own
@@ -143,17 +142,6 @@ def tip(
     return [plate, Labels((label,))]
 
 
-def amount(load: float, limit: float) -> str:
-    """Load against limit, such as ``29.8 / 31.5 GB/s``; only one of them where the other is unknown."""
-    if np.isnan(load):
-        return format_quantity(limit, "rate") if not np.isnan(limit) else "–"
-    if np.isnan(limit):
-        return format_quantity(load, "rate")
-    whole, part = format_quantity(limit, "rate"), format_quantity(load, "rate")
-    number, _, unit = part.partition(" ")
-    return f"{number} / {whole}" if whole.endswith(f" {unit}") else f"{part} / {whole}"
-
-
 def wire_text(stage: Stage, wire: int) -> str:
     """Kind, count and both directions of a wire, for hovering."""
     geometry, live = stage.geometry, stage.live
@@ -166,33 +154,6 @@ def wire_text(stage: Stage, wire: int) -> str:
         return f"{name}   {capacity} per direction{assumed}"
     there, back = (amount(float(live.load[wire, d]), float(live.limit[wire, d])) for d in (0, 1))
     return f"{name}   → {there}   ← {back}{assumed}"
-
-
-def values(stage: Stage, frame: Frame, region: Rect, measure: Measure) -> list[Batch]:
-    """Values beside saturated wires, where there is room."""
-    if frame.level is not Level.NEAR or not stage.live.known:
-        return []
-    live = stage.live
-    busy, near = stage.saturated(SATURATED)
-    x, y, width, height = frame.scene(region, 40 * frame.ratio)
-    seen = (near[:, 0] >= x) & (near[:, 0] <= x + width) & (near[:, 1] >= y) & (near[:, 1] <= y + height)
-    busy = busy[seen][: 2 * _MOST_LABELS]
-    plates: list[Boxes] = []
-    labels: list[Label] = []
-    taken: list[tuple[float, float, float, float]] = []
-    points = _points(stage, frame, busy)
-    for k, wire in enumerate(busy.tolist()):
-        d = int(np.nan_to_num(live.used[wire]).argmax())
-        text = amount(float(live.load[wire, d]), float(live.limit[wire, d]))
-        x, y = points[k].tolist()
-        colour = stage.theme.heat[-1]
-        plate, label = pill(text, x, y, frame, measure, stage.theme.pill, stage.theme.pill_text, faded(stage, colour))
-        if _free(plate, taken) and _inside(plate, region):
-            plates.append(plate)
-            labels.append(label)
-        if len(labels) >= _MOST_LABELS:
-            break
-    return _stacked(plates, labels)
 
 
 def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: float = 0.0) -> list[Batch]:
@@ -245,11 +206,6 @@ def _free(plate: Boxes, taken: list[tuple[float, float, float, float]]) -> bool:
             return False
     taken.append((x, y, w, h))
     return True
-
-
-def _inside(plate: Boxes, region: Rect) -> bool:
-    x, y, w, h = plate.rects[0].tolist()
-    return x + w > region[0] and y + h > region[1] and x < region[0] + region[2] and y < region[1] + region[3]
 
 
 def _stacked(plates: list[Boxes], labels: list[Label]) -> list[Batch]:

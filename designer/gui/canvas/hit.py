@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.design.arrange.sizes import HEADER
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Stage
-from designer.gui.canvas.ways import distances, ways
+from designer.gui.canvas.ways import distances, quarters
 
 Int = npt.NDArray[np.int64]
 
@@ -100,17 +100,15 @@ def wire_at(stage: Stage, x: float, y: float, scale: float, level: Level, reach:
     slack = reach / scale
     if level is Level.FAR:
         return _far_wire(stage, x, y, scale, slack)
-    found = stage.wires_touching(x - slack, y - slack, 2 * slack, 2 * slack)
+    found = stage.wire_parts_touching(x - slack, y - slack, 2 * slack, 2 * slack)
     if not len(found):
         return -1
-    geometry = stage.geometry
-    best, nearest = -1, slack
-    for group in ways(found, geometry.wire_route[found], geometry.wire_shape[found]):
-        gaps = distances(group.points, x, y)
-        at = int(gaps.argmin())
-        if gaps[at] <= nearest:
-            best, nearest = int(group.wires[at]), float(gaps[at])
-    return best
+    wires, geometry = found // 4, stage.geometry
+    points = quarters(geometry.wire_route[wires], geometry.wire_shape[wires], found % 4)
+    gaps = distances(points, x, y)
+    # of wires equally near, the one drawn last
+    at = len(gaps) - 1 - int(gaps[::-1].argmin())
+    return int(wires[at]) if gaps[at] <= slack else -1
 
 
 def _far_wire(stage: Stage, x: float, y: float, scale: float, slack: float) -> int:

@@ -110,9 +110,13 @@ class Stage:
         """Finds the quarters of wires."""
         return RectIndex(boxes_along(self.geometry.wire_route, self.geometry.wire_shape))
 
+    def wire_parts_touching(self, x: float, y: float, width: float, height: float) -> Int:
+        """Quarters of wires that may touch a rectangle: part 4·i + k is quarter k of wire i. : (k,)"""
+        return self._wire_parts.touching(x, y, width, height)
+
     def wires_touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
         """Wires that may touch a rectangle, ascending. : (k,)"""
-        parts = self._wire_parts.touching(x, y, width, height) // 4
+        parts = self.wire_parts_touching(x, y, width, height) // 4
         fresh = np.ones(len(parts), dtype=bool)
         fresh[1:] = parts[1:] != parts[:-1]
         return parts[fresh]

@@ -15,8 +15,9 @@ from designer.design.geometry import lay_out
 from designer.gui.canvas.batches import Boxes, Label, Labels, Lines, Rects, sliced
 from designer.gui.canvas.canvas_theme import DARK, LIGHT
 from designer.gui.canvas.compose import compose
-from designer.gui.canvas.compose_overlay import amount, wire_text
+from designer.gui.canvas.compose_overlay import wire_text
 from designer.gui.canvas.compose_text import SMALLEST, lightness, wrapped
+from designer.gui.canvas.compose_values import amount, values
 from designer.gui.canvas.compose_wires import width_of
 from designer.gui.canvas.cut import cut_at, stops
 from designer.gui.canvas.hit import Area, box_at, inside, pick
@@ -35,7 +36,7 @@ from designer.gui.canvas.navigate import following, nearest
 from designer.gui.canvas.sheet import Sheet
 from designer.gui.canvas.snapping import snapped
 from designer.gui.canvas.stage import Frame, Stage
-from designer.gui.canvas.ways import along, distances, offset, ways
+from designer.gui.canvas.ways import along, boxes_along, clipped, distances, offset, quarters, ways
 from tests import designs
 
 WHOLE = ((0.0, 0.0, 1600.0, 900.0),)
@@ -83,6 +84,35 @@ def test_width_grows_with_capacity() -> None:
     widths = width_of(np.array([1e6, 1e9, 31.5e9, 450e9, 1e15]))
     assert (np.diff(widths) >= 0).all()
     assert widths[1] < widths[2] < widths[3]
+
+
+def test_quarters_of_ways_lie_in_their_boxes_and_make_up_the_whole(stage: Stage) -> None:
+    geometry = stage.geometry
+    m = geometry.n_wires
+    boxes = boxes_along(geometry.wire_route, geometry.wire_shape).reshape(m, 4, 4)
+    for k in range(4):
+        points = quarters(geometry.wire_route, geometry.wire_shape, np.full(m, k))
+        low, high = boxes[:, k, :2], boxes[:, k, :2] + boxes[:, k, 2:]
+        assert (points >= low[:, None] - 1e-6).all()
+        assert (points <= high[:, None] + 1e-6).all()
+    for group in ways(np.arange(m), geometry.wire_route, geometry.wire_shape):
+        for wire, way in zip(group.wires.tolist(), group.points, strict=True):
+            for x, y in way.tolist():
+                assert wire in stage.wires_touching(x - 1, y - 1, 2, 2)
+
+
+@given(st.lists(st.tuples(*[st.floats(-300, 300)] * 4), min_size=1, max_size=40))
+def test_lines_are_cut_to_a_rectangle(rows: list[tuple[float, ...]]) -> None:
+    lines = np.array(rows)
+    cut = clipped(lines, -100, -50, 100, 50)
+    assert (np.abs(cut[:, 0::2]) <= 100 + 1e-6).all()
+    assert (np.abs(cut[:, 1::2]) <= 50 + 1e-6).all()
+    for line in lines:
+        t = np.linspace(0, 1, 101)[:, None]
+        points = line[:2] + (line[2:] - line[:2]) * t
+        inside_points = points[(np.abs(points[:, 0]) <= 100) & (np.abs(points[:, 1]) <= 50)]
+        for x, y in inside_points[::10]:
+            assert distances(cut.reshape(-1, 2, 2), x, y).min() < 1e-6
 
 
 # ---- cuts
@@ -316,6 +346,23 @@ def test_text_is_never_too_small_to_read(stage: Stage, scale: float) -> None:
         if isinstance(batch, Labels):
             assert all(label.px >= SMALLEST for label in batch.labels)
             assert all(label.width > 0 for label in batch.labels)
+
+
+def test_values_never_cover_each_other_and_do_not_depend_on_the_region(stage: Stage) -> None:
+    geometry = stage.geometry
+    found = wire_map(geometry)
+    used = np.ones(2 * len(found.wire))
+    full = Stage(geometry, with_loads(nothing(geometry), geometry, found, Loads(used * 3e10, used)), LIGHT)
+    frame = Frame(1.0, 0, 0, Level.NEAR)
+    whole = values(full, frame, ((-5000.0, -5000.0, 10_000.0, 10_000.0),))
+    plates, labels = whole
+    assert isinstance(plates, Boxes)
+    assert isinstance(labels, Labels)
+    assert 3 <= len(labels) < geometry.n_wires
+    assert all(label.text == "30 / 30 GB/s" for label in labels.labels)
+    part = values(full, frame, ((0.0, 0.0, 400.0, 400.0),))
+    assert {label[:5] for b in part if isinstance(b, Labels) for label in b.labels} <= {x[:5] for x in labels.labels}
+    assert not values(full, Frame(0.4, 0, 0, Level.MIDDLE), WHOLE)
 
 
 def test_assumed_capacities_are_dashed(stage: Stage) -> None:
