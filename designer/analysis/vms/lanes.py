@@ -215,7 +215,7 @@ class Lanes:
         for number in range(n_pairs):
             rows = order[cuts[number] : cuts[number + 1]]
             unique, where = np.unique(resource[rows], return_inverse=True)
-            found.append((unique, np.bincount(where, usage[rows], len(unique))))
+            found.append((unique, np.bincount(where, usage[rows], len(unique)).astype(np.float64)))
             self._fractions.append(dict(zip(resource[rows].tolist(), fraction[again[rows]].tolist(), strict=True)))
         return found
 
@@ -226,10 +226,8 @@ class Lanes:
             line = sum(nic.line_rate for nic in nics)
             plan = streams.get(host.path)
             if plan is not None:
-                capacity = carried(plan.streams)
-                if capacity < line * payload.value * (1 - WIDTH_TOLERANCE):
-                    words = f"vMotion streams of {host.path}, {way}: {plan.streams} streams, one core each"
-                    found.append(self._limit(f"streams:{host.path}:{way}", words, capacity))
+                words = f"vMotion streams of {host.path}, {way}: {plan.streams}, about one core each"
+                found.append(self._limit(f"streams:{host.path}:{way}", words, carried(plan.streams)))
             drawn = self._drawn_rate(host)
             if line < drawn * (1 - WIDTH_TOLERANCE):
                 found.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from designer.analysis.bounds import Resources
@@ -364,12 +365,11 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
     binds = told(now, gains=try_gains) + [b for seconds, b in said if seconds >= top * (1 - TIE_SHARE_TOLERANCE)]
     then: list[Bound] = []
     if now:
-        after = _Run(planner, going, lanes.doubled(now))
-        later = [
-            r for r in sorted(s := _spent(planner, after, lanes.doubled(now)), key=lambda r: -s[r]) if r not in now
-        ]
-        then = told(later[:2], gains=False)
-    then += [b for seconds, b in sorted(said, key=lambda s: -s[0]) if b not in binds]
+        wider = lanes.doubled(now)
+        later = _spent(planner, _Run(planner, going, wider), wider)
+        others = sorted((r for r in later if r not in now), key=lambda r: -later[r])
+        then = told(others[:2], gains=False)
+    then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
     return tuple(binds), tuple(then)
 
 
@@ -390,7 +390,7 @@ def _spent(planner: Planner, run: _Run, lanes: Lanes | None = None) -> dict[int,
         return {}
     moves = [move for move in run.schedule.moves if move.vm.name in planner.rides]
     corners = sorted({at for move in moves for at in (move.transfer, move.end)})
-    spans = sorted(zip(corners, corners[1:], strict=False), key=lambda span: span[0] - span[1])[:INTERVALS_LIMIT]
+    spans = sorted(pairwise(corners), key=lambda span: span[0] - span[1])[:INTERVALS_LIMIT]
     spent: dict[int, float] = {}
     for begin, end in spans:
         moving = [planner.rides[m.vm.name] for m in moves if m.transfer <= begin and m.end >= end]
