@@ -334,7 +334,7 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
     if run.schedule is None:
         return (Bound("limit", "nothing", "nothing moves", "no machine can move"),), ()
     spent = _spent(planner, run)
-    other = _besides(run)
+    other = _besides(run, planner.lanes)
     order = sorted(spent, key=lambda r: -spent[r])
     top = max([*spent.values(), *other.values()], default=0.0)
     now = [r for r in order if spent[r] >= top * (1 - TIE_SHARE_TOLERANCE)]
@@ -402,18 +402,30 @@ def _spent(planner: Planner, run: _Run, lanes: Lanes | None = None) -> dict[int,
     return spent
 
 
-def _besides(run: _Run) -> dict[tuple[str, str], float]:
+def _besides(run: _Run, lanes: Lanes) -> dict[tuple[str, str], float]:
     """Seconds that go by for other reasons than the network [s]."""
     found: dict[tuple[str, str], float] = {}
+
+    def add(name: str, label: str, seconds: float) -> None:
+        found[(name, label)] = found.get((name, label), 0.0) + seconds
+
+    cap = {ride.name: ride.cap for ride in lanes.rides}
     for moved in run.moved:
-        if moved.trip is None:
-            key = ("cold", "shutting down and starting machines that cannot move alive")
-            found[key] = found.get(key, 0.0) + moved.move.end - moved.move.start
+        trip, move = moved.trip, moved.move
+        if trip is None:
+            add("cold", "shutting down and starting machines that cannot move alive", move.end - move.start)
             continue
-        held = moved.trip.beside
-        if moved.trip.stun is not None and moved.trip.limited_by and "bandwidth" not in moved.trip.limited_by:
-            key = ("checkpoint", f"{moved.trip.limited_by}, while the machine is stunned")
-            found[key] = found.get(key, 0.0) + min(held, moved.trip.stun.value)
+        kvm = moved.going.release == KVM
+        if moved.rate >= cap[moved.going.name] * (1 - RATE_TOLERANCE):
+            words = f"what the sender gives: {trip.limited_by}" if kvm else "windows of the streams per round trip"
+            add("sender", words, move.end - move.transfer)
+        if trip.stun is None:
+            continue
+        if kvm:
+            add("device-state", "device state sent while the guest stands still", min(trip.beside, trip.stun.value))
+        elif trip.limited_by and "bandwidth" not in trip.limited_by:
+            label = f"{trip.limited_by}, while the machine is stunned"
+            add("checkpoint", label, min(trip.beside, trip.stun.value))
     busy = sum(m.move.transfer - m.move.start for m in run.moved if m.trip is not None and m.trip.stun is None)
     if busy and run.schedule is not None:
         found[("set-up", "set-up, trace installation and resume of the machines")] = min(

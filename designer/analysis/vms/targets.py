@@ -48,8 +48,10 @@ def choose_targets(
         if all(memory > room.memory for room in rooms):
             staying.append(Staying(placed, "no host has the memory left", "add memory or a host"))
             continue
-        # Machines of equal shape are one after the other; every machine asks, so that CPUs and rules count too.
-        shape = shape_of(placed.vm) or " "
+        # The name of a shape decides the turn: those that take most of their GPUs first. Every machine asks, so that
+        # CPUs and rules count too.
+        taken = sum(device.memory_share for device in placed.devices if device.gpu is not None)
+        shape = f"{1 / (1 + taken):.6f} {shape_of(placed.vm)}"
         guests.append(Guest(name, placed.host.path, memory, placed.vm.vcpus, shape))
     free = [Room(room.host.path, room.memory, _whole(room.cpus)) for room in rooms]
     found = evacuation_targets(guests, free, search.fits)
