@@ -38,6 +38,8 @@ RATE_TOLERANCE: Final = 1e-3
 #: intervals of a plan that are looked at for what binds, longest first, and moves for which gains are tried
 INTERVALS_LIMIT: Final = 48
 GAINS_LIMIT: Final = 64
+#: more tied limits than this are only tried together
+SINGLES_LIMIT: Final = 4
 #: what limits at least this share of the time of the worst limit binds as well
 TIE_SHARE_TOLERANCE: Final = 0.02
 
@@ -345,11 +347,16 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
             fractions |= lanes.fraction_of(planner.rides[moved.going.name])
     try_gains = len(run.moved) <= GAINS_LIMIT
 
+    wider = lanes.doubled(now)
+    after = _Run(planner, going, wider) if now else None
+
     def told(chosen: Sequence[int], *, gains: bool) -> list[Bound]:
         found: list[Bound] = []
-        together = _gain(planner, going, run, chosen) if gains and chosen else None
+        together = run.makespan.value / after.makespan.value if gains and after is not None else None
         for resource in chosen:
-            alone = together if len(chosen) == 1 else _gain(planner, going, run, [resource]) if gains else None
+            alone = together if len(chosen) == 1 else None
+            if gains and 1 < len(chosen) <= SINGLES_LIMIT:
+                alone = _gain(planner, going, run, [resource])
             users = sum(
                 1 for m in run.moved if m.trip is not None and _uses(lanes, planner.rides[m.going.name], resource)
             )
@@ -364,9 +371,8 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
     ]
     binds = told(now, gains=try_gains) + [b for seconds, b in said if seconds >= top * (1 - TIE_SHARE_TOLERANCE)]
     then: list[Bound] = []
-    if now:
-        wider = lanes.doubled(now)
-        later = _spent(planner, _Run(planner, going, wider), wider)
+    if after is not None:
+        later = _spent(planner, after, wider)
         others = sorted((r for r in later if r not in now), key=lambda r: -later[r])
         then = told(others[:2], gains=False)
     then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
