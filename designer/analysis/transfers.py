@@ -79,6 +79,30 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str) -> Tran
     return _Evaluation(network, traffic, legs, routes, operation).answer(findings)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TransferDemand:
+    """What the flows of a transfer ask of the network, to be solved together with other traffic."""
+
+    incidence: Incidence
+    limits: tuple[Limit, ...]
+
+
+def transfer_demand(network: Network, operation: Transfer, place: str) -> TransferDemand:
+    """The flows of a transfer as activities on the resources of the network, then on `limits`.
+
+    Raises
+    ------
+    AnalysisError
+        If nothing can be routed.
+    """
+    traffic = pair_up(network, operation, place)
+    legs = _through_memory(network, traffic, operation)
+    routes = route(network, legs)
+    _lost(network, traffic, routes, place)
+    asked = _Evaluation(network, traffic, legs, routes, operation)
+    return TransferDemand(asked.incidence, asked.limits)
+
+
 def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> list[Finding]:
     found: list[Finding] = []
     net = network.net
