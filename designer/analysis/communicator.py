@@ -31,6 +31,8 @@ Float = npt.NDArray[np.float64]
 
 #: NVSwitches reduce in the switch from this generation of NVLink on
 FIRST_REDUCING: Final = Constant(4, 4, 4, "nccl-tuning", Status.PRIMARY)
+#: groups of more shapes than this are judged by the first ones
+SHAPES_LIMIT: Final = 16
 #: names users know for the algorithms of the formulas
 ALGORITHMS: Final = {
     "ring": frozenset({"ring"}),
@@ -95,27 +97,112 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     AnalysisError
         If some ranks cannot reach the others.
     """
-    islands = find_islands(network)
-    policy = network.design.policy
-    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    island = network.island[ranks]
-    order = list(dict.fromkeys(island.tolist()))
-    members = {i: ranks[island == i] for i in order}
-    inside_legs: list[tuple[int, int, float]] = []
-    path: PathClass | None = PathClass.NVLINK_SWITCH
-    mixed = False
-    for i in order:
-        if len(members[i]) < 2:
-            continue
-        graph = islands.classes[int(islands.class_of[i])]
-        rings = find_rings(graph, islands.local[members[i]].tolist(), rules)
-        base = int(islands.part_start[i])
-        inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
-        path, mixed = rings.path, mixed or rings.mixed
+    members, inside_legs, path, mixed = _rings(network, ranks)
+    order = list(members)
     inside = _activity(network, inside_legs, place) if inside_legs else None
     between = _activity(network, _exchange(members, order), place) if len(order) > 1 else None
     situation = _situation(network, members, inside, between, path, mixed)
     return Communicator(network, situation, inside, between, ranks)
+
+
+def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communicator, ...]:
+    """Equal groups that all work at once, in lockstep: one communicator for each shape of group there is.
+
+    Parameters
+    ----------
+    groups : (n_groups, size) ranks of each group
+
+    Notes
+    -----
+    All hops of all groups are one activity, so what each group gets is its share of links that groups have in common.
+
+    Raises
+    ------
+    AnalysisError
+        If some ranks cannot reach the others of their group.
+    """
+    shapes = [make_communicator(network, groups[row], place) for row in _shapes(network, groups)]
+    if len(groups) == 1:
+        return tuple(shapes)
+    inside_legs: list[tuple[int, int, float]] = []
+    between_legs: list[tuple[int, int, float]] = []
+    for row in groups:
+        members, legs, _, _ = _rings(network, row)
+        inside_legs += legs
+        if len(members) > 1:
+            between_legs += _exchange(members, list(members))
+    inside = _activity(network, inside_legs, place) if inside_legs else None
+    between = _activity(network, between_legs, place) if between_legs else None
+    return tuple(_share(one, inside, between) for one in shapes)
+
+
+def _share(alone: Communicator, inside: Activity | None, between: Activity | None) -> Communicator:
+    """A group with the bandwidth it keeps when its equals are at work too."""
+    network, situation = alone.network, alone.situation
+    if alone.inside is None or inside is None:
+        inside = None
+    if alone.between is None or between is None:
+        between = None
+    intra, inter = inside.rate if inside else 0.0, between.rate if between else 0.0
+    if inside and between:
+        intra, inter = _together(network, inside, between)
+    left = intra / situation.intra_bandwidth if situation.intra_bandwidth else 1.0
+    shared = replace(
+        situation,
+        intra_bandwidth=intra,
+        direct_bandwidth=situation.direct_bandwidth * left,
+        pair_bandwidth=situation.pair_bandwidth * left,
+        inter_bandwidth=inter,
+        host_bandwidth=_host_rate(network, between) if between else 0.0,
+        switch_hops=max(situation.switch_hops, _switch_hops(network, between)),
+    )
+    return replace(alone, situation=shared, inside=inside, between=between)
+
+
+def _shapes(network: Network, groups: Int) -> list[int]:
+    """The first group of every shape: same places in servers of the same class, split alike."""
+    islands = find_islands(network)
+    island = network.island[groups]
+    changes = np.zeros_like(island)
+    changes[:, 1:] = np.cumsum(island[:, 1:] != island[:, :-1], axis=1)
+    key = np.concatenate([islands.class_of[island], islands.local[groups], changes], axis=1)
+    _, first = np.unique(key, axis=0, return_index=True)
+    return sorted(first.tolist())[:SHAPES_LIMIT]
+
+
+def widened(one: Communicator, inside: float, between: float) -> Communicator:
+    """The same group with its links inside and between servers that many times as wide."""
+    s = one.situation
+    wider = replace(
+        s,
+        intra_bandwidth=s.intra_bandwidth * inside,
+        direct_bandwidth=s.direct_bandwidth * inside,
+        pair_bandwidth=s.pair_bandwidth * inside,
+        inter_bandwidth=s.inter_bandwidth * between,
+        host_bandwidth=s.host_bandwidth * between,
+    )
+    return replace(one, situation=wider)
+
+
+def _rings(network: Network, ranks: Int) -> tuple[dict[int, Int], list[tuple[int, int, float]], PathClass | None, bool]:
+    """Members by server, the hops of the rings inside servers, what those run over, and whether they are mixed."""
+    islands = find_islands(network)
+    policy = network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    island = network.island[ranks]
+    members = {i: ranks[island == i] for i in dict.fromkeys(island.tolist())}
+    inside_legs: list[tuple[int, int, float]] = []
+    path: PathClass | None = PathClass.NVLINK_SWITCH
+    mixed = False
+    for i, inner in members.items():
+        if len(inner) < 2:
+            continue
+        graph = islands.classes[int(islands.class_of[i])]
+        rings = find_rings(graph, islands.local[inner].tolist(), rules)
+        base = int(islands.part_start[i])
+        inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
+        path, mixed = rings.path, mixed or rings.mixed
+    return members, inside_legs, path, mixed
 
 
 def _exchange(members: dict[int, Int], order: Sequence[int]) -> list[tuple[int, int, float]]:

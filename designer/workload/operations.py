@@ -11,6 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from designer.workload.jobs import (
+    Checkpointing,
+    DataLoading,
+    HyperparameterSweep,
+    LayoutSearch,
+    StorageSizing,
+    Training,
+)
+
 Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation", "all"]
 
 
@@ -54,4 +63,5 @@ class Collective:
     algorithm: str = "auto"
 
 
-Operation = Transfer | Collective
+TrainingOperation = Training | Checkpointing | DataLoading | StorageSizing | LayoutSearch | HyperparameterSweep
+Operation = Transfer | Collective | TrainingOperation
