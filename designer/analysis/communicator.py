@@ -154,6 +154,7 @@ def _share(alone: Communicator, inside: Activity | None, between: Activity | Non
         pair_bandwidth=situation.pair_bandwidth * left,
         inter_bandwidth=inter,
         host_bandwidth=_host_rate(network, between) if between else 0.0,
+        nic_path=_nic_path(network, between) if between else situation.nic_path,
         switch_hops=max(situation.switch_hops, _switch_hops(network, between)),
     )
     return replace(alone, situation=shared, inside=inside, between=between)
@@ -165,7 +166,9 @@ def _shapes(network: Network, groups: Int) -> list[int]:
     island = network.island[groups]
     changes = np.zeros_like(island)
     changes[:, 1:] = np.cumsum(island[:, 1:] != island[:, :-1], axis=1)
-    key = np.concatenate([islands.class_of[island], islands.local[groups], changes], axis=1)
+    # one rank a server: all hops are between servers, and those are routed for all groups together
+    local = islands.local[groups] if (changes[:, -1] + 1 < groups.shape[1]).any() else changes
+    key = np.concatenate([islands.class_of[island], local, changes], axis=1)
     _, first = np.unique(key, axis=0, return_index=True)
     return sorted(first.tolist())[:SHAPES_LIMIT]
 
@@ -247,19 +250,18 @@ def _situation(
     path: PathClass | None, mixed: bool,
 ) -> CollectiveSituation:  # fmt: skip
     ranks = sum(len(m) for m in members.values())
-    achieved = Achieved(network)
     intra = inside.rate if inside else 0.0
     inter = between.rate if between else 0.0
     if inside and between:
         # Where both use the same PCIe links, the ring that runs through both is slower than either alone.
         intra, inter = _together(network, inside, between)
     if inside is not None and path is None:
-        path = _placed(achieved.placement(inside.routes, len(inside.legs)).max())
+        path = _placed(_achieved(network).placement(inside.routes, len(inside.legs)).max())
     nic_path, host, nics = PathClass.PCIE_SWITCH, 0.0, 1
     kind = NetworkKind.INFINIBAND
     if between is not None:
         domain = network.domain[between.routes.channel >> 1]
-        nic_path = _placed(achieved.placement(between.routes, len(between.legs)).max())
+        nic_path = _nic_path(network, between)
         host = _host_rate(network, between)
         kinds = {network.net.link(int(c) >> 1).kind for c in between.routes.channel[domain == NETWORK]}
         kind = NetworkKind.INFINIBAND if kinds == {"infiniband"} else NetworkKind.ROCE
@@ -304,6 +306,17 @@ def _together(network: Network, inside: Activity, between: Activity) -> tuple[fl
     joint = float((network.capacity[both] / usage).min())
     del shared
     return (joint, joint) if joint < min(inside.rate, between.rate) else (inside.rate, between.rate)
+
+
+def _nic_path(network: Network, between: Activity) -> PathClass:
+    return _placed(_achieved(network).placement(between.routes, len(between.legs)).max())
+
+
+def _achieved(network: Network) -> Achieved:
+    known = network.memo.get("achieved")
+    if not isinstance(known, Achieved):
+        known = network.memo["achieved"] = Achieved(network)
+    return known
 
 
 def _placed(code: int) -> PathClass:

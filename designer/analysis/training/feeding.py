@@ -74,7 +74,7 @@ class Feed:
     answer: TransferAnswer
 
     def batch_time(self, samples: float, stored: float, overlapped: bool) -> tuple[float, float, float]:
-        """Time in which a reader has `samples` ready, with its band [s]; stages one after the other if not overlapped."""
+        """Time in which a reader has `samples` ready, with its band [s]; the sum of its stages if not overlapped."""
         size = samples * stored
         total = size / self.rate if overlapped else sum(size / rate for rate in self.stages.values())
         return total, total * self.rate / self.high, total * self.rate / self.low
@@ -95,6 +95,22 @@ def feed(network: Network, readers: Int, path: InputPath, samples: Samples, plac
     AnalysisError
         If the source names nothing or cannot reach the readers.
     """
+    key = (readers.tobytes(), path, samples, place, demand)
+    known = network.memo.setdefault("feeds", {})
+    assert isinstance(known, dict)
+    found = known.get(key)
+    if not isinstance(found, Feed):
+        while len(known) >= FEEDS_LIMIT:
+            known.pop(next(iter(known)))
+        found = known[key] = _feed(network, readers, path, samples, place, demand)
+    return found
+
+
+#: feeds kept with a network
+FEEDS_LIMIT: Final = 16
+
+
+def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
     source = source[stores[source]]
