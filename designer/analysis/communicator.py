@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import Achieved
+from designer.analysis.achieved import Achieved, derated
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
@@ -234,7 +234,7 @@ def _activity(network: Network, hops: Sequence[tuple[int, int, float]], place: s
     entry = network.first_resource[link] + direction * network.cables[link] + cable
     resource, which = np.unique(entry, return_inverse=True)
     usage = np.bincount(which, routes.share).astype(np.float64)
-    level = network.capacity[resource] / usage
+    level = network.capacity[resource] * _calibrated(network)[resource] / usage
     rate = float(level.min())
     binds = level <= rate * (1 + TIE_TOLERANCE)
     rest = level[~binds]
@@ -243,6 +243,21 @@ def _activity(network: Network, hops: Sequence[tuple[int, int, float]], place: s
     return Activity(
         legs, routes, resource, usage, rate, tuple(resource[binds].tolist()), tuple(then.tolist()), rate_then
     )
+
+
+def _calibrated(network: Network) -> Float:
+    """Share of every resource that collectives were measured to get, 1 where nothing was measured."""
+    known = network.memo.get("collective-derating")
+    if isinstance(known, np.ndarray):
+        return known
+    whole = Constant(1, 1, 1, "", Status.DERIVED)
+    factors = np.array([derated(whole, d.attributes, "collective").value for d in network.net.link_defs])
+    found = np.ones(network.n_resources)
+    if len(factors):
+        per_link = factors[network.net.link_def]
+        found[: network.n_link_resources] = np.repeat(per_link, network.cables * np.where(network.full, 2, 1))
+    network.memo["collective-derating"] = found
+    return found
 
 
 def _situation(
