@@ -184,9 +184,11 @@ def _limits(
             found.append(Extra(limit, rows, np.ones(len(rows))))
     receive = _receiving_cost(network, readers, traffic, path)
     island = network.island[arrive]
-    for where in np.unique(island).tolist():
-        cores = _cores(network, where)
-        rows = np.flatnonzero(island == where)
+    available = _cores(network)
+    order = np.argsort(island, kind="stable")
+    starts = np.flatnonzero(np.diff(island[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        cores = float(available[island[rows[0]]])
         usage = cost + receive[rows]
         if not cores or not usage.any():
             continue
@@ -225,9 +227,15 @@ def _receiving_cost(network: Network, readers: Int, traffic: Traffic, path: Inpu
     return found
 
 
-def _cores(network: Network, island: int) -> float:
-    here = np.flatnonzero((network.island == island) & network.has(Capability.COMPUTE))
-    return sum(number(network, int(c), "cores") or 0.0 for c in here.tolist())
+def _cores(network: Network) -> Float:
+    """Processor cores of every island. : (n_islands,)"""
+    computes = network.has(Capability.COMPUTE)
+    definitions, first = np.unique(network.net.part_def, return_index=True)
+    per_definition = np.zeros(len(network.net.part_defs))
+    for definition, part in zip(definitions.tolist(), first.tolist(), strict=True):
+        if computes[part]:
+            per_definition[definition] = number(network, part, "cores") or 0.0
+    return np.bincount(network.island, per_definition[network.net.part_def], network.n_islands)
 
 
 def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
@@ -281,13 +289,14 @@ def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, fl
     resource = np.unique(incidence.resource[mine])
     level = np.asarray(incidence.capacity)[resource] / total[resource]
     links = network.n_link_resources
+    owners = np.flatnonzero(network.part_resource >= 0)
+    stores = network.has(Capability.STORE)
     found: dict[str, float] = {}
     for r, value in zip(resource.tolist(), level.tolist(), strict=True):
         if r >= network.n_resources:
             name = _STAGE.get(answer.limits[r - network.n_resources].id.partition(":")[0], "read")
         elif r >= links:
-            part = network.resource_part(r)
-            name = "read" if Capability.STORE in network.kind(part).capabilities else "copy"
+            name = "read" if stores[owners[r - links]] else "copy"
         else:
             name = "network" if network.domain[network.resource_channel(r) >> 1] == NETWORK else "copy"
         found[name] = min(found.get(name, np.inf), value)
