@@ -38,7 +38,9 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
             (each[0] * samples.stored, each[1] * samples.stored, each[2] * samples.stored), "B/s"
         ),
         "rate": rate(tuple(value * samples.stored for value in together), "B/s"),  # pyright: ignore[reportArgumentType]
-        "epoch_time": Estimate(*(samples.epoch / together[k] for k in (0, 2, 1)), "s", sources),
+        "epoch_time": Estimate(
+            samples.epoch / together[0], samples.epoch / together[2], samples.epoch / together[1], "s", sources
+        ),
         "input_cores": Estimate(fed.cores, fed.cores / 2, fed.cores * 2, "1", sources, "cores receiving"),
     }
     stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))

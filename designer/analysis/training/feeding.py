@@ -235,7 +235,7 @@ def _cores(network: Network) -> Float:
     for definition, part in zip(definitions.tolist(), first.tolist(), strict=True):
         if computes[part]:
             per_definition[definition] = number(network, part, "cores") or 0.0
-    return np.bincount(network.island, per_definition[network.net.part_def], network.n_islands)
+    return np.bincount(network.island, per_definition[network.net.part_def], network.n_islands).astype(np.float64)
 
 
 def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
