@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from designer.analysis.routes import Routes
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer import LinkClass, Placement, TransferProtocol
 from designer.formulas.transfer.achievable_fraction import achievable_fraction
-from designer.sources import Constant
+from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -26,6 +27,22 @@ _CLASS: Final = {
     "upi": LinkClass.SOCKET, "infinity_fabric": LinkClass.SOCKET, "memory_bus": LinkClass.MEMORY_BUS,
     "ethernet": LinkClass.ETHERNET, "infiniband": LinkClass.INFINIBAND, "fabric": LinkClass.FABRIC,
 }  # fmt: skip
+
+
+def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Constant:
+    """A fraction as calibrated on the machine itself: times the ``derating.<what>`` of the link, 1 where it has none.
+
+    The attribute reads ``0.93 source-key``; the source stands in the design.
+    """
+    text = attributes.get(f"derating.{what}", "").split()
+    try:
+        factor = float(text[0]) if text else 1.0
+    except ValueError:
+        return found
+    if not text or not 0 < factor < np.inf:
+        return found
+    source = text[1] if len(text) > 1 else found.source
+    return Constant(found.value * factor, found.low * factor, found.high * factor, source, Status.DERIVED, found.unit)
 
 
 class Achieved:
@@ -87,10 +104,11 @@ class Achieved:
         generation = link.generation or 0
         if kind is LinkClass.NVLINK and not generation:
             generation = self._nvlink_generation(definition)
-        return achievable_fraction(
+        found = achievable_fraction(
             kind, PROTOCOLS[protocol], generation=generation, placement=_PLACEMENTS[placement],
             raw_bandwidth=network.link_facts[definition].rate,
         )  # fmt: skip
+        return derated(found, link.attributes, str(PROTOCOLS[protocol]))
 
     def _nvlink_generation(self, definition: int) -> int:
         net, design = self._network.net, self._network.design

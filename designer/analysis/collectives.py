@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.bounds import Resources, describe
-from designer.analysis.communicator import Activity, Communicator, make_communicator
+from designer.analysis.communicator import Activity, Communicator, make_communicator, widened
 from designer.analysis.flows import Incidence
 from designer.analysis.network import LISTED_LIMIT, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
@@ -58,17 +58,25 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     group = make_communicator(network, parts, place)
     time = group.time(operation.collective, operation.size, operation.algorithm)
     binds, then = _bottlenecks(group, operation, time)
-    inside_rate, between_rate = _egress(group, time)
-    loads = _loads(network, group, time, inside_rate, between_rate)
-    flows = Rows(
-        lambda: (_flows(network, group.inside, inside_rate, time) + _flows(network, group.between, between_rate, time))[
-            :LISTED_LIMIT
-        ]
-    )
+    loads = loads_of(group, time)
+    flows = Rows(lambda: flows_of(group, time))
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation) if curves else ()
     sources = ("nccl-tuning", "collectives-fit")
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources)
+
+
+def loads_of(group: Communicator, time: CollectiveTime) -> ChannelLoads:
+    """Load of every channel while a collective runs."""
+    return _loads(group.network, group, time, *_egress(group, time))
+
+
+def flows_of(group: Communicator, time: CollectiveTime) -> tuple[Flow, ...]:
+    """The hops of a collective as flows, the first ones."""
+    inside, between = _egress(group, time)
+    network = group.network
+    listed = _flows(network, group.inside, inside, time) + _flows(network, group.between, between, time)
+    return listed[:LISTED_LIMIT]
 
 
 def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
@@ -93,35 +101,27 @@ def _bottlenecks(
     best = max(gains.values())
     if best < NOTICE_TOLERANCE or time.latency_term > time.bandwidth_term:
         others = [side for side, gain in gains.items() if gain >= NOTICE_TOLERANCE]
-        return (latency,), tuple(b for side in others for b in _told(group, sides[side], gains[side], first=True))
+        return (latency,), tuple(b for side in others for b in told(group, sides[side], gains[side], first=True))
     now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
-    binds = tuple(b for side in now for b in _told(group, sides[side], gains[side], first=True))
+    binds = tuple(b for side in now for b in told(group, sides[side], gains[side], first=True))
     then: list[Bound] = []
     for side, activity in sides.items():
         if side in now:
-            then += _told(group, activity, None, first=False)
+            then += told(group, activity, None, first=False)
         elif gains[side] >= NOTICE_TOLERANCE:
-            then += _told(group, activity, gains[side], first=True)
+            then += told(group, activity, gains[side], first=True)
     return binds, tuple(then) or (latency,)
 
 
 def _gain(group: Communicator, operation: Collective, time: CollectiveTime, side: str) -> float:
     """How many times faster with twice the bandwidth on one side."""
-    s = group.situation
-    if side == "inside":
-        wider = replace(
-            s,
-            intra_bandwidth=s.intra_bandwidth * 2,
-            direct_bandwidth=s.direct_bandwidth * 2,
-            pair_bandwidth=s.pair_bandwidth * 2,
-        )
-    else:
-        wider = replace(s, inter_bandwidth=s.inter_bandwidth * 2, host_bandwidth=s.host_bandwidth * 2)
-    faster = replace(group, situation=wider).time(operation.collective, operation.size, operation.algorithm)
+    wider = widened(group, *((2, 1) if side == "inside" else (1, 2)))
+    faster = wider.time(operation.collective, operation.size, operation.algorithm)
     return time.time / faster.time
 
 
-def _told(group: Communicator, activity: Activity | None, gain: float | None, first: bool) -> list[Bound]:
+def told(group: Communicator, activity: Activity | None, gain: float | None, first: bool) -> list[Bound]:
+    """What binds a side of a collective in words, or what would next; `gain` is of the whole side twice as wide."""
     if activity is None:
         return []
     chosen = activity.binds if first else activity.then

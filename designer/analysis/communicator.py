@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import Achieved
+from designer.analysis.achieved import Achieved, derated
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
@@ -31,6 +31,8 @@ Float = npt.NDArray[np.float64]
 
 #: NVSwitches reduce in the switch from this generation of NVLink on
 FIRST_REDUCING: Final = Constant(4, 4, 4, "nccl-tuning", Status.PRIMARY)
+#: groups of more shapes than this are judged by the first ones
+SHAPES_LIMIT: Final = 16
 #: names users know for the algorithms of the formulas
 ALGORITHMS: Final = {
     "ring": frozenset({"ring"}),
@@ -95,30 +97,11 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     AnalysisError
         If some ranks cannot reach the others.
     """
-    islands = find_islands(network)
-    policy = network.design.policy
-    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    island = network.island[ranks]
-    order = list(dict.fromkeys(island.tolist()))
-    by_island = ranks[np.argsort(island, kind="stable")]
-    numbers, sizes = np.unique(island, return_counts=True)
-    pieces = dict(zip(numbers.tolist(), np.split(by_island, np.cumsum(sizes)[:-1]), strict=True))
-    members = {i: pieces[i] for i in order}
-    inside_legs: list[tuple[int, int, float]] = []
-    kinds: set[PathClass | None] = set()
-    mixed = False
-    for i in order:
-        if len(members[i]) < 2:
-            continue
-        graph = islands.classes[int(islands.class_of[i])]
-        rings = find_rings(graph, islands.local[members[i]].tolist(), rules)
-        base = int(islands.part_start[i])
-        inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
-        kinds.add(rings.path)
-        mixed = mixed or rings.mixed
+    members, inside_legs, path, mixed = _rings(network, ranks)
+    order = list(members)
     inside = _activity(network, inside_legs, place) if inside_legs else None
     between = _activity(network, _exchange(members, order), place) if len(order) > 1 else None
-    situation = _situation(network, members, inside, between, _slowest(kinds), mixed)
+    situation = _situation(network, members, inside, between, path, mixed)
     return Communicator(network, situation, inside, between, ranks)
 
 
@@ -127,6 +110,113 @@ def _slowest(kinds: set[PathClass | None]) -> PathClass | None:
     if None in kinds:
         return None
     return max((k for k in kinds if k), key=list(PathClass).index, default=PathClass.NVLINK_SWITCH)
+
+
+def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communicator, ...]:
+    """Equal groups that all work at once, in lockstep: one communicator for each shape of group there is.
+
+    Parameters
+    ----------
+    groups : (n_groups, size) ranks of each group
+
+    Notes
+    -----
+    All hops of all groups are one activity, so what each group gets is its share of links that groups have in common.
+
+    Raises
+    ------
+    AnalysisError
+        If some ranks cannot reach the others of their group.
+    """
+    shapes = [make_communicator(network, groups[row], place) for row in _shapes(network, groups)]
+    if len(groups) == 1:
+        return tuple(shapes)
+    inside_legs: list[tuple[int, int, float]] = []
+    between_legs: list[tuple[int, int, float]] = []
+    for row in groups:
+        members, legs, _, _ = _rings(network, row)
+        inside_legs += legs
+        if len(members) > 1:
+            between_legs += _exchange(members, list(members))
+    inside = _activity(network, inside_legs, place) if inside_legs else None
+    between = _activity(network, between_legs, place) if between_legs else None
+    return tuple(_share(one, inside, between) for one in shapes)
+
+
+def _share(alone: Communicator, inside: Activity | None, between: Activity | None) -> Communicator:
+    """A group with the bandwidth it keeps when its equals are at work too."""
+    network, situation = alone.network, alone.situation
+    if alone.inside is None or inside is None:
+        inside = None
+    if alone.between is None or between is None:
+        between = None
+    intra, inter = inside.rate if inside else 0.0, between.rate if between else 0.0
+    if inside and between:
+        intra, inter = _together(network, inside, between)
+    left = intra / situation.intra_bandwidth if situation.intra_bandwidth else 1.0
+    shared = replace(
+        situation,
+        intra_bandwidth=intra,
+        direct_bandwidth=situation.direct_bandwidth * left,
+        pair_bandwidth=situation.pair_bandwidth * left,
+        inter_bandwidth=inter,
+        host_bandwidth=_host_rate(network, between) if between else 0.0,
+        nic_path=_nic_path(network, between) if between else situation.nic_path,
+        switch_hops=max(situation.switch_hops, _switch_hops(network, between)),
+    )
+    return replace(alone, situation=shared, inside=inside, between=between)
+
+
+def _shapes(network: Network, groups: Int) -> list[int]:
+    """The first group of every shape: same places in servers of the same class, split alike."""
+    islands = find_islands(network)
+    island = network.island[groups]
+    changes = np.zeros_like(island)
+    changes[:, 1:] = np.cumsum(island[:, 1:] != island[:, :-1], axis=1)
+    # one rank a server: all hops are between servers, and those are routed for all groups together
+    local = islands.local[groups] if (changes[:, -1] + 1 < groups.shape[1]).any() else changes
+    key = np.concatenate([islands.class_of[island], local, changes], axis=1)
+    _, first = np.unique(key, axis=0, return_index=True)
+    return sorted(first.tolist())[:SHAPES_LIMIT]
+
+
+def widened(one: Communicator, inside: float, between: float) -> Communicator:
+    """The same group with its links inside and between servers that many times as wide."""
+    s = one.situation
+    wider = replace(
+        s,
+        intra_bandwidth=s.intra_bandwidth * inside,
+        direct_bandwidth=s.direct_bandwidth * inside,
+        pair_bandwidth=s.pair_bandwidth * inside,
+        inter_bandwidth=s.inter_bandwidth * between,
+        host_bandwidth=s.host_bandwidth * between,
+    )
+    return replace(one, situation=wider)
+
+
+def _rings(network: Network, ranks: Int) -> tuple[dict[int, Int], list[tuple[int, int, float]], PathClass | None, bool]:
+    """Members by server, the hops of the rings inside servers, what those run over, and whether they are mixed."""
+    islands = find_islands(network)
+    policy = network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    island = network.island[ranks]
+    by_island = ranks[np.argsort(island, kind="stable")]
+    numbers, sizes = np.unique(island, return_counts=True)
+    pieces = dict(zip(numbers.tolist(), np.split(by_island, np.cumsum(sizes)[:-1]), strict=True))
+    members = {i: pieces[i] for i in dict.fromkeys(island.tolist())}
+    inside_legs: list[tuple[int, int, float]] = []
+    kinds: set[PathClass | None] = set()
+    mixed = False
+    for i, inner in members.items():
+        if len(inner) < 2:
+            continue
+        graph = islands.classes[int(islands.class_of[i])]
+        rings = find_rings(graph, islands.local[inner].tolist(), rules)
+        base = int(islands.part_start[i])
+        inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
+        kinds.add(rings.path)
+        mixed = mixed or rings.mixed
+    return members, inside_legs, _slowest(kinds), mixed
 
 
 def _exchange(members: dict[int, Int], order: Sequence[int]) -> list[tuple[int, int, float]]:
@@ -155,7 +245,7 @@ def _activity(network: Network, hops: Sequence[tuple[int, int, float]], place: s
     entry = network.first_resource[link] + direction * network.cables[link] + cable
     resource, which = np.unique(entry, return_inverse=True)
     usage = np.bincount(which, routes.share).astype(np.float64)
-    level = network.capacity[resource] / usage
+    level = network.capacity[resource] * _calibrated(network)[resource] / usage
     rate = float(level.min())
     binds = level <= rate * (1 + TIE_TOLERANCE)
     rest = level[~binds]
@@ -166,24 +256,38 @@ def _activity(network: Network, hops: Sequence[tuple[int, int, float]], place: s
     )
 
 
+def _calibrated(network: Network) -> Float:
+    """Share of every resource that collectives were measured to get, 1 where nothing was measured."""
+    known = network.memo.get("collective-derating")
+    if isinstance(known, np.ndarray):
+        return known
+    whole = Constant(1, 1, 1, "", Status.DERIVED)
+    factors = np.array([derated(whole, d.attributes, "collective").value for d in network.net.link_defs])
+    found = np.ones(network.n_resources)
+    if len(factors):
+        per_link = factors[network.net.link_def]
+        found[: network.n_link_resources] = np.repeat(per_link, network.cables * np.where(network.full, 2, 1))
+    network.memo["collective-derating"] = found
+    return found
+
+
 def _situation(
     network: Network, members: dict[int, Int], inside: Activity | None, between: Activity | None,
     path: PathClass | None, mixed: bool,
 ) -> CollectiveSituation:  # fmt: skip
     ranks = sum(len(m) for m in members.values())
-    achieved = Achieved(network)
     intra = inside.rate if inside else 0.0
     inter = between.rate if between else 0.0
     if inside and between:
         # Where both use the same PCIe links, the ring that runs through both is slower than either alone.
         intra, inter = _together(network, inside, between)
     if inside is not None and path is None:
-        path = _placed(achieved.placement(inside.routes, len(inside.legs)).max())
+        path = _placed(_achieved(network).placement(inside.routes, len(inside.legs)).max())
     nic_path, host, nics = PathClass.PCIE_SWITCH, 0.0, 1
     kind = NetworkKind.INFINIBAND
     if between is not None:
         domain = network.domain[between.routes.channel >> 1]
-        nic_path = _placed(achieved.placement(between.routes, len(between.legs)).max())
+        nic_path = _nic_path(network, between)
         host = _host_rate(network, between)
         kind = _network_kind(network, between.routes.channel[domain == NETWORK] >> 1)
         ends = network.net.link_a, network.net.link_b
@@ -235,6 +339,17 @@ def _together(network: Network, inside: Activity, between: Activity) -> tuple[fl
     joint = float((network.capacity[both] / usage).min())
     del shared
     return (joint, joint) if joint < min(inside.rate, between.rate) else (inside.rate, between.rate)
+
+
+def _nic_path(network: Network, between: Activity) -> PathClass:
+    return _placed(_achieved(network).placement(between.routes, len(between.legs)).max())
+
+
+def _achieved(network: Network) -> Achieved:
+    known = network.memo.get("achieved")
+    if not isinstance(known, Achieved):
+        known = network.memo["achieved"] = Achieved(network)
+    return known
 
 
 def _placed(code: int) -> PathClass:

@@ -97,6 +97,11 @@ def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
     """
     source = resolve(network, operation.source, f"{place}.from")
     target = resolve(network, operation.target, f"{place}.to")
+    return pair_parts(network, source, target, operation, place)
+
+
+def pair_parts(network: Network, source: Int, target: Int, operation: Transfer, place: str) -> Traffic:
+    """The flows of a transfer between parts already chosen."""
     pairing = operation.pairing if operation.pairing != "auto" else _choose(network, source, target)
     if pairing == "nearest":
         traffic = _nearest(network, source, target)

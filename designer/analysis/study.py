@@ -58,7 +58,7 @@ def analyze(
             raise Cancelled("stopped")
         if progress is not None:
             progress(i / len(chosen), spec.title or spec.id)
-        result, load = run_workload(network, spec, curves)
+        result, load = run_workload(network, spec, curves, _inner(progress, i, len(chosen)), cancelled)
         results.append(result)
         if load is not None:
             loads[spec.id] = load
@@ -68,6 +68,14 @@ def analyze(
     shown = loads.get(main)
     rows = Rows(lambda: channel_rows(network, shown))
     return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, rows)), loads)
+
+
+def _inner(progress: Progress | None, index: int, count: int) -> Progress | None:
+    """Progress inside one of several workloads."""
+    if progress is None:
+        return None
+    outer = progress
+    return lambda share, text: outer((index + share) / count, text)
 
 
 def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
@@ -83,7 +91,11 @@ def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpe
 
 
 def run_workload(
-    network: Network, spec: WorkloadSpec, curves: bool = True
+    network: Network,
+    spec: WorkloadSpec,
+    curves: bool = True,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:
     """One workload on a network.
 
@@ -95,7 +107,7 @@ def run_workload(
     place = f"workloads.{spec.id}"
     operation = lower(spec.kind, spec.settings, place)
     kind = workload_kinds()[spec.kind]
-    question = Question(spec.id, kind.reports, spec.title or kind.title, place, curves)
+    question = Question(spec.id, kind.reports, spec.title or kind.title, place, curves, progress, cancelled)
     return evaluator_of(operation).evaluate(network, operation, question)
 
 

@@ -38,6 +38,15 @@ SPREAD: Final = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Extra:
+    """A limit beside links and parts, and how much of it each unit of the flows that meet it takes."""
+
+    limit: Limit
+    flow: Int
+    usage: Float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TransferAnswer:
     """What a transfer achieves.
 
@@ -62,6 +71,8 @@ class TransferAnswer:
     loads: ChannelLoads
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
+    incidence: Incidence
+    limits: tuple[Limit, ...]
 
 
 def evaluate_transfer(network: Network, operation: Transfer, place: str) -> TransferAnswer:
@@ -76,7 +87,27 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str) -> Tran
     legs = _through_memory(network, traffic, operation)
     routes = route(network, legs)
     findings = _lost(network, traffic, routes, place)
-    return _Evaluation(network, traffic, legs, routes, operation).answer(findings)
+    demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
+    return _Evaluation(network, traffic, legs, routes, demand, ()).answer(findings)
+
+
+def evaluate_legs(
+    network: Network, traffic: Traffic, demand: Float, extra: Sequence[Extra], place: str
+) -> TransferAnswer:
+    """Rates of flows whose legs are given, under limits of their own as well.
+
+    Parameters
+    ----------
+    demand : (n_flows,) most each flow asks for [B/s]
+
+    Raises
+    ------
+    AnalysisError
+        If nothing can be routed.
+    """
+    routes = route(network, traffic.legs)
+    findings = _lost(network, traffic, routes, place)
+    return _Evaluation(network, traffic, traffic.legs, routes, demand, extra).answer(findings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +130,8 @@ def transfer_demand(network: Network, operation: Transfer, place: str) -> Transf
     legs = _through_memory(network, traffic, operation)
     routes = route(network, legs)
     _lost(network, traffic, routes, place)
-    asked = _Evaluation(network, traffic, legs, routes, operation)
+    demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
+    asked = _Evaluation(network, traffic, legs, routes, demand, ())
     return TransferDemand(asked.incidence, asked.limits)
 
 
@@ -136,8 +168,8 @@ def _through_memory(network: Network, traffic: Traffic, operation: Transfer) -> 
     stop_a = accelerates[legs.source] & (outside | stores[legs.target])
     stop_b = accelerates[legs.target] & (outside | stores[legs.source])
     pieces: list[Legs] = []
-    first = np.where(stop_a, _near_memory(network, legs.source, memory), legs.source)
-    last = np.where(stop_b, _near_memory(network, legs.target, memory), legs.target)
+    first = np.where(stop_a, near_memory(network, legs.source, memory), legs.source)
+    last = np.where(stop_b, near_memory(network, legs.target, memory), legs.target)
     for rows, source, target in (
         (stop_a & (first != legs.source), legs.source, first),
         (np.ones(len(legs), dtype=bool), first, last),
@@ -147,7 +179,7 @@ def _through_memory(network: Network, traffic: Traffic, operation: Transfer) -> 
     return Legs(*(np.concatenate([getattr(p, name) for p in pieces]) for name in ("flow", "source", "target", "share")))
 
 
-def _near_memory(network: Network, parts: Int, memory: npt.NDArray[np.bool_]) -> Int:
+def near_memory(network: Network, parts: Int, memory: npt.NDArray[np.bool_]) -> Int:
     """The host memory nearest to each part; the part itself where its island has none."""
     islands = find_islands(network)
     known: dict[tuple[int, int], int] = {}
@@ -165,8 +197,10 @@ def _near_memory(network: Network, parts: Int, memory: npt.NDArray[np.bool_]) ->
 class _Evaluation:
     """One transfer being solved."""
 
-    def __init__(self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, operation: Transfer) -> None:
-        self.network, self.traffic, self.routes, self.operation = network, traffic, routes, operation
+    def __init__(
+        self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, demand: Float, extra: Sequence[Extra]
+    ) -> None:
+        self.network, self.traffic, self.routes = network, traffic, routes
         self.achieved = Achieved(network)
         n = traffic.n_flows
         self.protocol = self._protocols()
@@ -175,9 +209,12 @@ class _Evaluation:
         resource = self._link_resources()
         part_flow, part_resource, part_usage = self._part_entries(legs)
         limit_flow, limit_resource, limit_usage, self.limits = self._client_limits(legs)
-        flow = np.concatenate([routes.flow, part_flow, limit_flow])
-        resource = np.concatenate([resource, part_resource, limit_resource])
-        usage = np.concatenate([routes.share / self.fraction, part_usage, limit_usage])
+        first = network.n_resources + len(self.limits)
+        self.limits = (*self.limits, *(e.limit for e in extra))
+        flow = np.concatenate([routes.flow, part_flow, limit_flow, *(e.flow for e in extra)])
+        numbered = (np.full(len(e.flow), first + k) for k, e in enumerate(extra))
+        resource = np.concatenate([resource, part_resource, limit_resource, *numbered])
+        usage = np.concatenate([routes.share / self.fraction, part_usage, limit_usage, *(e.usage for e in extra)])
         self.alive = np.ones(n, dtype=bool)
         self.alive[routes.lost] = False
         self.number = np.cumsum(self.alive) - 1
@@ -187,9 +224,9 @@ class _Evaluation:
         n_alive = int(self.alive.sum())
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
         capacity = np.concatenate([network.capacity, [limit.capacity for limit in self.limits]])
-        demand = np.full(n_alive, operation.demand if operation.demand > 0 else np.inf)
+        self.asks = demand[self.alive]
         self.incidence = Incidence(
-            ptr, resource[order].astype(np.int32), usage[order], capacity, np.ones(n_alive), demand
+            ptr, resource[order].astype(np.int32), usage[order], capacity, np.ones(n_alive), self.asks
         )
 
     def _protocols(self) -> Int:
@@ -291,12 +328,13 @@ class _Evaluation:
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
-        if self.operation.demand > 0 and not len(first):
+        if np.isfinite(self.asks).all() and not len(first):
             asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
             described = (asked,)
         return TransferAnswer(
             self.traffic, rate, lows, highs, self._latency(), described, then,
             Rows(lambda: self._listed(rate, lows, highs, bound)), self._loads(rate), sources, tuple(findings),
+            incidence, self.limits,
         )  # fmt: skip
 
     def _fraction_of_resource(self) -> dict[int, float]:

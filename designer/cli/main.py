@@ -25,6 +25,8 @@ COMMANDS: Final = {
     "summary": "what is in a design",
     "import": "a real machine or foreign file to a design",
     "export": "a design to another format",
+    "validate": "predictions against published measurements",
+    "calibrate": "a design fitted to measurements of its machine",
     "self-check": "whether this installation is whole",
 }
 _PROGRAM: Final = "designer"

@@ -11,6 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from designer.workload.jobs import (
+    Checkpointing,
+    DataLoading,
+    HyperparameterSweep,
+    LayoutSearch,
+    StorageSizing,
+    Training,
+)
+
 Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation", "all"]
 
 
@@ -158,4 +167,6 @@ class VmCapacity:
     release: str = ""
 
 
-Operation = Transfer | Collective | Vmotion | Evacuation | KvmMigration | Pooling | VmCapacity
+MoveOperation = Vmotion | Evacuation | KvmMigration | Pooling | VmCapacity
+TrainingOperation = Training | Checkpointing | DataLoading | StorageSizing | LayoutSearch | HyperparameterSweep
+Operation = Transfer | Collective | MoveOperation | TrainingOperation

@@ -18,13 +18,18 @@ from designer.analysis.results import ChannelLoads, WorkloadResult
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which workload is asked about, under which title, where it stands, and whether sweeps for plots are wanted."""
+    """Which workload is asked about, under which title, where it stands, and whether sweeps for plots are wanted.
+
+    Long work tells ``progress`` its share from 0 to 1 and stops when ``cancelled`` says so.
+    """
 
     id: str
     reports: str
     title: str
     place: str
     curves: bool = True
+    progress: Callable[[float, str], None] | None = None
+    cancelled: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +19,8 @@ from designer.sources import Constant, Status
 
 #: layouts a search returns unless told otherwise
 KEEP: Final = int(Constant(10, 1, 100, "assumed-training", Status.ASSUMED, "1").value)
+#: layouts between two calls of the one who watches
+LOOKS_LIMIT: Final = 128
 #: virtual stages per accelerator that are tried
 INTERLEAVES: Final = (1, 2, 1 + 2, 2 + 2)
 
@@ -123,6 +125,7 @@ def search_layouts(
     communication: CommunicationModel,
     limits: SearchLimits,
     keep: int = KEEP,
+    looking: Callable[[int], None] | None = None,
 ) -> SearchResult:
     """The fastest layouts that fit.
 
@@ -134,6 +137,8 @@ def search_layouts(
         Makes the collective times of a layout.
     keep
         How many of the fastest are returned.
+    looking
+        Told the number of layouts looked at, now and then; may raise to stop the search.
 
     Raises
     ------
@@ -147,6 +152,8 @@ def search_layouts(
     closest: tuple[float, Layout] | None = None
     for layout in layouts(model.shape, accelerators, global_batch, model.sequence, limits):
         looked += 1
+        if looking is not None and looked % LOOKS_LIMIT == 0:
+            looking(looked)
         memory = model.memory(layout, layout.microbatches(global_batch))
         if not memory.fits:
             excess = memory.total / memory.capacity

@@ -1,0 +1,77 @@
+"""Checkpoints: burst, stall, restore, the share of a long run they cost, and the interval that costs least."""
+
+from __future__ import annotations
+
+from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.training.checkpoints import drawn_checkpoint
+from designer.analysis.training.preparation import prepare
+from designer.findings import Finding, Severity
+from designer.formulas.storage.checkpoint import BYTES_PER_PARAMETER, best_interval, lost_share
+from designer.sources import Estimate
+from designer.units import Seconds
+from designer.workload.jobs import Checkpointing
+
+
+def evaluate(network: Network, operation: Checkpointing, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """A checkpoint of a job."""
+    plan = prepare(network, operation.job, question.place)
+    drawn = drawn_checkpoint(
+        network, plan, operation.target, snapshot=operation.snapshot, from_one=operation.restore_from_one,
+        place=question.place,
+    )  # fmt: skip
+    found, write, read = drawn.estimate, drawn.write, drawn.read
+    sources = tuple(sorted({"zero-2020", "young-1974", *write.sources}))
+    spread = BYTES_PER_PARAMETER
+    less, more = spread.low / spread.value, spread.high / spread.value
+
+    def timed(value: float, rates: tuple[float, float], note: str = "") -> Estimate:
+        return Estimate(value, value * less * rates[0], value * more * rates[1], "s", sources, note)
+
+    out = _band(write.rate.min(), write.low.min(), write.high.min())
+    back = _band(read.rate.min(), read.low.min(), read.high.min())
+    metrics = {
+        "checkpoint_time": timed(found.write, out, "burst of all ranks"),
+        "checkpoint_stall": timed(found.stall, out, "training stands still"),
+        "restore_time": timed(found.restore, back, "one replica reads" if operation.restore_from_one else "all read"),
+        "checkpoint_size": Estimate(found.size, found.size * less, found.size * more, "B", sources),
+        "rate": Estimate(
+            found.size / found.write,
+            found.size / found.write / out[1],
+            found.size / found.write / out[0],
+            "B/s",
+            sources,
+        ),
+    }
+    findings = [*write.findings]
+    failures = Seconds(operation.mean_time_between_failures)
+    if failures > 0:
+        best = best_interval(found.stall, failures)
+        metrics["best_interval"] = timed(best, out, "Young's rule")
+        if operation.every >= found.write:
+            share = float(lost_share(Seconds(operation.every), found, failures))
+            metrics["lost_share"] = Estimate(share, share * less, min(1.0, share * more), "1", sources)
+    if 0 < operation.every < found.write:
+        findings.append(
+            Finding(
+                "CKPT-TOO-OFTEN",
+                Severity.ERROR,
+                f"a checkpoint every {operation.every:g} s, but writing one takes {found.write:.3g} s",
+                (),
+                "write less often, or give the path more bandwidth",
+            )
+        )
+    result = WorkloadResult(
+        question.id, question.reports, question.title, metrics, write.binding, write.next, write.flows,
+        write.traffic.n_flows, tuple(findings),
+    )  # fmt: skip
+    return result, write.loads
+
+
+def _band(rate: float, low: float, high: float) -> tuple[float, float]:
+    """How much shorter and longer a transfer may take [1]."""
+    return (rate / high, rate / low) if rate > 0 and low > 0 else (1.0, 1.0)
+
+
+EVALUATOR = Evaluator(evaluate)

@@ -1,0 +1,76 @@
+"""Hyperparameter sweeps: trials side by side, each with its own ranks, all on the same storage and links."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
+from designer.analysis.selection import resolve
+from designer.analysis.training.bottlenecks import bottlenecks
+from designer.analysis.training.feeding import feed
+from designer.analysis.training.loads import flows, loads, n_flows
+from designer.analysis.training.metrics import metrics
+from designer.analysis.training.preparation import prepare
+from designer.analysis.training.step import drawn_step, together
+from designer.errors import AnalysisError
+from designer.sources import Estimate
+from designer.workload.jobs import HyperparameterSweep
+
+
+def evaluate(
+    network: Network, operation: HyperparameterSweep, question: Question
+) -> tuple[WorkloadResult, ChannelLoads]:
+    """A sweep: trials in rounds, as many at once as the group holds."""
+    place, training = question.place, operation.training
+    each, trials = operation.accelerators_per_trial, operation.trials
+    parts = resolve(network, training.job.group, f"{place}.group")
+    if not 1 <= each <= len(parts) or trials < 1:
+        raise AnalysisError(
+            f"{trials} trials of {each} accelerators on {len(parts)}", place=place,
+            remedy="give at least one trial, of at least one accelerator and no more than there are",
+        )  # fmt: skip
+    at_once = min(trials, len(parts) // each)
+    first = ",".join(network.net.path(int(p)) for p in parts[:each].tolist())
+    plan = prepare(network, replace(training.job, group=first), place)
+    drawn = drawn_step(network, plan, training)
+    if drawn.feed is not None and drawn.samples is not None:
+        # All trials load at once: what the slowest of them gets decides.
+        fed = feed(network, parts[: at_once * each], training.input, drawn.samples, place)
+        taken = fed.batch_time(plan.local_batch, drawn.samples.stored, drawn.overlapped)
+        whole = together(drawn, drawn.busy.step_time, taken[0])
+        stall = whole - drawn.busy.step_time
+        rates = (drawn.busy.global_batch / whole, drawn.busy.tokens_per_second * drawn.busy.step_time / whole)
+        step = replace(
+            drawn.busy, step_time=whole, input_stall=stall, samples_per_second=rates[0], tokens_per_second=rates[1],
+            low=drawn.busy.low * whole / drawn.busy.step_time, high=drawn.busy.high * whole / drawn.busy.step_time,
+            mfu=drawn.busy.mfu * drawn.busy.step_time / whole,
+        )  # fmt: skip
+        drawn = replace(drawn, feed=fed, input=taken, step=step, low=step.low, high=step.high)
+    one = dict(metrics(network, drawn, training))
+    rounds = math.ceil(trials / at_once)
+    note = f"{trials} trials, {at_once} at once, {rounds} rounds"
+    found = {
+        name: value for name, value in one.items() if name not in ("speedup", "scaling_efficiency", "time_to_train")
+    }
+    if "time_to_train" in one:
+        trial = one["time_to_train"]
+        found["trial_time"] = trial
+        found["time_to_train"] = _times(trial, rounds, note)
+    rate = found["samples_per_second"]
+    found["samples_per_second"] = _times(rate, at_once, "all trials together")
+    binding, after = bottlenecks(drawn)
+    result = WorkloadResult(
+        question.id, question.reports, question.title, found, binding, after, Rows(lambda: flows(drawn)),
+        n_flows(drawn), drawn.findings,
+    )  # fmt: skip
+    return result, loads(network, drawn)
+
+
+def _times(one: Estimate, factor: float, note: str) -> Estimate:
+    return Estimate(one.value * factor, one.low * factor, one.high * factor, one.unit, one.sources, note)
+
+
+EVALUATOR = Evaluator(evaluate)

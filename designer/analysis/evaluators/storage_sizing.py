@@ -1,0 +1,130 @@
+"""Storage sizing: the largest number of accelerators above a utilisation threshold."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.network import NETWORK, Network
+from designer.analysis.results import Bound, ChannelLoads, WorkloadResult
+from designer.analysis.routes import Legs, route
+from designer.analysis.selection import resolve
+from designer.analysis.training.accelerators import number
+from designer.analysis.transfers import evaluate_transfer
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError
+from designer.formulas.storage.storage_capacity import Client, FeedWorkload, Hosts, Pattern, storage_capacity
+from designer.sources import Constant, Estimate, Status
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
+from designer.workload.jobs import StorageSizing
+from designer.workload.operations import Transfer
+
+Int = npt.NDArray[np.int64]
+
+
+def _rule(value: float, unit: str = "1") -> Constant:
+    return Constant(value, value, value, "mlperf-storage-rules", Status.SECONDARY, unit)
+
+
+#: batch, computing time [s], bytes of a sample [B] and how samples lie in files
+_WORK: Final = {
+    ("unet3d", "h100"): (_rule(7), _rule(0.323, "s"), _rule(146600628, "B"), Pattern.LARGE),
+    ("unet3d", "a100"): (_rule(7), _rule(0.636, "s"), _rule(146600628, "B"), Pattern.LARGE),
+    ("resnet50", "h100"): (_rule(400), _rule(0.224, "s"), _rule(114660.07, "B"), Pattern.RECORDS),
+    ("resnet50", "a100"): (_rule(400), _rule(0.435, "s"), _rule(114660.07, "B"), Pattern.RECORDS),
+    ("cosmoflow", "h100"): (_rule(1), _rule(0.0035, "s"), _rule(2828486, "B"), Pattern.SMALL),
+    ("cosmoflow", "a100"): (_rule(1), _rule(0.00551, "s"), _rule(2828486, "B"), Pattern.SMALL),
+}
+_PROTOCOLS: Final = (
+    ("lustre", Client.LUSTRE), ("nfs", Client.NFS), ("nvme", Client.BLOCK), ("parallel", Client.PARALLEL),
+)  # fmt: skip
+
+
+def evaluate(network: Network, operation: StorageSizing, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """The most accelerators the drawn storage feeds."""
+    place = question.place
+    batch, compute, sample, pattern = _WORK[operation.benchmark, operation.emulated]
+    work = FeedWorkload(int(batch.value), Seconds(compute.value), Bytes(sample.value), pattern)
+    source = resolve(network, operation.source, f"{place}.source")
+    readers = resolve(network, operation.hosts, f"{place}.hosts")
+    islands = np.unique(network.island[readers])
+    reads = evaluate_transfer(network, Transfer("read", operation.source, operation.hosts), place)
+    local = bool(np.isin(network.island[source], islands).all())
+    client = _client(network, operation, source, local)
+    nominal = _nominal(network, source, readers, islands, local, place)
+    here = network.island == islands[0]
+    processors = np.flatnonzero(here & network.has(Capability.COMPUTE)).tolist()
+    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, len(processors)))
+    media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
+    servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
+    found = storage_capacity(work, hosts, Ratio(operation.threshold), servers)
+    routed = float(reads.rate.sum()) / (operation.threshold * work.demand)
+    most = min(found.accelerators, math.floor(routed))
+    sources = tuple(sorted({"fit-storage", "mlperf-storage-rules", *reads.sources}))
+    need, rate = work.demand, found.rate
+    shorter = found.low / max(1, found.accelerators)
+    longer = max(1, found.high) / max(1, found.accelerators)
+    low, high = min(found.low, most), max(most, min(found.high, math.ceil(routed)))
+    each = len(islands)
+
+    def told(value: float, low: float, high: float, note: str, unit: str = "1") -> Estimate:
+        return Estimate(value, low, high, unit, sources, note)
+
+    metrics = {
+        "accelerators": told(most, low, high, f"{client}, {each} hosts"),
+        "accelerators_per_server": told(most / each, low / each, high / each, "on each host"),
+        "gpu_utilization": told(found.utilization, min(operation.threshold, found.utilization), 1.0, "at that number"),
+        "rate": told(rate, rate * shorter, rate * longer, "what the path delivers", "B/s"),
+        "data_rate_per_gpu": told(need, need, need, "what an accelerator asks for", "B/s"),
+    }
+    if most < found.accelerators:
+        binding, after = reads.binding, reads.next
+    else:
+        why = f"{format_quantity(found.rate, 'rate')} for {format_quantity(work.demand, 'rate')} each"
+        binding, after = (Bound("limit", found.binding, _BINDING[found.binding], why),), reads.binding
+    result = WorkloadResult(
+        question.id, question.reports, question.title, metrics, binding, after, reads.flows, reads.traffic.n_flows,
+        reads.findings,
+    )  # fmt: skip
+    return result, reads.loads
+
+
+_BINDING: Final = {
+    "hosts": "what one host's client gets", "servers": "the storage servers", "step overhead": "overhead of a step",
+    "processor threads": "reader processes of the hosts",
+}  # fmt: skip
+
+
+def _client(network: Network, operation: StorageSizing, source: Int, local: bool) -> Client:
+    if operation.client != "auto":
+        return Client(operation.client)
+    if local:
+        return Client.LOCAL
+    quantity = network.design.quantity(network.net.part(int(source[0])), "protocol")
+    text = str(quantity.value).lower() if quantity is not None else ""
+    return next((client for word, client in _PROTOCOLS if word in text), Client.PARALLEL)
+
+
+def _nominal(network: Network, source: Int, readers: Int, islands: Int, local: bool, place: str) -> float:
+    """Raw rate of the drives of one host, or of the cables its NICs read over [B/s]."""
+    first = int(islands[0])
+    if local:
+        mine = source[network.island[source] == first]
+        return float(sum(number(network, int(d), "read_bandwidth") or 0.0 for d in mine.tolist()))
+    here = readers[network.island[readers] == first]
+    routes = route(network, Legs.of(np.repeat(source, len(here)), np.tile(here, len(source))))
+    link = np.unique(routes.channel >> 1)
+    net = network.net
+    mine = (network.domain[link] == NETWORK) & (
+        (network.island[net.link_a[link]] == first) | (network.island[net.link_b[link]] == first)
+    )
+    if not mine.any():
+        raise AnalysisError("the hosts cannot reach the storage", place=place, remedy="join both to one network")
+    return float(network.rate[link[mine]].sum())
+
+
+EVALUATOR = Evaluator(evaluate)

@@ -1,0 +1,60 @@
+"""Checkpoints over the drawn paths: the burst of all ranks, and reading the state back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from designer.analysis.network import Network
+from designer.analysis.training.preparation import Plan
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.formulas.storage.checkpoint import CheckpointEstimate, checkpoint, checkpoint_size
+from designer.units import BytesPerSecond
+from designer.workload.operations import Transfer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnCheckpoint:
+    """A checkpoint and the transfers it is made of."""
+
+    estimate: CheckpointEstimate
+    write: TransferAnswer
+    read: TransferAnswer
+
+
+def drawn_checkpoint(
+    network: Network, plan: Plan, target: str, *, snapshot: bool, from_one: bool, place: str
+) -> DrawnCheckpoint:
+    """One checkpoint of a plan.
+
+    Notes
+    -----
+    Every rank writes an equal part, so the slowest rank decides; all replicas read back at once, unless one does and
+    passes the state on.
+
+    Raises
+    ------
+    AnalysisError
+        If the target cannot be reached.
+    """
+    parts = plan.ranks.parts
+    group = plan.job.group if not plan.job.data else ",".join(network.net.path(int(p)) for p in parts.tolist())
+    write = evaluate_transfer(network, Transfer("write", group, target), place)
+    read = evaluate_transfer(network, Transfer("read", target, group), place)
+    memory = None
+    if snapshot:
+        copy = evaluate_transfer(network, Transfer("copy", group, "memory"), place)
+        memory = BytesPerSecond(_all(copy))
+    replicas = 1 if from_one else plan.layout.data
+    size = checkpoint_size(plan.shape.parameters)
+    # reading, every rank fetches its share of one replica
+    found = checkpoint(
+        size, BytesPerSecond(_all(write)), BytesPerSecond(_all(read)), replicas=replicas, snapshot_rate=memory
+    )
+    return DrawnCheckpoint(found, write, read)
+
+
+def _all(answer: TransferAnswer) -> float:
+    """Rate of all ranks when each has an equal part: that of the slowest times their number [B/s]."""
+    return float(np.min(answer.rate)) * len(answer.rate)

@@ -1,0 +1,142 @@
+"""Collective times of a layout over the drawn routes: the groups of a kind at work all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.communicator import Communicator, make_concurrent, widened
+from designer.analysis.network import Network
+from designer.formulas.communication import Group, Kind
+from designer.formulas.layout import Layout
+from designer.units import Bytes, Seconds
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+_KIND: Final = {
+    Kind.ALL_REDUCE: "all-reduce", Kind.ALL_GATHER: "all-gather", Kind.REDUCE_SCATTER: "reduce-scatter",
+    Kind.ALL_TO_ALL: "all-to-all", Kind.SEND: "send-recv",
+}  # fmt: skip
+#: (group, members, stride): equal for many layouts, so that a search routes few of them
+Arrangement = tuple[bool, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Accelerators in rank order, with the communicators routed for them so far.
+
+    Ranks are numbered tensor first, then context, data and pipeline; expert groups are cut from context and data.
+    """
+
+    network: Network
+    parts: Int
+    place: str
+    made: dict[Arrangement, tuple[Communicator, ...]] = field(
+        default_factory=dict[Arrangement, tuple[Communicator, ...]]
+    )
+    times: dict[object, tuple[float, Communicator]] = field(default_factory=dict[object, tuple[float, Communicator]])
+
+    def first(self, count: int) -> Ranks:
+        """The first ranks alone."""
+        return self if count == len(self.parts) else ranks_of(self.network, self.parts[:count], self.place)
+
+    def communicators(self, arrangement: Arrangement) -> tuple[Communicator, ...]:
+        """The communicators of all groups of an arrangement."""
+        found = self.made.get(arrangement)
+        if found is None:
+            pairs, size, stride = arrangement
+            table = _pairs(self.parts, size, stride) if pairs else _groups(self.parts, size, stride)
+            found = tuple(
+                one for groups in table if len(groups) for one in make_concurrent(self.network, groups, self.place)
+            )
+            self.made[arrangement] = found
+        return found
+
+    def costs(self, layout: Layout) -> RoutedCosts:
+        """The collective times of a layout."""
+        return RoutedCosts(self, layout)
+
+
+def ranks_of(network: Network, parts: Int, place: str) -> Ranks:
+    """Ranks in this order; what was routed for them is kept with the network."""
+    key = f"ranks:{hash(parts.tobytes())}:{len(parts)}"
+    known = network.memo.get(key)
+    if not isinstance(known, Ranks) or not np.array_equal(known.parts, parts):
+        known = network.memo[key] = Ranks(network, parts, place)
+    return known
+
+
+def _groups(parts: Int, size: int, stride: int) -> tuple[Int, ...]:
+    """Groups of `size` ranks, `stride` apart."""
+    table = parts.reshape(-1, size, stride)
+    return (np.moveaxis(table, 2, 1).reshape(-1, size),)
+
+
+def _pairs(parts: Int, size: int, stride: int) -> tuple[Int, ...]:
+    """Neighbours along chains: those that start at an even stage, then those at an odd one."""
+    table = parts.reshape(-1, size, stride)
+    found: list[Int] = []
+    for start in (0, 1):
+        left, right = table[:, start : size - 1 : 2, :], table[:, start + 1 : size : 2, :]
+        found.append(np.stack([left.ravel(), right.ravel()], axis=1))
+    return tuple(found)
+
+
+def arrangement_of(layout: Layout, group: Group) -> Arrangement:
+    """Which ranks make a group: whether in pairs along a chain, how many, how far apart."""
+    return {
+        Group.TENSOR: (False, layout.tensor, 1),
+        Group.CONTEXT: (False, layout.context, layout.tensor),
+        Group.EXPERT: (False, layout.expert, layout.tensor),
+        Group.DATA: (False, layout.replicas, layout.tensor),
+        Group.PIPELINE: (True, layout.pipeline, layout.tensor * layout.replicas),
+    }[group]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedCosts:
+    """Costs of one layout over the drawn routes; meets the ``CommunicationCosts`` protocol.
+
+    Parameters
+    ----------
+    widen
+        Group and side that are asked about as if twice as wide; None for the design as it is.
+    slower
+        Time of every collective over what it takes alone, for links that others use too [1].
+    used
+        Groups that were asked for, with the largest message and the communicator that decides.
+    """
+
+    ranks: Ranks
+    layout: Layout
+    widen: tuple[Group, str] | None = None
+    slower: float = 1.0
+    used: dict[Group, tuple[Kind, float, Communicator]] = field(
+        default_factory=dict[Group, tuple[Kind, float, Communicator]]
+    )
+
+    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+        """Time of a collective of `size` bytes over `group`, its equals at work too [s]."""
+        arrangement = arrangement_of(self.layout, group)
+        if arrangement[1] <= 1 or size <= 0:
+            return Seconds(0.0)
+        side = self.widen[1] if self.widen is not None and self.widen[0] is group else ""
+        key = (kind, arrangement, float(size), side)
+        found = self.ranks.times.get(key)
+        if found is None:
+            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side)
+        largest = self.used.get(group)
+        if largest is None or size > largest[1]:
+            self.used[group] = (kind, float(size), found[1])
+        return Seconds(found[0] * self.slower)
+
+    def _slowest(self, kind: Kind, arrangement: Arrangement, size: float, side: str) -> tuple[float, Communicator]:
+        times: list[tuple[float, Communicator]] = []
+        for one in self.ranks.communicators(arrangement):
+            asked = widened(one, *((2, 1) if side == "inside" else (1, 2))) if side else one
+            times.append((asked.time(_KIND[kind], size).time, one))
+        return max(times, key=lambda pair: pair[0])

@@ -1,0 +1,306 @@
+"""Feeding accelerators: storage, network, host memory, decoding and the copy to the accelerator, solved as one.
+
+Each reader is one flow counted in stored bytes. Its way takes it from storage to the host memory nearest to the
+accelerator and, swollen by decoding, on to the accelerator; cores, workers and random reads are limits it meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.bounds import Limit
+from designer.analysis.network import NETWORK, Network
+from designer.analysis.routes import Legs
+from designer.analysis.selection import Traffic, pair_parts, pair_up, resolve
+from designer.analysis.training.accelerators import number
+from designer.analysis.transfers import Extra, TransferAnswer, evaluate_legs, near_memory
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError
+from designer.formulas.storage.read_rate import FILE_SHARE
+from designer.sources import Constant, Status
+from designer.workload.jobs import InputPath
+from designer.workload.kind import lower
+from designer.workload.operations import Transfer
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+#: decoded and augmented bytes one core puts out: an ImageNet picture of 602 kB in about 10 ms
+DECODE_RATE: Final = Constant(60e6, 30e6, 120e6, "assumed-training", Status.ASSUMED, "B/s", "one core, JPEG and crops")
+#: cores a host spends on each byte per second that it receives over the network
+KERNEL_COST: Final = Constant(0.8e-9, 0.3e-9, 1.6e-9, "assumed-training", Status.ASSUMED, "s/B", "kernel TCP client")
+DPU_COST: Final = Constant(
+    0.1e-9, 0.03e-9, 0.3e-9, "assumed-training", Status.ASSUMED, "s/B", "a DPU does the protocol"
+)
+#: a dataset whose files hold fewer samples than this each is read at random
+SHARD_SAMPLES: Final = Constant(10.0, 2.0, 100.0, "assumed-training", Status.ASSUMED, "1", "samples a file")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples as they travel: bytes stored and decoded, how many an epoch has, whether files are visited at random."""
+
+    stored: float
+    decoded: float
+    epoch: float
+    random: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feed:
+    """What readers get.
+
+    Parameters
+    ----------
+    rate, low, high
+        Stored bytes per second of the slowest reader [B/s].
+    stages
+        What each stage alone would give the slowest reader [B/s].
+    cores
+        Processor cores that receiving the data takes at that rate, all hosts together.
+    """
+
+    rate: float
+    low: float
+    high: float
+    readers: int
+    stages: Mapping[str, float]
+    cores: float
+    answer: TransferAnswer
+
+    def batch_time(self, samples: float, stored: float, overlapped: bool) -> tuple[float, float, float]:
+        """Time in which a reader has `samples` ready, with its band [s]; the sum of its stages if not overlapped."""
+        size = samples * stored
+        total = size / self.rate if overlapped else sum(size / rate for rate in self.stages.values())
+        return total, total * self.rate / self.high, total * self.rate / self.low
+
+
+def feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float = np.inf) -> Feed:
+    """Rates at which readers get their samples, all at once.
+
+    Parameters
+    ----------
+    readers
+        Accelerators (or processors) that read, each for itself.
+    demand
+        Most each asks for, in stored bytes [B/s].
+
+    Raises
+    ------
+    AnalysisError
+        If the source names nothing or cannot reach the readers.
+    """
+    key = (readers.tobytes(), path, samples, place, demand)
+    known = network.memo.setdefault("feeds", {})
+    assert isinstance(known, dict)
+    found = known.get(key)
+    if not isinstance(found, Feed):
+        while len(known) >= FEEDS_LIMIT:
+            known.pop(next(iter(known)))
+        found = known[key] = _feed(network, readers, path, samples, place, demand)
+    return found
+
+
+#: feeds kept with a network
+FEEDS_LIMIT: Final = 16
+
+
+def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
+    source = resolve(network, path.source, f"{place}.source")
+    stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
+    source = source[stores[source]]
+    if not len(source):
+        raise AnalysisError(
+            f"{path.source!r} keeps no data", place=f"{place}.source", remedy="choose storage, drives or memory"
+        )
+    through = path.decode == "cpu" or not _direct(network, path)
+    traffic, arrive = _ways(network, source, readers, path, samples, through, place)
+    n = len(readers)
+    extra = _limits(network, traffic, arrive, readers, path, samples)
+    beside, wants = _background(network, path.background, place)
+    everything = traffic if beside is None else _joined(traffic, beside)
+    asks = np.concatenate([np.full(n, demand), wants])
+    answer = evaluate_legs(network, everything, asks, extra, place)
+    stages = _stages(network, answer, n)
+    worst = int(np.argmin(answer.rate[:n]))
+    rate = float(answer.rate[worst])
+    cores = float(_receiving_cost(network, readers, traffic, path).sum()) * rate
+    return Feed(rate, float(answer.low[worst]), float(answer.high[worst]), n, stages, cores, answer)
+
+
+def _direct(network: Network, path: InputPath) -> bool:
+    return network.design.policy.gpudirect if path.gpudirect == "policy" else path.gpudirect == "on"
+
+
+def _ways(
+    network: Network, source: Int, readers: Int, path: InputPath, samples: Samples, through: bool, place: str
+) -> tuple[Traffic, Int]:
+    """The legs of all readers, and the part where each first receives its data."""
+    accelerates = network.has(Capability.ACCELERATE)
+    memory = network.has(Capability.MEMORY)
+    arrive = near_memory(network, readers, memory) if through else readers.copy()
+    arrive = np.where(accelerates[readers] | memory[arrive], arrive, readers)
+    asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
+    missed = 1 - path.cached
+    if memory[source].all() or missed <= 0:
+        flows = np.arange(len(readers))
+        reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
+    else:
+        # Paired by reader, then sent to the memory nearest to it.
+        paired = pair_parts(network, source, readers, asked, f"{place}.source").legs
+        to = arrive[paired.flow]
+        keep = paired.source != to
+        reading = Legs(paired.flow[keep], paired.source[keep], to[keep], paired.share[keep] * missed)
+    rows = np.flatnonzero(arrive != readers)
+    swollen = samples.decoded / samples.stored if path.decode == "cpu" else 1.0
+    copying = Legs(rows, arrive[rows], readers[rows], np.full(len(rows), swollen))
+    legs = Legs(
+        *(np.concatenate([getattr(reading, f), getattr(copying, f)]) for f in ("flow", "source", "target", "share"))
+    )
+    lead = np.full(len(readers), source[0])
+    lead[reading.flow] = reading.source
+    return Traffic(legs, lead, readers), arrive
+
+
+def _limits(
+    network: Network, traffic: Traffic, arrive: Int, readers: Int, path: InputPath, samples: Samples
+) -> list[Extra]:
+    found = _media(network, traffic.legs, samples) if samples.random else []
+    cost = _decode_cost(path, samples)
+    if path.workers < 1:
+        raise AnalysisError("no worker loads data", place="workers", remedy="use 1 worker or more")
+    if cost > 0:
+        # Every accelerator has as many workers: where there are very many, one limit is told for all.
+        together = len(readers) if len(readers) > READERS_LIMIT else 1
+        limit = Limit(
+            "workers", f"{path.workers} workers for each accelerator, decoding", path.workers * together / cost
+        )
+        for rows in np.split(np.arange(len(readers)), len(readers) // together):
+            found.append(Extra(limit, rows, np.ones(len(rows))))
+    receive = _receiving_cost(network, readers, traffic, path)
+    island = network.island[arrive]
+    available = _cores(network)
+    order = np.argsort(island, kind="stable")
+    starts = np.flatnonzero(np.diff(island[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        cores = float(available[island[rows[0]]])
+        usage = cost + receive[rows]
+        if not cores or not usage.any():
+            continue
+        base = float(usage.max())
+        label = "processor cores decoding and receiving" if cost else "processor cores receiving"
+        found.append(Extra(Limit("cores", label, cores / base), rows, usage / base))
+    return found
+
+
+#: more readers than this share one limit of workers
+READERS_LIMIT: Final = 64
+
+
+def _decode_cost(path: InputPath, samples: Samples) -> float:
+    """Core seconds per stored byte."""
+    if path.decode != "cpu":
+        return 0.0
+    if path.decode_rate > 0:
+        return 1 / (path.decode_rate * samples.stored)
+    if samples.decoded <= samples.stored:
+        return 0.0  # nothing to decode
+    return samples.decoded / DECODE_RATE.value / samples.stored
+
+
+def _receiving_cost(network: Network, readers: Int, traffic: Traffic, path: InputPath) -> Float:
+    """Core seconds per stored byte each reader's host spends on receiving it."""
+    found = np.zeros(len(readers))
+    legs = traffic.legs
+    away = network.island[legs.source] != network.island[legs.target]
+    offloaded = np.unique(network.island[network.parts_of_kind("dpu")])
+    cost = np.where(np.isin(network.island[legs.target], offloaded), DPU_COST.value, KERNEL_COST.value)
+    if _direct(network, path):
+        accelerates = network.has(Capability.ACCELERATE)
+        cost = np.where(accelerates[legs.target], 0.0, cost)
+    np.add.at(found, legs.flow[away], legs.share[away] * cost[away])
+    return found
+
+
+def _cores(network: Network) -> Float:
+    """Processor cores of every island. : (n_islands,)"""
+    computes = network.has(Capability.COMPUTE)
+    definitions, first = np.unique(network.net.part_def, return_index=True)
+    per_definition = np.zeros(len(network.net.part_defs))
+    for definition, part in zip(definitions.tolist(), first.tolist(), strict=True):
+        if computes[part]:
+            per_definition[definition] = number(network, part, "cores") or 0.0
+    return np.bincount(network.island, per_definition[network.net.part_def], network.n_islands).astype(np.float64)
+
+
+def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
+    """What random reads of whole samples leave of every drive: operations, and the share a file system passes on."""
+    found: list[Extra] = []
+    for drive in np.unique(legs.source).tolist():
+        operations = number(network, drive, "random_read_rate")
+        if not operations:
+            continue
+        bandwidth = number(network, drive, "read_bandwidth") or np.inf
+        rate = min(bandwidth, operations * samples.stored) * FILE_SHARE.value
+        rows = np.flatnonzero(legs.source == drive)
+        label = f"{network.net.part(drive).label} (random reads)"
+        found.append(Extra(Limit(f"media:{network.net.path(drive)}", label, rate), legs.flow[rows], legs.share[rows]))
+    return found
+
+
+def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:
+    """Flows of other workloads of the design that run at the same time, and what each asks for."""
+    joined: Traffic | None = None
+    wants: list[Float] = []
+    for name in (part.strip() for part in ids.split(",") if part.strip()):
+        spec = network.design.workloads.get(name)
+        operation = lower(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
+        if not isinstance(operation, Transfer):
+            known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
+            raise AnalysisError(
+                f"{name!r} is no transfer workload of this design", place=f"{place}.background",
+                remedy=f"its transfers: {known}",
+            )  # fmt: skip
+        traffic = pair_up(network, operation, f"workloads.{name}")
+        joined = traffic if joined is None else _joined(joined, traffic)
+        wants.append(np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf))
+    return joined, np.concatenate([np.empty(0), *wants])
+
+
+def _joined(one: Traffic, other: Traffic) -> Traffic:
+    moved = replace(other.legs, flow=other.legs.flow + one.n_flows)
+    names = ("flow", "source", "target", "share")
+    legs = Legs(*(np.concatenate([getattr(one.legs, n), getattr(moved, n)]) for n in names))
+    return Traffic(legs, np.concatenate([one.source, other.source]), np.concatenate([one.target, other.target]))
+
+
+def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, float]:
+    """What each stage alone gives the slowest of the first `n` flows [B/s]; stages without a limit are left out."""
+    incidence = answer.incidence
+    alive = np.flatnonzero(answer.rate > 0)
+    flow = np.repeat(np.arange(len(alive)), np.diff(incidence.ptr))
+    total = np.bincount(incidence.resource, incidence.usage, len(incidence.capacity))
+    mine = alive[flow] < n
+    resource = np.unique(incidence.resource[mine])
+    level = np.asarray(incidence.capacity)[resource] / total[resource]
+    links = network.n_link_resources
+    owners = np.flatnonzero(network.part_resource >= 0)
+    stores = network.has(Capability.STORE)
+    found: dict[str, float] = {}
+    for r, value in zip(resource.tolist(), level.tolist(), strict=True):
+        if r >= network.n_resources:
+            name = _STAGE.get(answer.limits[r - network.n_resources].id.partition(":")[0], "read")
+        elif r >= links:
+            name = "read" if stores[owners[r - links]] else "copy"
+        else:
+            name = "network" if network.domain[network.resource_channel(r) >> 1] == NETWORK else "copy"
+        found[name] = min(found.get(name, np.inf), value)
+    return {name: found[name] for name in ("read", "network", "decode", "copy") if name in found}
+
+
+_STAGE: Final = {"client": "read", "media": "read", "cores": "decode", "workers": "decode"}

@@ -1,0 +1,66 @@
+"""Gradients to parameter servers and weights back, over the drawn routes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from designer.analysis.routes import Legs
+from designer.analysis.selection import Traffic, resolve
+from designer.analysis.training.costs import Ranks, RoutedCosts
+from designer.analysis.transfers import TransferAnswer, evaluate_legs
+from designer.errors import AnalysisError
+from designer.formulas.communication import Group, Kind
+from designer.formulas.layout import Layout, Sharding
+from designer.units import Bytes, Seconds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServerCosts:
+    """Costs of a layout whose replicas agree through parameter servers.
+
+    Parameters
+    ----------
+    out, back
+        What workers send and fetch, all at once; each server keeps an equal part.
+    """
+
+    routed: RoutedCosts
+    out: TransferAnswer
+    back: TransferAnswer
+
+    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+        """Time of a collective; that of the replicas goes to the servers and back [s]."""
+        if group is not Group.DATA or size <= 0:
+            return self.routed.time(kind, group, size)
+        return Seconds(size / float(self.out.rate.min()) + size / float(self.back.rate.min()))
+
+
+def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
+    """The costs with the parameter servers a selector names.
+
+    Raises
+    ------
+    AnalysisError
+        If weights are sharded among the ranks, or nobody can reach the servers.
+    """
+    if layout.sharding is not Sharding.NONE:
+        raise AnalysisError(
+            "ranks that shard the weights have no parameter servers", place=f"{ranks.place}.sharding",
+            remedy="set the sharding to none",
+        )  # fmt: skip
+    servers = resolve(ranks.network, selector, f"{ranks.place}.parameter_servers")
+    workers = ranks.parts
+    flow = np.repeat(np.arange(len(workers)), len(servers))
+    near, far = np.repeat(workers, len(servers)), np.tile(servers, len(workers))
+    share = np.full(len(flow), 1 / len(servers))
+    lead = np.full(len(workers), servers[0])
+    endless = np.full(len(workers), np.inf)
+    out = Traffic(Legs(flow, near, far, share), workers, lead)
+    back = Traffic(Legs(flow, far, near, share), lead, workers)
+    return ServerCosts(
+        ranks.costs(layout),
+        evaluate_legs(ranks.network, out, endless, (), ranks.place),
+        evaluate_legs(ranks.network, back, endless, (), ranks.place),
+    )

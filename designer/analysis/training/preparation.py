@@ -1,0 +1,271 @@
+"""A job made ready: model, accelerator, layout, batch and ranks, checked against each other and the drawing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network
+from designer.analysis.selection import resolve
+from designer.analysis.training.accelerators import accelerator_of
+from designer.analysis.training.costs import Ranks, ranks_of
+from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
+from designer.errors import AnalysisError, DesignerError
+from designer.findings import Finding
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.communication import CommunicationCosts, NoCommunication
+from designer.formulas.compute.convolutional_step import convolutional_time
+from designer.formulas.layout import Layout, Recompute, Sharding
+from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
+from designer.formulas.pipeline.convolutional_training import convolutional_estimate
+from designer.formulas.pipeline.step_composition import (
+    NO_INPUT,
+    InputStage,
+    StepEstimate,
+    StepFrame,
+    compose_step,
+    spread_of,
+)
+from designer.formulas.pipeline.transformer_step import TransformerStep
+from designer.formulas.precision import Precision, precision
+from designer.formulas.shapes import is_transformer
+from designer.formulas.software import Software, software
+from designer.units import Flop, FlopPerSecond, Ratio
+from designer.workload.datasets import Dataset, dataset
+from designer.workload.huggingface import parse_config, read_config
+from designer.workload.jobs import InputPath, Job
+from designer.workload.models import model
+from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
+
+Int = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A job that fits together; steps are estimated from it again and again."""
+
+    job: Job
+    shape: ModelShape
+    accelerator: Accelerator
+    precision: Precision
+    software: Software
+    layout: Layout
+    global_batch: int
+    ranks: Ranks
+    place: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_transformer(self) -> bool:
+        """Whether samples are made of tokens."""
+        return is_transformer(self.shape)
+
+    @property
+    def local_batch(self) -> float:
+        """Samples of a data-parallel rank in a step."""
+        return self.global_batch / self.layout.data
+
+    @property
+    def unit(self) -> int:
+        """Accelerators of one replica."""
+        return self.layout.ranks // self.layout.data
+
+    def readers(self) -> Int:
+        """The accelerators that read samples: the first of every replica."""
+        parts = self.ranks.parts.reshape(self.layout.pipeline, self.layout.data, -1)
+        return parts[0, :, 0]
+
+    def with_data(self, data: int) -> Plan:
+        """The same job on that many replicas, as many samples each."""
+        layout = replace(self.layout, data=data, expert=math.gcd(self.layout.expert, data * self.layout.context))
+        batch = max(data, round(self.local_batch * data))
+        return replace(self, layout=layout, global_batch=batch, ranks=self.ranks.first(layout.ranks))
+
+    def estimate(
+        self, costs: CommunicationCosts, stage: InputStage = NO_INPUT, *, must_fit: bool = False,
+        accelerator: Accelerator | None = None, faster: float = 1.0,
+    ) -> StepEstimate:  # fmt: skip
+        """The step; `faster` divides a computing time that was measured."""
+        part = accelerator or self.accelerator
+        if isinstance(self.shape, TransformerShape):
+            step = _trainer(
+                self.shape, part, self.precision, self.software, self.job.sequence, self.job.adapters
+            ).estimate(self.layout, self.global_batch, costs, stage, must_fit=must_fit)
+        elif self.job.forward_only:
+            step = self._forward(part, stage, must_fit)
+        else:
+            step = convolutional_estimate(
+                self.shape, part, self.precision, self.software, self.layout, self.global_batch, costs, stage,
+                must_fit=must_fit,
+            )  # fmt: skip
+        if self.job.measured_compute > 0:
+            parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
+            return compose_step(
+                {**parts, "compute": self.job.measured_compute / faster}, self._frame(step, part), spread_of(()), stage
+            )
+        return step
+
+    def _forward(self, part: Accelerator, stage: InputStage, must_fit: bool) -> StepEstimate:
+        shape = cast("ConvolutionalShape", self.shape)
+        if self.layout.ranks != self.layout.data:
+            raise AnalysisError(
+                f"{shape.name} runs data-parallel only", place=self.place, remedy="set every other degree to 1"
+            )
+        if must_fit:
+            require_batch(shape, self.local_batch, part, self.precision)
+        compute = convolutional_time(shape, self.local_batch, part, self.precision, self.software, training=False)
+        frame = StepFrame(
+            self.layout,
+            self.global_batch,
+            self.global_batch,
+            Flop(shape.flop_forward * self.global_batch),
+            FlopPerSecond(self.layout.ranks * part.peak(self.precision.name)),
+            Ratio(0.0),
+            convolutional_memory(shape, self.local_batch, part, self.precision),
+        )
+        return compose_step({"compute": compute}, frame, spread_of(()), stage)
+
+    def _frame(self, step: StepEstimate, part: Accelerator) -> StepFrame:
+        tokens = round(step.tokens_per_second * step.step_time)
+        peak = FlopPerSecond(self.layout.ranks * part.peak(self.precision.name))
+        return StepFrame(
+            self.layout, self.global_batch, tokens, step.model_flop, peak, Ratio(self.software.straggler.value),
+            step.memory,
+        )  # fmt: skip
+
+    def trainer(self) -> TransformerStep:
+        """The estimator of many layouts.
+
+        Raises
+        ------
+        AnalysisError
+            If the model is no transformer.
+        """
+        if not isinstance(self.shape, TransformerShape):
+            raise AnalysisError(
+                f"{self.shape.name} has one layout: data-parallel", place=f"{self.place}.model",
+                remedy="choose a transformer",
+            )  # fmt: skip
+        return _trainer(
+            self.shape, self.accelerator, self.precision, self.software, self.job.sequence, self.job.adapters
+        )
+
+
+@lru_cache(maxsize=64)
+def _trainer(
+    shape: TransformerShape, part: Accelerator, number_format: Precision, program: Software, sequence: int, frozen: bool
+) -> TransformerStep:
+    return TransformerStep(shape, part, number_format, program, sequence, frozen=frozen)
+
+
+def shape_of(text: str, place: str) -> ModelShape:
+    """The model a text names: an id, a ``config.json``, or its content.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such model, or the configuration describes none.
+    """
+    try:
+        if text.lstrip().startswith("{"):
+            return parse_config(text).shape
+        if text.endswith(".json"):
+            return read_config(Path(text)).shape
+        return model(text)
+    except DesignerError as error:
+        raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
+
+
+def prepare(network: Network, job: Job, place: str) -> Plan:
+    """The plan of a job.
+
+    Raises
+    ------
+    AnalysisError
+        If the model is unknown, degrees do not divide the group or batch, or a part cannot compute.
+    """
+    shape = shape_of(job.model, f"{place}.model")
+    parts = resolve(network, job.group, f"{place}.group")
+    accelerator, findings = accelerator_of(network, parts, f"{place}.group")
+    layout = _layout(job, len(parts), place)
+    if job.forward_only and isinstance(shape, TransformerShape):
+        raise AnalysisError(
+            "a forward pass alone is estimated for convolutional networks", place=f"{place}.forward_only",
+            remedy="use an inference workload for transformers",
+        )  # fmt: skip
+    if job.micro_batch < 1:
+        raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
+    batch = job.global_batch or job.micro_batch * layout.data
+    plan = Plan(
+        job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
+        ranks_of(network, parts[: layout.ranks], place), place, findings,
+    )  # fmt: skip
+    return _best_order(plan) if job.placement == "best" else plan
+
+
+def _layout(job: Job, count: int, place: str) -> Layout:
+    fixed = job.tensor * job.pipeline * job.context
+    data = job.data or (count // fixed if fixed > 0 and count % fixed == 0 else 0)
+    if fixed < 1 or data < 1:
+        raise AnalysisError(
+            f"{count} accelerators do not divide by {job.tensor} x {job.pipeline} x {job.context} (tensor, pipeline, "
+            "context)",
+            place=place, remedy="choose degrees of 1 or more whose product divides the group",
+        )  # fmt: skip
+    if fixed * data > count:
+        raise AnalysisError(
+            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}", place=place,
+            remedy="use smaller degrees or a larger group",
+        )  # fmt: skip
+    return Layout(
+        job.tensor, job.pipeline, data, job.context, job.expert, job.interleave, job.micro_batch, job.sequence_parallel,
+        Sharding(job.sharding), Recompute(job.recompute),
+    )  # fmt: skip
+
+
+def _best_order(plan: Plan) -> Plan:
+    """The plan with the best of a few rank orders: as drawn, every second first, servers interleaved."""
+    parts, network = plan.ranks.parts, plan.ranks.network
+    island = network.island[parts]
+    order = np.arange(len(parts))
+    place = np.array([int((island[:i] == island[i]).sum()) for i in order])
+    orders = [
+        order,
+        np.lexsort((place // 2, place % 2, island)),
+        np.lexsort((island, place)),
+    ]
+    plans = [replace(plan, ranks=ranks_of(network, parts[o], plan.place)) for o in orders]
+    times = [one.estimate(one.ranks.costs(one.layout)).step_time for one in plans]
+    return plans[int(np.argmin(times))]
+
+
+def samples_of(plan_sequence: int, transformer: bool, path: InputPath, place: str) -> tuple[Samples, Dataset]:
+    """How samples of the dataset travel.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such dataset.
+    """
+    try:
+        data = dataset(path.dataset)
+    except DesignerError as error:
+        raise AnalysisError(error.text, place=f"{place}.dataset", remedy=error.remedy) from None
+    count = float(data.samples)
+    if transformer and data.tokens:
+        count = max(1.0, data.tokens / max(1, plan_sequence))
+    stored = data.size / count
+    random = path.access == "random" or (
+        path.access == "auto" and data.files > 0 and data.samples < data.files * SHARD_SAMPLES.value
+    )
+    return Samples(stored, data.decoded_sample or stored, count, random), data
+
+
+#: no traffic at all: one accelerator, or a perfect network
+ALONE = NoCommunication()

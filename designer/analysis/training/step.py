@@ -1,0 +1,118 @@
+"""A training step on the drawn design: computing and collectives, then the input beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from designer.analysis.network import Network
+from designer.analysis.training.costs import RoutedCosts
+from designer.analysis.training.feeding import Feed, Samples, feed
+from designer.analysis.training.parameter_servers import ServerCosts, server_costs
+from designer.analysis.training.preparation import Plan, samples_of
+from designer.errors import AnalysisError, DesignerError
+from designer.findings import Finding, Severity
+from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
+from designer.units import Seconds
+from designer.workload.datasets import Dataset
+from designer.workload.jobs import Training
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnStep:
+    """One step as drawn.
+
+    Parameters
+    ----------
+    busy
+        The step when samples are always there.
+    step
+        The step with its input.
+    low, high
+        80 % band of the step time, that of the input included [s].
+    feed, samples, data
+        The input, None where it is left out.
+    input
+        Time to have the samples of a step ready, and its band [s].
+    """
+
+    plan: Plan
+    costs: RoutedCosts | ServerCosts
+    busy: StepEstimate
+    step: StepEstimate
+    low: float
+    high: float
+    feed: Feed | None
+    samples: Samples | None
+    data: Dataset | None
+    input: tuple[float, float, float]
+    overlapped: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def training_rate(self) -> float:
+        """Stored bytes per second a reader uses up when it never waits [B/s]."""
+        return self.plan.local_batch * self.samples.stored / self.busy.step_time if self.samples else 0.0
+
+    @property
+    def routed(self) -> RoutedCosts:
+        """The collectives, those of parameter servers aside."""
+        return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
+
+
+def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
+    """The step of a plan with its input.
+
+    Raises
+    ------
+    AnalysisError
+        If something cannot be reached or does not divide.
+    """
+    place = plan.place
+    servers = training.parameter_servers
+    costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
+    busy, findings = _fitting(plan, costs)
+    path = training.input
+    if not path.dataset or training.run.online:
+        return DrawnStep(
+            plan, costs, busy, busy, busy.low, busy.high, None, None, None, (0.0, 0.0, 0.0), True, findings
+        )
+    samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
+    fed = feed(network, plan.readers(), path, samples, place)
+    overlapped = path.prefetch > 0
+    taken = fed.batch_time(plan.local_batch, samples.stored, overlapped)
+    stage = InputStage(Seconds(taken[0]), overlapped)
+    step = plan.estimate(costs, stage)
+    if overlapped:
+        low, high = max(busy.low, taken[1]), max(busy.high, taken[2])
+    else:
+        low, high = busy.low + taken[1], busy.high + taken[2]
+    low, high = min(low, step.step_time), max(high, step.step_time)
+    return DrawnStep(
+        plan, costs, busy, step, low, high, fed, samples, data, taken, overlapped, (*findings, *fed.answer.findings)
+    )
+
+
+def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
+    """The step; where it does not fit in memory, what it would be, and what would fit."""
+    try:
+        return plan.estimate(costs, NO_INPUT, must_fit=True), plan.findings
+    except DesignerError as refusal:
+        try:
+            step = plan.estimate(costs, NO_INPUT)
+        except DesignerError as error:
+            place = ".".join(p for p in (plan.place, error.place) if p and p != plan.place)
+            raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+        where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
+        found = Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
+        return step, (*plan.findings, found)
+
+
+def with_costs(drawn: DrawnStep, costs: RoutedCosts) -> float:
+    """Time of the step if its collectives took other times [s]."""
+    asked = replace(drawn.costs, routed=costs) if isinstance(drawn.costs, ServerCosts) else costs
+    return together(drawn, drawn.plan.estimate(asked).step_time, drawn.input[0])
+
+
+def together(drawn: DrawnStep, busy: float, loading: float) -> float:
+    """Time of a step from its busy time and that of its input [s]."""
+    return max(busy, loading) if drawn.overlapped else busy + loading

@@ -1,0 +1,57 @@
+"""``designer calibrate``: a design fitted to what was measured on its machine."""
+
+from __future__ import annotations
+
+import argparse
+
+from designer.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    parser.add_argument("measured", metavar="OUTPUT", help="what the tool printed")
+    parser.add_argument(
+        "--tool", required=True, metavar="TOOL", help="nccl-tests, nvbandwidth, fio (JSON) or mlperf-storage (JSON)"
+    )
+    parser.add_argument("--group", default="gpus", metavar="SELECTOR", help="accelerators that took part")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="design file to write")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fit and write the design."""
+    from pathlib import Path
+
+    from designer.cli.output import print_json
+    from designer.interchange.calibrating import LARGEST_TEXT, calibrate
+    from designer.interchange.native.json_text import decode
+    from designer.interchange.native.reader import read_bytes
+    from designer.interchange.native.writer import save
+    from designer.interchange.templates import open_any
+
+    text = decode(read_bytes(Path(options.measured), LARGEST_TEXT))
+    design, found = calibrate(
+        open_any(options.design).design, text, options.tool, Path(options.measured).name, options.group
+    )
+    save(design, Path(options.output))
+    if options.json:
+        print_json(
+            {
+                "what": found.what, "measured": found.measured, "predicted": found.predicted, "factor": found.factor,
+                "points": found.points, "file": options.output,
+            }
+        )  # fmt: skip
+    else:
+        print(f"{found.what}: {found.factor:.3f} of the prediction, from {found.points} readings")
+        print(f"wrote {options.output}")
+    return 0
+
+
+COMMAND = Command(
+    "calibrate",
+    "A design fitted to measurements of its machine; they become a source of the design.",
+    "designer calibrate hgx-h100-8 all_reduce.txt --tool nccl-tests -o mine.design.json",
+    add_arguments,
+    run,
+)

@@ -1,0 +1,229 @@
+"""A design fitted to what was measured on its machine: nccl-tests, nvbandwidth, fio and MLPerf Storage output.
+
+Rates of links become a ``derating.<what>`` attribute on the links of the kind concerned (``0.93 source-key``): the
+measured over the predicted rate, which the engine puts on what it would otherwise take for achievable. Rates of
+drives and storage become values of those parts. Either way the measurement is a source of the design.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final, cast
+
+from designer.analysis.study import analyze
+from designer.catalog.parttype import Capability, SourceRecord, link_kinds, part_kinds
+from designer.design.document import Block, Design, Group, LinkValues, Part, WorkloadSpec, with_changes
+from designer.errors import ExchangeError
+from designer.fields import Quantity
+from designer.sources import Status
+
+#: smaller messages say more about latency than about links [B]
+LARGE_MESSAGE: Final = 64 * 2**20
+LARGEST_TEXT: Final = 64_000_000
+_NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
+_NCCL_NAME: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
+_NCCL_KIND: Final = {
+    "all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
+    "alltoall": "all-to-all", "broadcast": "broadcast", "sendrecv": "send-recv",
+}  # fmt: skip
+_MATRIX: Final = re.compile(r"memcpy \w+ (CPU\(row\)[^\n]*|GPU\(row\)[^\n]*)\n(.*?)\n\s*\n", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was changed: on which links or parts, and by which factor or to which value."""
+
+    what: str
+    measured: float
+    predicted: float
+    points: int
+
+    @property
+    def factor(self) -> float:
+        """Measured over predicted [1]."""
+        return self.measured / self.predicted
+
+
+def calibrate(design: Design, text: str, tool: str, name: str, group: str = "gpus") -> tuple[Design, Fitted]:
+    """The design fitted to the output of a tool, and what was fitted.
+
+    Parameters
+    ----------
+    tool
+        ``nccl-tests``, ``nvbandwidth``, ``fio`` or ``mlperf-storage``.
+    name
+        Of the output, for the source.
+    group
+        Accelerators that took part.
+
+    Raises
+    ------
+    ExchangeError
+        If the output has nothing to fit, or the design no such links or parts.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise ExchangeError(f"{len(text)} characters are too many", remedy="give the output of one run")
+    reader = TOOLS.get(tool)
+    if reader is None:
+        raise ExchangeError(f"{tool!r} is no known tool", remedy=f"use one of {', '.join(TOOLS)}")
+    key = f"calibration-{tool}"
+    source = SourceRecord(title=f"Measured with {tool}", status=Status.PRIMARY, locator=name)
+    fitted, found = reader(design, text, key, group)
+    return with_changes(fitted, sources={**design.sources, key: source}), found
+
+
+def _nccl(design: Design, text: str, key: str, group: str) -> tuple[Design, Fitted]:
+    named = _NCCL_NAME.search(text)
+    kind = _NCCL_KIND[named[1]] if named else "all-reduce"
+    rows = [(int(size), float(bus) * 1e9) for size, _, _, bus in _NCCL_ROW.findall(text)]
+    rows = [(size, bus) for size, bus in rows if size >= LARGE_MESSAGE and bus > 0]
+    if not rows:
+        raise ExchangeError("no rows of 64 MiB and more", remedy="run nccl-tests with -e 1G and give its whole output")
+    ratios: list[float] = []
+    spans = False
+    for size, measured in rows:
+        settings = {"collective": kind, "group": group, "size": f"{size} B"}
+        result = _answer(design, "collective", settings)
+        ratios.append(measured / result.metrics["bus_bandwidth"].value)
+        spans = spans or any(flow.via and "network" in _domains(design, flow.via) for flow in result.flows[:64])
+    factor = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    domain = "network" if spans else "accelerator"
+    changed = _derated(design, "collective", factor, key, lambda k: _domain(k) == domain)
+    top = max(bus for _, bus in rows)
+    return changed, Fitted(f"collectives over {domain} links", top, top / factor, len(rows))
+
+
+def _nvbandwidth(design: Design, text: str, key: str, group: str) -> tuple[Design, Fitted]:
+    found: dict[str, list[float]] = {"host": [], "peer": []}
+    for heading, body in _MATRIX.findall(text + "\n\n"):
+        numbers = [float(v) for row in body.splitlines()[1:] for v in row.split()[1:] if re.fullmatch(r"[\d.]+", v)]
+        found["host" if "CPU" in heading else "peer"] += [v * 1e9 for v in numbers if v > 0]
+    which = "host" if found["host"] else "peer"
+    if not found[which]:
+        raise ExchangeError("no bandwidth matrix", remedy="give the whole output of nvbandwidth")
+    measured = median(found[which])
+    first = _first(design, Capability.ACCELERATE)
+    settings = {"from": "memory", "to": first} if which == "host" else {"from": group, "to": group, "pairing": "shift"}
+    predicted = _answer(design, "transfer", settings).metrics["data_rate_per_gpu"].value
+    domain, protocol = ("host", "copy") if which == "host" else ("accelerator", "p2p")
+    changed = _derated(design, protocol, measured / predicted, key, lambda k: _domain(k) == domain)
+    return changed, Fitted(f"{protocol} over {domain} links", measured, predicted, len(found[which]))
+
+
+def _fio(design: Design, text: str, key: str, _group: str) -> tuple[Design, Fitted]:
+    try:
+        jobs = json.loads(text[text.index("{") :])["jobs"]
+        reads = [float(job["read"]["bw_bytes"]) for job in jobs if job["read"].get("bw_bytes")]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ExchangeError("no output of fio", remedy="run fio with --output-format=json") from None
+    if not reads:
+        raise ExchangeError("fio read nothing", remedy="run a job that reads")
+    return _valued(design, "drive", "read_bandwidth", sum(reads) / len(reads), key, len(reads))
+
+
+def _mlperf(design: Design, text: str, key: str, _group: str) -> tuple[Design, Fitted]:
+    try:
+        metric = json.loads(text)["metric"]
+        rate = float(metric["train_io_mean_MB_per_second"]) * 1e6
+        hosts = int(json.loads(text).get("num_hosts", 1))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ExchangeError("no summary of MLPerf Storage", remedy="give its summary.json") from None
+    if not 0 < rate < math.inf or hosts < 1:
+        raise ExchangeError("MLPerf Storage read nothing", remedy="give the summary of a whole run")
+    return _valued(design, "storage", "client_read_bandwidth", rate / hosts, key, 1)
+
+
+TOOLS: Final[Mapping[str, Callable[[Design, str, str, str], tuple[Design, Fitted]]]] = {
+    "nccl-tests": _nccl, "nvbandwidth": _nvbandwidth, "fio": _fio, "mlperf-storage": _mlperf,
+}  # fmt: skip
+
+
+def _answer(design: Design, kind: str, settings: Mapping[str, Any]) -> Any:
+    spec = WorkloadSpec(id="calibration", kind=kind, settings=settings)
+    asked = with_changes(design, workloads=[spec], default_workload="", assertions=[])
+    return analyze(asked, curves=False).workloads[0]
+
+
+def _domain(kind: str) -> str:
+    known = link_kinds().get(kind)
+    return str(known.domain) if known is not None else ""
+
+
+def _domains(design: Design, via: Sequence[str]) -> set[str]:
+    wirings = {w.id: w.kind for w in design.wirings.values()} | {x.id: x.kind for x in design.links.values()}
+    ids = {channel.rsplit(":", 1)[0].split("[")[0].rsplit("/", 1)[-1] for channel in via}
+    return {_domain(wirings[i]) for i in ids if i in wirings}
+
+
+def _first(design: Design, capability: Capability) -> str:
+    def look(block: Block, prefix: str) -> str:
+        for part in block.parts.values():
+            if capability in part_kinds()[part.kind].capabilities:
+                return prefix + part.id
+        for group in block.groups.values():
+            found = look(group.content, f"{prefix}{group.id}[0]/")
+            if found:
+                return found
+        return ""
+
+    return look(design, "") or "gpus"
+
+
+def _derated(design: Design, what: str, factor: float, key: str, chosen: Callable[[str], bool]) -> Design:
+    touched = 0
+    name = f"derating.{what}"
+
+    def link(one: LinkValues) -> LinkValues:
+        nonlocal touched
+        if not chosen(one.kind):
+            return one
+        touched += 1
+        old = float(one.attributes.get(name, "1").split()[0])
+        return with_changes(one, attributes={**one.attributes, name: f"{old * factor:.4f} {key}"})
+
+    changed = _everywhere(design, link, lambda part: part)
+    if not touched:
+        raise ExchangeError(
+            f"the design has no links for {what}", remedy="calibrate the design of the machine measured"
+        )
+    return cast("Design", changed)
+
+
+def _valued(
+    design: Design, kind: str, name: str, value: float, key: str, points: int
+) -> tuple[Design, Fitted]:  # fmt: skip
+    before: list[float] = []
+
+    def part(one: Part) -> Part:
+        if one.kind != kind:
+            return one
+        known = design.quantity(one, name)
+        before.append(known.si("rate") if known is not None else value)
+        quantity = Quantity(value=f"{value / 1e9:.6g} GB/s", source=key, status=Status.PRIMARY)
+        return with_changes(one, overrides={**one.overrides, name: quantity})
+
+    changed = _everywhere(design, lambda link: link, part)
+    if not before:
+        raise ExchangeError(f"the design has no {kind}", remedy="calibrate the design of the machine measured")
+    return cast("Design", changed), Fitted(f"{name} of every {kind}", value, before[0], points)
+
+
+def _everywhere(
+    block: Block, link: Callable[[Any], Any], part: Callable[[Part], Part]
+) -> Block:  # fmt: skip
+    def group(one: Group) -> Group:
+        inside = {index: _everywhere(b, link, part) for index, b in one.exceptions.items()}
+        return with_changes(one, content=_everywhere(one.content, link, part), exceptions=inside)
+
+    return with_changes(
+        block,
+        parts=[part(p) for p in block.parts.values()],
+        links=[link(x) for x in block.links.values()],
+        wirings=[link(w) for w in block.wirings.values()],
+        groups=[group(g) for g in block.groups.values()],
+    )

@@ -1,0 +1,81 @@
+"""Settings that workload kinds of training share, and the jobs they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from designer.workload.jobs import InputPath, Job, Run
+from designer.workload.kind import Setting
+
+PRECISIONS: Final = ("bf16", "fp16", "fp8", "tf32", "fp32")
+SHARDINGS: Final = ("none", "optimizer", "gradients", "parameters")
+SOFTWARE: Final = ("fsdp", "transformer-engine", "megatron-2022", "tuned", "fused", "eager")
+
+MODEL: Final = (
+    Setting("model", "Model", "text", "llama-2-7b", help="id of a model, path of a config.json, or its JSON text"),
+    Setting("group", "Accelerators", "selector", "gpus", help="which accelerators take part, for example gpus or cpus"),
+    Setting("precision", "Number format", "choice", "bf16", choices=PRECISIONS),
+    Setting("software", "Training program", "choice", "fsdp", choices=SOFTWARE),
+    Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),
+    Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a transformer"),
+)
+LAYOUT: Final = (
+    Setting("micro_batch", "Microbatch", "count", 1, help="samples that run at once on a data-parallel rank"),
+    Setting("tensor", "Tensor parallel", "count", 1),
+    Setting("pipeline", "Pipeline parallel", "count", 1),
+    Setting("data", "Data parallel", "count", 0, help="0 for what the group leaves"),
+    Setting("context", "Context parallel", "count", 1),
+    Setting("expert", "Expert parallel", "count", 1),
+    Setting("interleave", "Interleaved stages", "count", 1),
+    Setting("sequence_parallel", "Sequence parallel", "flag", False),
+    Setting("sharding", "Sharding", "choice", "none", choices=SHARDINGS, help="ZeRO 1, 2, 3; parameters is FSDP"),
+    Setting("recompute", "Recompute", "choice", "none", choices=("none", "selective", "full")),
+    Setting("placement", "Rank order", "choice", "drawn", choices=("drawn", "best")),
+    Setting("adapters", "Adapters only", "flag", False),
+)
+INPUT: Final = (
+    Setting("dataset", "Dataset", "text", "", help="id of a dataset; empty to leave the input out"),
+    Setting("source", "Data from", "selector", "storage", help="parts that hold the data"),
+    Setting("workers", "Workers per accelerator", "count", 8),
+    Setting("prefetch", "Batches ahead", "count", 2, help="0: load, then compute"),
+    Setting("decode", "Decoding", "choice", "cpu", choices=("cpu", "gpu", "none")),
+    Setting("decode_rate", "Samples per worker", "frequency", "0 1/s", help="0 1/s for a general value"),
+    Setting("cached", "Page cache share", "ratio", 0, help="share of reads the page cache serves"),
+    Setting("access", "Access", "choice", "auto", choices=("auto", "random", "sequential")),
+    Setting("gpudirect", "GPUDirect", "choice", "policy", choices=("policy", "on", "off")),
+    Setting("background", "Beside it", "text", "", help="ids of transfer workloads that share the hardware"),
+)
+RUN: Final = (
+    Setting("epochs", "Epochs", "ratio", 1),
+    Setting("samples", "Samples to converge", "count", 0, help="0 for epochs times the dataset"),
+    Setting("validate_every", "Epochs between validations", "ratio", 0, help="0 for none"),
+    Setting("checkpoint_every", "Steps between checkpoints", "count", 0, help="0 for none"),
+    Setting("checkpoint_to", "Checkpoints to", "selector", "storage"),
+    Setting("snapshot", "Checkpoint behind training", "flag", False),
+    Setting("online", "Online learning", "flag", False),
+    Setting("arrival_rate", "Samples arriving", "frequency", "0 1/s"),
+    Setting("retrain_every", "Retraining cadence", "duration", "0 s", help="0 s for none"),
+)
+FORWARD: Final = (
+    Setting("forward_only", "Forward pass only", "flag", False, help="validation or batch inference"),
+    Setting("measured_compute", "Measured computing time", "duration", "0 s", help="0 s for the estimate"),
+)
+
+
+def job(values: Mapping[str, Any]) -> Job:
+    """The job of settings; those a kind does not have take what changes nothing."""
+    taken = {s.name: values.get(s.name, s.default) for s in (*MODEL, *LAYOUT)}
+    return Job(
+        **taken, forward_only=values.get("forward_only", False), measured_compute=values.get("measured_compute", 0.0)
+    )
+
+
+def input_path(values: Mapping[str, Any]) -> InputPath:
+    """The input path of settings."""
+    return InputPath(**{s.name: values[s.name] for s in INPUT})
+
+
+def run(values: Mapping[str, Any]) -> Run:
+    """The run of settings."""
+    return Run(**{s.name: values[s.name] for s in RUN})

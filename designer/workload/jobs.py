@@ -1,0 +1,193 @@
+"""Operations of training: a job on a group of accelerators, how it is fed, and what is asked about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Gpudirect = Literal["policy", "on", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is trained, on which accelerators, and how it is spread over them.
+
+    Parameters
+    ----------
+    model
+        Id of a shipped model, path of a ``config.json``, or its JSON text.
+    global_batch
+        Samples per step; 0 for one microbatch on each data-parallel rank.
+    data
+        Data-parallel degree; 0 for what the group leaves.
+    placement
+        ``drawn``: ranks in the order of the drawing; ``best``: the best of a few orders.
+    forward_only
+        Validation or batch inference: no backward pass (convolutional networks).
+    measured_compute
+        Computing time of a step that was measured, in place of the estimate; 0 for the estimate [s].
+    """
+
+    model: str
+    group: str
+    precision: str
+    software: str
+    global_batch: int
+    micro_batch: int
+    sequence: int
+    tensor: int
+    pipeline: int
+    data: int
+    context: int
+    expert: int
+    interleave: int
+    sequence_parallel: bool
+    sharding: str
+    recompute: str
+    placement: str
+    adapters: bool
+    forward_only: bool
+    measured_compute: float
+
+
+@dataclass(frozen=True, slots=True)
+class InputPath:
+    """How samples reach the accelerators.
+
+    Parameters
+    ----------
+    dataset
+        Id of a shipped dataset; empty for none.
+    source
+        Parts that hold the data; empty when input is left out.
+    workers, prefetch
+        Worker processes of each accelerator, and batches made ready ahead; 0 ahead is one thing after the other.
+    decode
+        ``cpu``, ``gpu`` or ``none``.
+    decode_rate
+        Samples one worker decodes and augments; 0 for a general value [1/s].
+    cached
+        Share of reads served by the page cache [1].
+    access
+        ``auto``, ``random`` or ``sequential``.
+    """
+
+    dataset: str
+    source: str
+    workers: int
+    prefetch: int
+    decode: str
+    decode_rate: float
+    cached: float
+    access: str
+    gpudirect: str
+    background: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How long a job trains and what interrupts it.
+
+    Parameters
+    ----------
+    epochs, samples
+        Passes over the dataset, or samples to converge where `samples` is not 0.
+    validate_every
+        Epochs between validation phases; 0 for none.
+    checkpoint_every, checkpoint_to
+        Steps between checkpoints, 0 for none, and where they go.
+    snapshot
+        Training goes on once the state is copied to host memory.
+    online, arrival_rate
+        Samples come one by one at this rate instead of from a dataset [1/s].
+    retrain_every
+        Time from one retraining to the next; 0 for none [s].
+    """
+
+    epochs: float
+    samples: int
+    validate_every: float
+    checkpoint_every: int
+    checkpoint_to: str
+    snapshot: bool
+    online: bool
+    arrival_rate: float
+    retrain_every: float
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A training job as a whole; ``parameter_servers`` is a selector, empty for all-reduce."""
+
+    name: str
+    job: Job
+    input: InputPath
+    run: Run
+    parameter_servers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpointing:
+    """One checkpoint: the burst of all ranks to storage, and reading it back into every replica."""
+
+    name: str
+    job: Job
+    target: str
+    snapshot: bool
+    restore_from_one: bool
+    every: float
+    mean_time_between_failures: float
+
+
+@dataclass(frozen=True, slots=True)
+class DataLoading:
+    """Feeding a group with no computing at all: what the path from storage can do."""
+
+    name: str
+    group: str
+    batch: int
+    sequence: int
+    input: InputPath
+
+
+@dataclass(frozen=True, slots=True)
+class StorageSizing:
+    """The most accelerators storage keeps above a utilisation threshold, as MLPerf Storage asks.
+
+    Parameters
+    ----------
+    benchmark
+        ``unet3d``, ``resnet50`` or ``cosmoflow``.
+    emulated
+        Accelerator whose computing time is taken: ``h100`` or ``a100``.
+    """
+
+    name: str
+    benchmark: str
+    emulated: str
+    source: str
+    hosts: str
+    client: str
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutSearch:
+    """The fastest ways to spread a transformer over the drawn accelerators."""
+
+    name: str
+    job: Job
+    keep: int
+    most_tensor: int
+    most_pipeline: int
+    most_context: int
+
+
+@dataclass(frozen=True, slots=True)
+class HyperparameterSweep:
+    """Many small trainings at once, each on a few accelerators of the group."""
+
+    name: str
+    training: Training
+    trials: int
+    accelerators_per_trial: int

@@ -1,0 +1,31 @@
+"""Data loading: how fast the drawn storage fills the drawn accelerators, with nothing computed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from designer.workload.job_settings import INPUT, input_path
+from designer.workload.jobs import DataLoading
+from designer.workload.kind import Setting, WorkloadKind
+
+
+def lower(settings: Mapping[str, Any]) -> DataLoading:
+    """One data loading operation."""
+    path = input_path(settings)
+    path = replace(path, dataset=path.dataset or "imagenet-1k")
+    return DataLoading("data-loading", settings["group"], settings["batch"], settings["sequence"], path)
+
+
+WORKLOAD = WorkloadKind(
+    name="data_loading",
+    title="Data loading",
+    reports="training",
+    lower=lower,
+    help="Samples per second from storage through host memory and decoding to every accelerator.",
+    settings=(
+        Setting("group", "Accelerators", "selector", "gpus"),
+        Setting("batch", "Samples per accelerator", "count", 32),
+        Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a text corpus"),
+        *INPUT,
+    ),
+)

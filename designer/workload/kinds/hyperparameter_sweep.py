@@ -1,0 +1,31 @@
+"""Hyperparameter sweep: many small trainings side by side on the drawn accelerators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.workload.job_settings import INPUT, LAYOUT, MODEL, RUN, input_path, job, run
+from designer.workload.jobs import HyperparameterSweep, Training
+from designer.workload.kind import Setting, WorkloadKind
+
+
+def lower(settings: Mapping[str, Any]) -> HyperparameterSweep:
+    """One sweep operation."""
+    training = Training("trial", job(settings), input_path(settings), run(settings))
+    return HyperparameterSweep("sweep", training, settings["trials"], settings["accelerators_per_trial"])
+
+
+WORKLOAD = WorkloadKind(
+    name="hyperparameter_sweep",
+    title="Hyperparameter sweep",
+    reports="training",
+    lower=lower,
+    help="Wall time of many trainings that share storage, hosts and links.",
+    settings=(
+        *MODEL,
+        *LAYOUT,
+        *INPUT,
+        *RUN,
+        Setting("trials", "Trials", "count", 64),
+        Setting("accelerators_per_trial", "Accelerators per trial", "count", 1),
+    ),
+)

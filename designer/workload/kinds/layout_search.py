@@ -1,0 +1,30 @@
+"""Layout search: the fastest ways to spread a transformer over the drawn accelerators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.workload.job_settings import MODEL, job
+from designer.workload.jobs import LayoutSearch
+from designer.workload.kind import Setting, WorkloadKind
+
+
+def lower(settings: Mapping[str, Any]) -> LayoutSearch:
+    """One search operation."""
+    limits = (settings["most_tensor"], settings["most_pipeline"], settings["most_context"])
+    return LayoutSearch("layout-search", job(settings), settings["keep"], *limits)
+
+
+WORKLOAD = WorkloadKind(
+    name="layout_search",
+    title="Layout search",
+    reports="training",
+    lower=lower,
+    help="Every way to split a transformer that divides evenly and fits, the fastest first.",
+    settings=(
+        *MODEL,
+        Setting("keep", "Layouts shown", "count", 10),
+        Setting("most_tensor", "Largest tensor degree", "count", 0, help="0 for the accelerators of a server"),
+        Setting("most_pipeline", "Largest pipeline degree", "count", 0, help="0 for the layers"),
+        Setting("most_context", "Largest context degree", "count", 1),
+    ),
+)

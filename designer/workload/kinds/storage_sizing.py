@@ -1,0 +1,40 @@
+"""Storage sizing: the most accelerators that storage keeps busy, as MLPerf Storage counts them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.workload.jobs import StorageSizing
+from designer.workload.kind import Setting, WorkloadKind
+
+
+def lower(settings: Mapping[str, Any]) -> StorageSizing:
+    """One sizing operation."""
+    return StorageSizing(
+        "storage-sizing",
+        settings["benchmark"],
+        settings["emulated"],
+        settings["source"],
+        settings["hosts"],
+        settings["client"],
+        settings["threshold"],
+    )
+
+
+WORKLOAD = WorkloadKind(
+    name="storage_sizing",
+    title="Storage sizing",
+    reports="training",
+    lower=lower,
+    help="The largest number of accelerators whose utilisation stays above a threshold.",
+    settings=(
+        Setting("benchmark", "Benchmark", "choice", "unet3d", choices=("unet3d", "resnet50", "cosmoflow")),
+        Setting("emulated", "Accelerator", "choice", "h100", choices=("h100", "a100")),
+        Setting("source", "Data from", "selector", "storage"),
+        Setting("hosts", "Hosts", "selector", "memory", help="whose servers read"),
+        Setting(
+            "client", "Client", "choice", "auto",
+            choices=("auto", "local", "parallel", "offloaded", "block", "lustre", "nfs"),
+        ),
+        Setting("threshold", "Utilisation kept", "ratio", "0.9"),
+    ),
+)  # fmt: skip

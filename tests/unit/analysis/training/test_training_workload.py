@@ -1,0 +1,253 @@
+"""Training on drawn designs: parts add up, what binds is what helps, and wrong jobs are refused in words."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.analysis.network import build_network
+from designer.analysis.results import WorkloadResult
+from designer.analysis.study import analyze, run_workload
+from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.errors import AnalysisError, Cancelled
+from designer.findings import Severity
+from designer.interchange.templates import open_design
+
+LLAMA = {"model": "llama-2-7b", "sharding": "parameters"}
+RESNET = {"model": "resnet-50", "precision": "fp16", "software": "fused", "micro_batch": 64, "dataset": "imagenet-1k",
+          "source": "drives", "decode": "gpu"}  # fmt: skip
+
+
+@cache
+def opened(template: str) -> Design:
+    return open_design(template)
+
+
+def run(design: Design, kind: str = "training", curves: bool = False, **settings: Any) -> WorkloadResult:
+    return run_workload(build_network(design), WorkloadSpec(id="w", kind=kind, settings=settings), curves)[0]
+
+
+def value(result: WorkloadResult, name: str) -> float:
+    return result.metrics[name].value
+
+
+def test_metrics_have_bands_and_sources() -> None:
+    result = run(opened("hgx-h100-8"), **RESNET, epochs=90, validate_every=1, checkpoint_every=500,
+                 checkpoint_to="drives")  # fmt: skip
+    wanted = {
+        "step_time", "compute_time", "input_time", "communication_time", "samples_per_second", "epoch_time",
+        "time_to_train", "speedup", "scaling_efficiency", "gpu_utilization", "memory_per_gpu", "mfu",
+        "data_rate_per_gpu", "training_rate_per_gpu", "checkpoint_time",
+    }  # fmt: skip
+    assert wanted <= set(result.metrics)
+    for name, metric in result.metrics.items():
+        assert metric.low <= metric.value <= metric.high, name
+        assert metric.sources, name
+    assert result.binding
+    assert value(result, "time_to_train") > 90 * value(result, "epoch_time")
+
+
+def test_curves_have_their_stable_names_and_add_up() -> None:
+    result = run(opened("hgx-h100-8"), curves=True, **RESNET)
+    assert {"step-timeline", "scaling", "memory", "roofline", "flow-stages"} <= set(result.curves)
+    timeline = result.curves["step-timeline"]
+    assert sum(c.y[0] for c in timeline) == pytest.approx(value(result, "step_time"))
+    assert timeline[0].x[0] == 0
+    memory = sum(c.y[0] for c in result.curves["memory"] if c.name != "capacity")
+    assert memory == pytest.approx(value(result, "memory_per_gpu"))
+    scaling = {c.name: c for c in result.curves["scaling"]}
+    assert scaling["speedup"].x == (1.0, 2.0, 4.0, 8.0)
+    losses = sum(c.y[-1] for name, c in scaling.items() if name.startswith("loss:"))
+    assert losses >= 1 - scaling["scaling_efficiency"].y[-1] - 1e-9
+
+
+def test_loading_that_is_too_slow_binds_and_the_compute_otherwise() -> None:
+    slow = run(opened("hpe-apollo-6500-nfs"), **{**RESNET, "model": "resnet-18", "source": "storage"})
+    fast = run(opened("hgx-h100-8"), **LLAMA)
+    assert value(slow, "data_rate_per_gpu") < value(slow, "training_rate_per_gpu")
+    assert {b.what for b in slow.binding} == {"limit"}
+    assert "NFS" in slow.binding[0].label
+    assert fast.binding[0].what == "compute"
+    assert (fast.binding[0].gain_if_doubled or 0) > 1.2
+
+
+def test_processors_that_decode_bind() -> None:
+    result = run(opened("hgx-h100-8"), **{**RESNET, "decode": "cpu", "workers": 2})
+    assert "workers" in result.binding[0].label
+    more = run(opened("hgx-h100-8"), **{**RESNET, "decode": "cpu", "workers": 4})
+    assert value(more, "samples_per_second") == pytest.approx(2 * value(result, "samples_per_second"), rel=0.01)
+
+
+def test_no_batches_ahead_adds_loading_and_computing() -> None:
+    hidden = run(opened("hgx-h100-8"), **{**RESNET, "prefetch": 2})
+    serial = run(opened("hgx-h100-8"), **{**RESNET, "prefetch": 0})
+    assert value(serial, "step_time") > value(hidden, "step_time")
+    assert value(serial, "step_time") == pytest.approx(
+        value(serial, "input_time") + value(hidden, "step_time"), rel=0.02
+    )
+
+
+def test_page_cache_and_background_move_the_loading_rate_the_right_way() -> None:
+    design = opened("hpe-apollo-6500-nfs")
+    settings = {**RESNET, "source": "storage"}
+    plain = value(run(design, **settings), "data_rate_per_gpu")
+    assert value(run(design, **settings, cached="50 %"), "data_rate_per_gpu") == pytest.approx(2 * plain, rel=0.01)
+    shared = value(run(design, **settings, background="storage-to-gpus"), "data_rate_per_gpu")
+    assert shared == pytest.approx(plain / 2, rel=0.01)
+
+
+def test_a_broken_link_makes_traffic_slower() -> None:
+    design = opened("hgx-h100-8")
+    links = [
+        with_changes(x, count=1) if x.id.startswith("gpu3--nvsw") else x for x in design.links.values()
+    ]  # fmt: skip
+    whole = run(design, **LLAMA)
+    broken = run(with_changes(design, links=links), **LLAMA)
+    assert value(broken, "communication_time") > 1.5 * value(whole, "communication_time")
+
+
+def test_groups_that_share_nics_get_less_than_one_alone() -> None:
+    """Eight groups of one GPU on each of two servers, all over the one NIC of their server."""
+    from designer.analysis.communicator import make_communicator, make_concurrent
+    from designer.analysis.selection import resolve
+
+    network = build_network(opened("sm-4029gp-trt-pair"))
+    ranks = resolve(network, "gpus", "t")
+    groups = ranks.reshape(2, 8).T
+    alone = make_communicator(network, groups[0], "t").time("all-reduce", 1e9).time
+    together = max(c.time("all-reduce", 1e9).time for c in make_concurrent(network, groups, "t"))
+    # the groups on the far socket set the pace
+    assert 6 * alone < together < 12 * alone
+
+
+def test_parameter_servers_cost_more_than_a_ring_over_nvlink() -> None:
+    settings = {**RESNET, "dataset": "", "software": "megatron-2022"}
+    ring = run(opened("hgx-h100-8"), **settings)
+    servers = run(opened("hgx-h100-8"), **settings, exchange="parameter-server")
+    assert value(servers, "communication_time") > value(ring, "communication_time")
+
+
+def test_a_model_that_does_not_fit_is_a_finding_that_says_what_would() -> None:
+    result = run(opened("hgx-h100-8"), model="llama-2-7b")
+    (found,) = [f for f in result.findings if f.code == "TRAIN-MEMORY"]
+    assert found.severity is Severity.ERROR
+    assert "would fit" in found.remedy
+    assert value(result, "memory_per_gpu") > 85e9
+    huge = run(opened("m40-server"), model="gpt-1t", precision="fp32")
+    assert any("spread the model" in f.remedy for f in huge.findings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"tensor": 3}, "do not divide"),
+        ({"tensor": 0}, "do not divide"),
+        ({"global_batch": 7}, "does not divide"),
+        ({"micro_batch": 0}, "no samples"),
+        ({"model": "no-such-model"}, "no model"),
+        ({"model": '{"model_type": "strange"}'}, "no number of layers"),
+        ({"model": "missing/config.json"}, "not a file"),
+        ({"dataset": "nothing"}, "no dataset"),
+        ({"dataset": "c4-en", "source": "gpu0"}, "keeps no data"),
+        ({"dataset": "c4-en", "source": "drives", "workers": 0, "decode_rate": "1 1/s"}, "no worker"),
+        ({"group": "nowhere*"}, "nowhere"),
+        ({"group": "nic0"}, "cannot train"),
+        ({"data": 16}, "needs 16 accelerators"),
+        ({"sequence": 0}, "0 tokens"),
+        ({"expert": 2}, "no experts"),
+        ({"pipeline": 8, "interleave": 8}, "stages"),
+        ({"dataset": "c4-en", "source": "drives", "background": "all-reduce"}, "no transfer"),
+        ({"online": True}, "without samples arriving"),
+        ({"exchange": "parameter-server"}, "parameter servers"),
+        ({"forward_only": True}, "convolutional"),
+        ({"recompute": "some"}, "is not one of"),
+        ({"learning_rate": 1}, "no setting"),
+    ],
+)
+def test_wrong_jobs_are_refused_in_words(settings: dict[str, Any], text: str) -> None:
+    with pytest.raises(AnalysisError, match=text) as caught:
+        run(opened("hgx-h100-8"), **{**LLAMA, **settings})
+    assert caught.value.remedy
+
+
+@given(
+    tensor=st.sampled_from([1, 2, 4, 8]),
+    micro=st.integers(1, 4),
+    batches=st.integers(1, 4),
+    sharding=st.sampled_from(["none", "optimizer", "gradients", "parameters"]),
+)
+def test_parts_of_any_step_add_up(tensor: int, micro: int, batches: int, sharding: str) -> None:
+    data = 8 // tensor
+    result = run(
+        opened("hgx-h100-8"), curves=True, model="mpt-1b", tensor=tensor, micro_batch=micro, sharding=sharding,
+        global_batch=data * micro * batches, sequence=2048,
+    )  # fmt: skip
+    step = value(result, "step_time")
+    assert sum(c.y[0] for c in result.curves["step-timeline"]) == pytest.approx(step)
+    assert value(result, "samples_per_second") * step == pytest.approx(data * micro * batches)
+    assert 0 < value(result, "mfu") < 1
+    assert 0 < value(result, "gpu_utilization") <= 1
+    for bound in (*result.binding, *result.next):
+        assert max(bound.gain_if_doubled or 1, bound.gain_together or 1) <= 2 + 1e-9
+
+
+def test_online_learning_is_no_faster_than_samples_arrive() -> None:
+    result = run(opened("hgx-h100-8"), **LLAMA, online=True, arrival_rate="2 1/s")
+    assert value(result, "samples_per_second") == 2
+
+
+def test_processors_train_too() -> None:
+    processor = run(opened("hgx-h100-8"), model="resnet-18", group="cpu0", precision="fp32", software="tuned")
+    gpu = run(opened("hgx-h100-8"), model="resnet-18", group="gpu0", precision="fp32", software="tuned")
+    assert value(gpu, "samples_per_second") > value(processor, "samples_per_second") > 0
+
+
+def test_the_layout_search_finds_nothing_worse_than_a_plain_layout() -> None:
+    settings = {"model": "mpt-7b", "global_batch": 64, "sequence": 2048}
+    best = run(opened("hgx-h100-8"), "layout_search", **settings, curves=True)
+    plain = run(opened("hgx-h100-8"), **settings, sharding="parameters")
+    assert value(best, "step_time") <= value(plain, "step_time")
+    assert value(best, "fitting") <= value(best, "candidates")
+    assert list(best.curves["layouts"][0].y) == sorted(best.curves["layouts"][0].y)
+
+
+def test_a_search_can_be_watched_and_stopped() -> None:
+    spec = WorkloadSpec(id="s", kind="layout_search", settings={"model": "mpt-7b", "global_batch": 64})
+    design = with_changes(opened("hgx-h100-8"), workloads=[spec], default_workload="s")
+    seen: list[float] = []
+    analyze(design, progress=lambda share, _: seen.append(share), curves=False)
+    assert len(seen) > 3
+    assert seen == sorted(seen)
+    with pytest.raises(Cancelled):
+        analyze(design, cancelled=lambda: len(seen) > 0, curves=False)
+
+
+def test_a_sweep_takes_rounds_and_shares_storage() -> None:
+    settings = {**RESNET, "model": "resnet-18", "source": "storage", "epochs": 1, "accelerators_per_trial": 1}
+    design = opened("hpe-apollo-6500-nfs")
+    few = run(design, "hyperparameter_sweep", **settings, trials=8)
+    many = run(design, "hyperparameter_sweep", **settings, trials=16)
+    assert value(many, "time_to_train") == pytest.approx(2 * value(few, "time_to_train"))
+    one = run(design, "hyperparameter_sweep", **settings, trials=1)
+    assert value(one, "trial_time") < value(few, "trial_time")
+
+
+def test_checkpoints_take_the_drawn_way() -> None:
+    result = run(opened("hpe-apollo-6500-nfs"), "checkpointing", model="llama-2-7b", every="1 s")
+    size = value(result, "checkpoint_size")
+    assert value(result, "checkpoint_time") == pytest.approx(size / value(result, "rate"))
+    assert any(f.code == "CKPT-TOO-OFTEN" for f in result.findings)
+    hidden = run(opened("hpe-apollo-6500-nfs"), "checkpointing", model="llama-2-7b", snapshot=True)
+    assert value(hidden, "checkpoint_stall") < value(result, "checkpoint_stall")
+
+
+def test_storage_sizing_asks_what_mlperf_storage_asks() -> None:
+    result = run(opened("su-h100-32"), "storage_sizing", benchmark="unet3d")
+    cosmo = run(opened("su-h100-32"), "storage_sizing", benchmark="unet3d", emulated="a100")
+    assert value(cosmo, "accelerators") > value(result, "accelerators") > 0
+    assert value(result, "gpu_utilization") >= 0.9
+    assert result.binding

@@ -1,0 +1,134 @@
+"""``designer validate`` and ``designer calibrate``: scores, fits that the engine follows, and clear refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from designer.analysis.study import analyze
+from designer.cli.main import run
+from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.interchange.templates import open_design
+
+NCCL = """# nThread 1 nGpus 8 minBytes 67108864 maxBytes 1073741824
+# Using all_reduce_perf
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+    67108864      16777216     float     sum      -1    400.0  167.77  293.60      0    400.0  167.77  293.60      0
+  1073741824     268435456     float     sum      -1   5368.7  200.00  350.00      0   5368.7  200.00  350.00      0
+"""
+NVBANDWIDTH = """Running host_to_device_memcpy_ce.
+memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0     20.00     20.00
+
+SUM host_to_device_memcpy_ce 40.00
+"""
+
+
+def case(**changes: Any) -> dict[str, Any]:
+    one = {
+        "id": "h2d", "area": "transfers", "group": "g", "source": "s", "design": "hgx-a100-8",
+        "workload": {"kind": "transfer", "settings": {"from": "memory", "to": "gpu0"}}, "metric": "rate", "value": 26e9,
+    }  # fmt: skip
+    return {**one, **changes}
+
+
+def written(folder: Path, *cases: dict[str, Any]) -> str:
+    path = folder / "cases.json"
+    path.write_text(json.dumps({"format": "designer-cases", "version": 1, "cases": list(cases)}))
+    return str(path)
+
+
+def metric(design: Design, kind: str, name: str, **settings: Any) -> float:
+    spec = WorkloadSpec(id="w", kind=kind, settings=settings)
+    asked = with_changes(design, workloads=[spec], default_workload="")
+    return analyze(asked, curves=False).workloads[0].metrics[name].value
+
+
+def test_validate_scores_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower = case(id="slow", changes={"links": {"psw0--gpu0": {"generation": 3}}}, value=13e9)
+    cases = written(tmp_path, case(), slower, case(id="l", sided="lower", value=1e9))
+    assert run(["validate", cases, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [c["id"] for c in found["cases"]] == ["h2d", "slow", "l"]
+    assert found["cases"][0]["low"] <= found["cases"][0]["predicted"] <= found["cases"][0]["high"]
+    assert found["cases"][2]["error"] == 0
+    assert found["groups"]["g"] == found["areas"]["transfers"] == found["error"]
+
+
+def test_validate_tells_what_it_cannot_predict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["validate", written(tmp_path, case(metric="happiness"))]) == 1
+    assert "happiness" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"design": "no-such-template"},
+        {"value": -1},
+        {"value": "26 GB/s"},
+        {"sided": "left"},
+        {"changes": {"parts": {"nobody": {"x": 1}}}},
+        {"changes": {"weather": {}}},
+        {"workload": "nothing"},
+        {"extra": 1},
+    ],
+)
+def test_wrong_cases_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any]
+) -> None:  # fmt: skip
+    assert run(["validate", written(tmp_path, case(**wrong))]) == 2
+    assert "cases[0]" in capsys.readouterr().err
+
+
+def test_no_case_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("[]")
+    assert run(["validate", str(path)]) == 2
+    assert "x.json" in capsys.readouterr().err
+
+
+def test_collectives_follow_what_nccl_tests_measured(tmp_path: Path) -> None:
+    output, fitted = tmp_path / "nccl.txt", tmp_path / "fitted.design.json"
+    output.write_text(NCCL)
+    assert run(["calibrate", "hgx-h100-8", str(output), "--tool", "nccl-tests", "-o", str(fitted)]) == 0
+    design = open_design(fitted)
+    asked = {"collective": "all-reduce", "group": "gpus", "size": "1 GiB"}
+    before = metric(open_design("hgx-h100-8"), "collective", "bus_bandwidth", **asked)
+    after = metric(design, "collective", "bus_bandwidth", **asked)
+    assert abs(after - 350e9) < abs(before - 350e9) / 3
+    assert design.sources["calibration-nccl-tests"].locator == "nccl.txt"
+    h2d = {"from": "memory", "to": "gpu0"}
+    assert metric(design, "transfer", "rate", **h2d) == metric(open_design("hgx-h100-8"), "transfer", "rate", **h2d)
+
+
+def test_copies_follow_what_nvbandwidth_measured(tmp_path: Path) -> None:
+    output, fitted = tmp_path / "nv.txt", tmp_path / "fitted.design.json"
+    output.write_text(NVBANDWIDTH)
+    assert run(["calibrate", "hgx-a100-8", str(output), "--tool", "nvbandwidth", "-o", str(fitted)]) == 0
+    assert metric(open_design(fitted), "transfer", "rate", **{"from": "memory", "to": "gpu0"}) == pytest.approx(
+        20e9, rel=0.01
+    )
+
+
+def test_drives_and_storage_take_the_rates_that_were_measured(tmp_path: Path) -> None:
+    fio, mlperf, fitted = tmp_path / "fio.json", tmp_path / "mlperf.json", tmp_path / "fitted.design.json"
+    fio.write_text(json.dumps({"jobs": [{"read": {"bw_bytes": 3_000_000_000}}]}))
+    mlperf.write_text(json.dumps({"num_hosts": 2, "metric": {"train_io_mean_MB_per_second": 2400.0}}))
+    assert run(["calibrate", "hpe-apollo-6500-nfs", str(fio), "--tool", "fio", "-o", str(fitted)]) == 0
+    assert open_design(fitted).parts["nvme0"].overrides["read_bandwidth"].value == "3 GB/s"
+    assert run(["calibrate", str(fitted), str(mlperf), "--tool", "mlperf-storage", "-o", str(fitted)]) == 0
+    design = open_design(fitted)
+    assert metric(design, "data_loading", "rate", decode="gpu") == pytest.approx(1.2e9, rel=0.01)
+    assert {"calibration-fio", "calibration-mlperf-storage"} <= set(design.sources)
+
+
+@pytest.mark.parametrize("tool", ["nccl-tests", "nvbandwidth", "fio", "mlperf-storage", "tea-leaves"])
+def test_outputs_of_nothing_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], tool: str) -> None:
+    output = tmp_path / "empty.txt"
+    output.write_text("nothing here\n")
+    assert run(["calibrate", "hgx-h100-8", str(output), "--tool", tool, "-o", str(tmp_path / "o.design.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
