@@ -61,8 +61,7 @@ def bezier(route: Float, pieces: int) -> Float:
     """Points on cubic Bézier curves. : (k, 4, 2) → (k, pieces + 1, 2)"""
     t = np.linspace(0.0, 1.0, pieces + 1)
     s = 1.0 - t
-    weights = np.stack((s**3, 3 * s * s * t, 3 * s * t * t, t**3), axis=1)
-    return np.matmul(weights, route)
+    return _weighted((s**3, 3 * s * s * t, 3 * s * t * t, t**3), route)
 
 
 def boxes_along(route: Float, shape: Int) -> Float:
@@ -122,7 +121,15 @@ def quarters(route: Float, shape: Int, quarter: Int) -> Float:
         rows = bent[quarter[bent] == k]
         weights[rows, :, min(k, 3)] += 1.0 - share
         weights[rows, :, min(k + 1, 3)] += share
-    return np.matmul(weights, route)
+    return _weighted(tuple(weights[:, :, i] for i in range(4)), route)
+
+
+def _weighted(weights: tuple[Float, ...], route: Float) -> Float:
+    """Sums of the four points of each route; a matrix product would wake its threads for a few numbers."""
+    found = weights[0][..., None] * route[:, None, 0]
+    for weight, point in zip(weights[1:], (1, 2, 3), strict=True):
+        found += weight[..., None] * route[:, None, point]
+    return found
 
 
 def clipped(lines: Float, left: float, top: float, right: float, bottom: float) -> Float:
