@@ -40,12 +40,40 @@ def _positive(dimension: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _not_negative(dimension: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if amount(text, dimension) < 0:
+            raise ValueError(f"{text!r} must not be negative")
+        return text
+
+    return AfterValidator(check)
+
+
+def _between(dimension: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not 0 <= amount(text, dimension) <= 1:
+            raise ValueError(f"{text!r} must lie between 0 and 1")
+        return text
+
+    return AfterValidator(check)
+
+
 #: data rate as text, ``"400 Gb/s"``, greater than zero
 DataRate = Annotated[str, _positive("rate")]
 #: amount of data as text, ``"80 GiB"``
 DataSize = Annotated[str, _spelled("size")]
 #: duration as text, ``"8.9 us"``
 Duration = Annotated[str, _spelled("duration")]
+#: data rate as text that may be zero, ``"0 B/s"``
+DataRateOrZero = Annotated[str, _not_negative("rate")]
+#: amount of data as text, greater than zero
+SomeData = Annotated[str, _positive("size")]
+#: duration as text, greater than zero
+SomeTime = Annotated[str, _positive("duration")]
+#: a share of a whole as text, ``"0.4"`` or ``"40 %"``
+Share = Annotated[str, _between("ratio")]
+#: events per second as text, ``"25000 1/s"``, zero or more
+Frequency = Annotated[str, _not_negative("frequency")]
 
 
 class Quantity(Frozen):

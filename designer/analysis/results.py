@@ -94,6 +94,27 @@ class Curve:
     high: tuple[float, ...] = ()
 
 
+#: what stands in a table: text, or a number in the SI unit of its column; None for nothing
+Cell = str | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; numbers in it are in the SI `unit`, "" for text and counts."""
+
+    name: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Named rows, one per virtual machine, host or whatever the workload is about."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class WorkloadResult:
     """What one workload does on the design."""
@@ -108,6 +129,7 @@ class WorkloadResult:
     n_flows: int
     findings: tuple[Finding, ...] = ()
     curves: Mapping[str, tuple[Curve, ...]] = field(default_factory=dict[str, tuple[Curve, ...]])
+    tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

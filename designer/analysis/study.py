@@ -137,4 +137,8 @@ def _findings(network: Network, rows: Sequence[ChannelRow]) -> list[Finding]:
     text = "steady rates: queueing, incast and congestion control of networks are not modelled"
     if len(network.parts_of_kind("switch")):
         found.append(Finding("FLOW-STEADY", Severity.INFO, text))
+    if network.design.vms:
+        from designer.analysis.vms.placement import place_vms
+
+        found += place_vms(network).findings
     return found

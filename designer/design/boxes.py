@@ -147,25 +147,27 @@ def _make_room(
 def _push(base: Plan, offset: Float, low: Float, high: Float, children: Int) -> tuple[float, float]:
     """Move the things of one container apart; how much wider and higher the container gets.
 
-    What stands beside a grown thing moves by all it grew; what stands above or below it, as far as its middle is
-    along it, so that it stays over the same place. Then order decides: nothing comes nearer to what was before it.
+    What stands beside a grown thing moves by all it grew. What stands above or below it is spread over the new width
+    as it was over the old one, so that networks stay over their servers; heights of tiers are left alone. Then order
+    decides: nothing comes nearer to what was before it.
     """
+    start = base.offset[children] + base.low[children]
+    stop = base.offset[children] + base.high[children]
+    more = (high - low - base.high + base.low)[children]
+    middle = (start + stop) / 2
     growth: list[float] = []
     for axis in (0, 1):
-        start = base.offset[children, axis] + base.low[children, axis]
-        stop = base.offset[children, axis] + base.high[children, axis]
-        before = base.low[children, axis] - low[children, axis]
-        more = (high - low - base.high + base.low)[children, axis]
+        strict = _kept_apart(start[:, axis], stop[:, axis], more[:, axis], np.zeros(len(children)))
+        first, last = float(start[:, axis].min()), float(stop[:, axis].max())
+        share = np.clip((middle[:, axis] - first) / max(last - first, 1.0), 0, 1)
         least = np.zeros(len(children))
-        strict = _kept_apart(start, stop, more, least)
-        middle = (start + stop) / 2
-        for k in np.flatnonzero(more > 0):
-            share = np.clip((middle - start[k]) / (stop[k] - start[k]), 0, 1)
-            wish = np.floor((strict[k] + more[k] * share) / GRID) * GRID
-            least = np.where((middle > start[k]) & (np.arange(len(children)) != k), np.maximum(least, wish), least)
-        moved = _kept_apart(start, stop, more, least)
-        offset[children, axis] = base.offset[children, axis] + moved + before
-        growth.append(float((moved + more).max(initial=0.0)))
+        for k in np.flatnonzero(more[:, axis] > 0) if axis == 0 else ():
+            beside = (start[:, 1 - axis] < stop[k, 1 - axis]) & (stop[:, 1 - axis] > start[k, 1 - axis])
+            wish = np.floor((strict[k] + more[k, axis] * share) / GRID) * GRID
+            least = np.where(beside, least, np.maximum(least, wish))
+        moved = _kept_apart(start[:, axis], stop[:, axis], more[:, axis], least)
+        offset[children, axis] = base.offset[children, axis] + moved + (base.low - low)[children, axis]
+        growth.append(float((moved + more[:, axis]).max(initial=0.0)))
     return growth[0], growth[1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.elaborate import elaborate
+from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import Geometry
 from designer.design.wires import part_boxes
 
@@ -43,3 +43,29 @@ def links_on_wires(geometry: Geometry) -> tuple[Int, Bool]:
 
 def _key(a: Int, b: Int, kind: Int, boxes: int, kinds: int) -> Int:
     return (np.minimum(a, b) * boxes + np.maximum(a, b)) * kinds + kind
+
+
+def channel_number(net: Netlist, channel_id: str) -> int | None:
+    """Number of the channel with an id such as ``servers[3]/cpu0--gpu0:ab`` or ``rails[7]:ba``; None if unknown."""
+    path, _, direction = channel_id.rpartition(":")
+    link = _link_number(net, path)
+    return None if link is None or direction not in ("ab", "ba") else 2 * link + (direction == "ba")
+
+
+def _link_number(net: Netlist, path: str) -> int | None:
+    step, _, rest = path.partition("/")
+    name, bracket, index = step.partition("[")
+    if not bracket:
+        own = {link_id: n for n, link_id in enumerate(net.block.links)}
+        return own.get(path)
+    if not index[:-1].isdigit():
+        return None
+    number = int(index[:-1])
+    if not rest:
+        start = next((start for wiring, start, _ in net.wirings if wiring == name), None)
+        return None if start is None else start + number
+    group = next((g for g in net.groups if g.id == name), None)
+    if group is None or number >= len(group.net_of):
+        return None
+    inner = _link_number(group.net(number), rest)
+    return None if inner is None else int(group.link_start[number]) + inner

@@ -14,7 +14,17 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSer
 
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.errors import DocumentError
-from designer.fields import DataRate, DataSize, Frozen, Quantity
+from designer.fields import (
+    DataRate,
+    DataRateOrZero,
+    DataSize,
+    Frequency,
+    Frozen,
+    Quantity,
+    Share,
+    SomeData,
+    SomeTime,
+)
 from designer.sources import Status
 
 #: more replicas than this in one group are refused, as is a design of more than MAX_PARTS parts after elaboration
@@ -173,28 +183,80 @@ class Group(Named):
         return self.exceptions.get(index, self.content)
 
 
+#: what a host runs: a vSphere release, or KVM
+HypervisorRelease = Literal[
+    "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm"
+]  # fmt: skip
+
+
 class VmDevice(Frozen):
-    """A device given to a virtual machine: a part, a vGPU or MIG profile, an SR-IOV function, a device group."""
+    """A device given to a virtual machine: a part, a vGPU or MIG profile, an SR-IOV function, a device group.
+
+    Parameters
+    ----------
+    part
+        The part it is, or the GPU a virtual GPU sits on; chosen automatically where it is missing.
+    profile
+        Name of a vGPU or MIG profile, as vSphere writes it (``grid_a100d-20c``) or short (``20C``).
+    count
+        How many equal ones; of a device group the number of its GPUs.
+    placement
+        Placement ID on the GPU, first MIG slice, or partition of a device group; chosen where it is missing.
+    memory_used
+        Frame buffer or device state in use; all of the profile where it is not told.
+    """
 
     kind: Literal["passthrough", "dynamic_directpath", "vgpu", "mig_vgpu", "sriov", "device_group", "dpu"]
     part: PartPath | None = None
-    profile: str = ""
+    profile: str = Field(default="", max_length=100)
     count: int = Field(default=1, ge=1, le=64)
+    placement: int | None = Field(default=None, ge=0, le=10_000)
+    memory_used: SomeData | None = None
 
 
 class VirtualMachine(Named):
-    """A virtual machine and where it runs."""
+    """A virtual machine and where it runs.
+
+    Parameters
+    ----------
+    host
+        The server it runs on; a place is looked for where it is missing.
+    memory_reservation
+        Memory kept for it alone; with devices all of it, by itself since 8.0.
+    hardware_version
+        Of the virtual machine; the newest of its release where it is missing.
+    release
+        What its host runs, if the host does not say.
+    dirty_rate, page_rate
+        Memory written while it runs, told as a rate or in pages of 4 KiB per second.
+    working_set
+        What can be dirty at most; all its memory where it is missing.
+    stun_limit
+        Longest pause allowed when it moves; 100 s where it is missing.
+    gpu_duty
+        Share of the time it keeps its GPUs busy, such as ``0.4``.
+    """
 
     name: str = ""
     host: PartPath | None = None
     vcpus: int = Field(default=1, ge=1, le=10_000)
-    memory: DataSize = "4 GiB"
+    memory: SomeData = "4 GiB"
     memory_reservation: DataSize | None = None
-    hardware_version: int | None = None
-    release: str = ""
+    hardware_version: int | None = Field(default=None, ge=4, le=99)
+    release: HypervisorRelease | None = None
     devices: tuple[VmDevice, ...] = ()
+    dirty_rate: DataRateOrZero | None = None
+    page_rate: Frequency | None = None
+    working_set: DataSize | None = None
+    stun_limit: SomeTime | None = None
+    gpu_duty: Share | None = None
     settings: Mapping[str, JsonValue] = {}
     note: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name for people."""
+        return self.name or self.id
 
 
 class WorkloadSpec(Named):

@@ -230,4 +230,4 @@ def summary(block: Block) -> str:
 
 
 def _is_in(kind: PartKind, domain: Domain | None) -> bool:
-    return domain is None or kind.passes(domain, domain)
+    return domain is None or (kind.passes(domain, domain) and Capability.ROOT not in kind.capabilities)

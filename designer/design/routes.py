@@ -116,8 +116,8 @@ def _hung(rect: Float, upper: Int, lower: Int, points: Float, from_a: Bool) -> F
     """Right angles from upper boxes down to lower ones, given where they touch. : (k, 4, 2)
 
     A wire drops straight where the lower box is under the upper one. Boxes that stand behind others of the same upper
-    one are met at the end that sticks out. Otherwise wires of one box turn at different heights, the outermost first,
-    so that none crosses another.
+    one are met at the end that sticks out. Otherwise wires of one upper box turn at different heights, the outermost
+    first, and wires of one lower box the innermost first, so that none crosses another.
     """
     stop = np.where(from_a[:, None], points[:, 3], points[:, 0]).copy()
     start = np.where(from_a[:, None], points[:, 0], points[:, 3])
@@ -130,7 +130,9 @@ def _hung(rect: Float, upper: Int, lower: Int, points: Float, from_a: Bool) -> F
     reach = stop[:, 0] - x
     key = upper * 3 + np.sign(reach).astype(np.int64) + 1
     rank, many = _ranks(key, -np.abs(reach))
-    turn = bottom + np.minimum(stop[:, 1] - bottom, _TURN) * (rank + 1) / (many + 1)
+    below, gathered = _ranks(lower * 3 + np.sign(reach).astype(np.int64) + 1, np.abs(reach))
+    share = np.where(many > 1, (rank + 1) / (many + 1), (below + 1) / (gathered + 1))
+    turn = bottom + np.minimum(stop[:, 1] - bottom, _TURN) * share
     way = np.stack([np.stack([x, bottom], 1), np.stack([x, turn], 1), np.stack([stop[:, 0], turn], 1), stop], axis=1)
     return np.where(from_a[:, None, None], way, way[:, ::-1])
 

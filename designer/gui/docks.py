@@ -40,7 +40,7 @@ _TITLES: Final = {
     "links": "Links", "findings": "Findings", "whatif": "What if", "timeline": "Timeline", "scaling": "Scaling",
     "migration": "Migration", "compare": "Compare",
 }  # fmt: skip
-_WIDTH, _RIGHT_WIDTH, _HEIGHT = 250, 300, 250
+_WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
 
 class Docks:

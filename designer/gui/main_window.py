@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -72,13 +72,11 @@ class MainWindow(QMainWindow):
         self.start.file_chosen.connect(self.open_file)
         self.tabs = QTabBar()
         self.tabs.setObjectName("documents")
-        self.tabs.setTabsClosable(True)
         self.tabs.setMovable(False)
         self.tabs.setExpanding(False)
         self.tabs.setDocumentMode(True)
         self.tabs.setDrawBase(False)
         self.tabs.currentChanged.connect(self._tab_changed)
-        self.tabs.tabCloseRequested.connect(self._close_tab)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.start)
         middle = QWidget()
@@ -268,7 +266,7 @@ class MainWindow(QMainWindow):
         from designer.gui.canvas.canvas import Canvas
 
         session = document.session
-        canvas = Canvas(session, self._canvas_theme(), icon_svg)
+        canvas = Canvas(session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
         canvas.hint_changed.connect(self.hint.setText)
         canvas.quick_add_requested.connect(self._quick_add)
@@ -284,10 +282,20 @@ class MainWindow(QMainWindow):
         self._canvases[document] = canvas
         self._order.append(document)
         self.pages.addWidget(canvas)
-        self.tabs.addTab(session.title)
+        at = self.tabs.addTab(session.title)
+        close = QToolButton()
+        close.setObjectName("closetab")
+        close.setIcon(icons.icon("close", self.theme.faint))
+        close.setIconSize(QSize(12, 12))
+        close.setAccessibleName("Close design")
+        close.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        close.clicked.connect(partial(self._close_tab, document))
+        self.tabs.setTabButton(at, QTabBar.ButtonPosition.RightSide, close)
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
         self._show_document()
         canvas.setFocus()
+        # the docks have taken their room only when the event loop has been round
+        QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
 
     def _closed(self, document: Document) -> None:
         at = self._order.index(document)
@@ -482,6 +490,8 @@ class MainWindow(QMainWindow):
         """Icon of a kind of part in its colour."""
         from designer.gui.kind_icons import kind_icon
 
+        if kind in icons.names():
+            return icons.icon(kind, self.theme.muted)
         return kind_icon(kind, self.theme.is_dark)
 
     # ---- what actions ask for
@@ -627,9 +637,9 @@ class MainWindow(QMainWindow):
         if document is not None and self._may_close(document):
             self.workspace.close(document)
 
-    def _close_tab(self, at: int) -> None:
-        if 0 <= at < len(self._order) and self._may_close(self._order[at]):
-            self.workspace.close(self._order[at])
+    def _close_tab(self, document: Document, *_: object) -> None:
+        if document in self._order and self._may_close(document):
+            self.workspace.close(document)
 
     def _may_close(self, document: Document) -> bool:
         if not document.session.modified:
@@ -880,10 +890,10 @@ class MainWindow(QMainWindow):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         ids = (
-            ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy", "edit.duplicate",
-             "edit.delete", "", "view.fit_selection")
+            ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
+             "edit.duplicate", "edit.delete", "", "view.fit_selection")
             if picked is not None
-            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit", "", "file.copy_picture")
+            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit")
         )  # fmt: skip
         self.update_actions()
         for action_id in ids:
@@ -997,10 +1007,3 @@ def _is_plain(shortcut: str) -> bool:
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def icon_svg(kind: str, colour: str) -> str | None:
-    """The icon of a kind of part as SVG text in a colour."""
-    from designer.gui.kind_icons import svg
-
-    return svg(kind, colour)

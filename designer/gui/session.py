@@ -197,8 +197,9 @@ class Session(QObject):
     # ---- selection
 
     def select(self, picked: Iterable[Picked]) -> None:
-        """Select exactly these."""
-        new = frozenset(picked)
+        """Select exactly these, as far as they are there."""
+        design = self.design
+        new = frozenset(p for p in picked if exists(design, p))
         if new != self.selection:
             self.selection = new
             self.selection_changed.emit(new)

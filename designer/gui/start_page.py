@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -30,7 +41,7 @@ if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.interchange.templates import Template
 
-CARD: Final = QSize(236, 208)
+CARD: Final = QSize(236, 188)
 _PICTURE: Final = 128
 _GAP: Final = 14
 #: the templates most people look for, shown first
@@ -56,7 +67,9 @@ class Card(QFrame):
         self.setAccessibleDescription(tip)
         self._theme = theme
         self._picture: QPixmap | None = None
-        name = QLabel(self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 28))
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        name = QLabel(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30))
         name.setProperty("role", "title")
         below = QLabel(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
         below.setProperty("role", "muted")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -158,10 +159,26 @@ def qt_palette(theme: Theme) -> QPalette:
 def style_sheet(theme: Theme) -> str:
     """The style sheet of a theme."""
     colours = {name: getattr(theme, name) for name in Theme.__dataclass_fields__ if name not in ("name", "series")}
-    sheet = _SHEET
+    sheet = _SHEET.replace("@arrow", picture_file("arrow", "M3 4.5L6 7.5L9 4.5", theme.muted))
+    sheet = sheet.replace("@check", picture_file("check", "M2.5 6.2L5 8.7L9.5 3.5", theme.accent_text))
     for name in sorted(colours, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", colours[name])
     return sheet
+
+
+def picture_file(name: str, path: str, colour: str) -> str:
+    """A file with a stroke on a 12 × 12 grid; style sheets take pictures from files only."""
+    folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericCacheLocation)) / "designer"
+    file = folder / f"{name}-{colour[1:]}.svg"
+    stroke = f'stroke="{colour}" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"'
+    text = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 12 12"><path d="{path}" fill="none" {stroke}/></svg>'
+    try:
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    except OSError:
+        return ""
+    return file.as_posix()
 
 
 _SHEET: Final = """
@@ -214,8 +231,11 @@ QLineEdit, QPlainTextEdit, QTextEdit, QComboBox, QSpinBox, QDoubleSpinBox {
   selection-background-color: @accent; selection-color: @accent_text; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QComboBox:focus, QSpinBox:focus { border-color: @accent; }
 QLineEdit[wrong="true"] { border-color: @bad; }
-QComboBox::drop-down { border: none; width: 20px; }
-QComboBox::down-arrow { width: 9px; height: 9px; }
+QComboBox { padding-right: 2px; }
+QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::down-arrow { image: url(@arrow); width: 12px; height: 12px; }
+QTabBar QToolButton { background: @surface; border: none; padding: 2px; }
+QToolButton#closetab { padding: 1px; border-radius: 3px; }
 QComboBox QAbstractItemView { background: @raised; border: 1px solid @border; outline: none; padding: 3px; }
 
 QPushButton { background: @raised; border: 1px solid @border; border-radius: 5px; padding: 6px 14px; }
@@ -259,6 +279,9 @@ QStatusBar::item { border: none; }
 QProgressBar { background: @border; border: none; border-radius: 2px; max-height: 4px; min-height: 4px; }
 QProgressBar::chunk { background: @accent; border-radius: 2px; }
 QCheckBox { spacing: 7px; }
+QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @faint; border-radius: 3px; background: @sunken; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(@check); }
+QCheckBox:focus { color: @accent; }
 
 QFrame#toast { background: @raised; border: 1px solid @border; border-left: 3px solid @accent; border-radius: 6px; }
 QFrame#toast[bad="true"] { border-left-color: @bad; }

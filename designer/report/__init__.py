@@ -1,1 +1,1 @@
-"""What people read: figures, drawings, tables and reports."""
+"""What people read: pictures, figures, tables."""

@@ -88,6 +88,30 @@ def read_settings(kind: WorkloadKind, settings: Mapping[str, object], place: str
     return values
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """Ids written with commas between them."""
+    return tuple(piece for piece in (p.strip() for p in text.split(",")) if piece)
+
+
+def rate_or_none(text: str, name: str) -> float | None:
+    """A rate that may be left empty [B/s].
+
+    Raises
+    ------
+    AnalysisError
+        If it cannot be read or is negative.
+    """
+    if not text.strip():
+        return None
+    try:
+        rate = parse(text, "rate")
+    except UnitError as error:
+        raise AnalysisError(error.text, place=name, remedy=error.remedy) from None
+    if rate < 0:
+        raise AnalysisError(f"{text!r} is negative", place=name, remedy="give zero or more")
+    return rate
+
+
 def _read(setting: Setting, value: object, place: str) -> object:
     if setting.dimension in DIMENSIONS:
         try:

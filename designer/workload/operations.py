@@ -54,4 +54,108 @@ class Collective:
     algorithm: str = "auto"
 
 
-Operation = Transfer | Collective
+@dataclass(frozen=True, slots=True)
+class Vmotion:
+    """Running virtual machines to other hosts over the vMotion network.
+
+    Parameters
+    ----------
+    vms
+        Ids of the machines.
+    target
+        Hosts they may go to; empty for any other.
+    release
+        What the hosts run; empty for what the drawing says.
+    dirty_rate
+        Replaces what the machines say [B/s]; None leaves it.
+    background
+        Ids of workloads that run beside.
+    """
+
+    vms: tuple[str, ...]
+    target: str = ""
+    release: str = ""
+    encrypted: bool = False
+    vmknics_per_nic: int = 1
+    mtu: float = 9000.0
+    round_trip: float = 0.0
+    dirty_rate: float | None = None
+    at_once: int = 0
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evacuation:
+    """All virtual machines off some hosts, as maintenance mode asks; fields as of `Vmotion`."""
+
+    hosts: str
+    target: str = ""
+    release: str = ""
+    encrypted: bool = False
+    vmknics_per_nic: int = 1
+    mtu: float = 9000.0
+    round_trip: float = 0.0
+    at_once: int = 0
+    cold: bool = True
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KvmMigration:
+    """Running KVM guests to other hosts: channels, compression, throttling, post-copy, device state.
+
+    Parameters
+    ----------
+    downtime_limit
+        Longest pause aimed at [s].
+    max_bandwidth
+        Ceiling configured in the hypervisor [B/s]; 0 for none.
+    device_state
+        State of each assigned device that does not say its own [B]; 0 if such devices cannot move.
+    """
+
+    vms: tuple[str, ...]
+    target: str = ""
+    channels: int = 1
+    monitor: str = "qemu"
+    transport: str = "tcp"
+    compression: str = "none"
+    auto_converge: bool = False
+    post_copy: bool = False
+    downtime_limit: float = 0.3
+    max_bandwidth: float = 0.0
+    device_state: float = 0.0
+    multifd_devices: bool = False
+    dirty_rate: float | None = None
+    at_once: int = 0
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """Accelerators owned by teams against the same accelerators shared by all.
+
+    Parameters
+    ----------
+    jobs_per_second
+        Jobs each owner starts [1/s].
+    job_time, variation
+        Mean time of a job [s] and its squared coefficient of variation [1].
+    """
+
+    group: str
+    owners: int
+    jobs_per_second: float
+    job_time: float
+    variation: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class VmCapacity:
+    """How many more machines like one of the design fit, and where."""
+
+    vm: str
+    release: str = ""
+
+
+Operation = Transfer | Collective | Vmotion | Evacuation | KvmMigration | Pooling | VmCapacity

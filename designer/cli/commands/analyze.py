@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
-    from designer.analysis.results import Analysis, Bound, WorkloadResult
+    from designer.analysis.results import Analysis, Bound, Table, WorkloadResult
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +87,14 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
             for f in result.flows
         ],
         "n_flows": result.n_flows,
+        "tables": {
+            name: {
+                "title": t.title,
+                "columns": [{"name": c.name, "unit": c.unit} for c in t.columns],
+                "rows": [list(row) for row in t.rows],
+            }
+            for name, t in result.tables.items()
+        },
     }  # fmt: skip
 
 
@@ -109,7 +117,33 @@ def _print_workload(result: WorkloadResult) -> None:
     print(_indent(table(("metric", "value", "80 % band", "how", "sources"), rows)))
     for title, bounds in (("binding", result.binding), ("next", result.next)):
         _print_bounds(title, bounds)
+    for told in result.tables.values():
+        _print_table(told)
     print()
+
+
+def _print_table(told: Table) -> None:
+    """Rows with their units; columns in which nothing stands are left out."""
+    from designer.cli.output import table
+    from designer.units import format_si
+
+    if not told.rows:
+        return
+    kept = [i for i in range(len(told.columns)) if any(row[i] is not None for row in told.rows)]
+    rows = [
+        tuple(
+            ""
+            if (cell := row[i]) is None
+            else cell
+            if isinstance(cell, str)
+            else format_si(cell, told.columns[i].unit or "1")
+            for i in kept
+        )
+        for row in told.rows
+    ]
+    numbers = tuple(at for at, i in enumerate(kept) if told.columns[i].unit)
+    print(f"\n  {told.title}")
+    print(_indent(table([told.columns[i].name for i in kept], rows, numbers)))
 
 
 def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:

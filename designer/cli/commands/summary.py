@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
+    from designer.findings import Finding
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +27,9 @@ def run(options: argparse.Namespace) -> int:
 
     loaded = open_any(options.design)
     summary = summarize(loaded.design, shown_file(options.design))
+    machines, broken = _machines(loaded.design)
+    if machines:
+        summary["virtual_machines"] = machines
     if options.json:
         print_json(summary)
     else:
@@ -29,8 +38,50 @@ def run(options: argparse.Namespace) -> int:
         print(table(("links", "count"), [(k, f"{n:,}") for k, n in summary["links"].items()], (1,)), end="\n\n")
         workloads = ", ".join(summary["workloads"]) or "none"
         print(f"{summary['groups']} groups, {summary['vms']} virtual machines, workloads: {workloads}")
-    print_findings(loaded.findings)
+        if machines:
+            headings = ("machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
+            rows = [
+                (
+                    m["name"], m["host"] or "–", ", ".join(str(s) for s in m["sockets"]), str(m["vcpus"]), m["memory"],
+                    ", ".join(d["shown"] for d in m["devices"]),
+                    ", ".join(f"{d['compute_share']:.0%}" for d in m["devices"] if d["gpu"]),
+                    ", ".join(f"{d['memory_share']:.0%}" for d in m["devices"] if d["gpu"]),
+                )
+                for m in machines
+            ]  # fmt: skip
+            print("\n" + table(headings, rows, (3, 4)))
+    print_findings([*loaded.findings, *broken])
     return 0
+
+
+def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:
+    """The virtual machines where they are placed, and the rules they break."""
+    if not design.vms:
+        return [], ()
+    from designer.analysis.network import build_network
+    from designer.analysis.vms.placement import place_vms
+
+    placement = place_vms(build_network(design))
+    rows: list[dict[str, Any]] = []
+    for vm in design.vms.values():
+        placed = placement.placed.get(vm.id)
+        pairs = zip(placed.devices, placement.shares[vm.id], strict=True) if placed is not None else ()
+        rows.append(
+            {
+                "id": vm.id, "name": vm.label, "host": placed.host.path if placed is not None else None,
+                "sockets": list(placed.sockets) if placed is not None else [], "vcpus": vm.vcpus, "memory": vm.memory,
+                "devices": [
+                    {
+                        "kind": d.kind, "part": d.part, "profile": d.profile, "shown": d.shown, "placement": d.start,
+                        "gpu": d.gpu is not None, "compute_share": share.compute, "memory_share": share.memory,
+                        "bandwidth_share": share.bandwidth,
+                    }
+                    for d, share in pairs
+                ],
+                "nvlinks_cut": len(placement.cut[vm.id].pairs) if vm.id in placement.cut else 0,
+            }
+        )  # fmt: skip
+    return rows, placement.findings
 
 
 COMMAND = Command(

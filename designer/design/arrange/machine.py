@@ -195,7 +195,10 @@ class _Row:
         """x for a tree's own part, memory, leaves and accelerators, and the left sides of its inner trees."""
         measure = self.measures[id(tree)]
         x0 = left[id(tree)]
-        x = x0 + grid_down(max(0.0, measure.whole - measure.below) / 2)
+        x = x0
+        if tree.item is not None:
+            middle = self._put_unit(tree, tree.item, x0, measure, at)
+            x += grid_down(min(max(middle - x0 - measure.below / 2, 0), measure.whole - measure.below))
         cells: list[tuple[tuple[object, ...], Tree | None]] = [(self.measures[id(c)].key, c) for c in tree.inner]
         if measure.own:
             names = [natural_key(i.ref.id) for i in tree.accelerators or tree.leaves]
@@ -208,11 +211,9 @@ class _Row:
             else:
                 left[id(child)] = x
                 x += self.measures[id(child)].whole + GAP
-        if tree.item is not None:
-            self._put_unit(tree, tree.item, x0, measure, at)
 
-    def _put_unit(self, tree: Tree, item: Item, x0: float, measure: _Measure, at: Places) -> None:
-        """The part in the middle of its tree, its memory beside it."""
+    def _put_unit(self, tree: Tree, item: Item, x0: float, measure: _Measure, at: Places) -> float:
+        """The part in the middle of its tree, its memory beside it; the middle of the part."""
         beside = measure.unit - item.width
         before, behind = (beside, 0.0) if tree.memory_left else (0.0, beside)
         x = min(max((measure.whole - item.width) / 2, before), measure.whole - item.width - behind)
@@ -226,6 +227,7 @@ class _Row:
             else:
                 at[memory.ref] = (edge + ROW_GAP, 0.0)
                 edge += ROW_GAP + memory.width
+        return x + item.width / 2
 
     def _put_own(self, tree: Tree, x: float, at: Places) -> None:
         side, out = _side(tree), _sticking_out(tree)

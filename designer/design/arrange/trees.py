@@ -57,20 +57,17 @@ class _Grower:
         self.items = items
         self.by_ref = {i.ref: i for i in items}
         self.role = {i.ref: role_of(i.kind) for i in items}
-        self.near = self._neighbours(joints)
+        self.near = self._neighbours(joints, host=True)
+        self.linked = self._neighbours(joints, host=False)
         self.hung: set[Ref] = set()
         self.roots: list[Tree] = []
         self.trees: list[Tree] = []
 
-    def _neighbours(self, joints: Sequence[Joint]) -> Mapping[Ref, list[Ref]]:
+    def _neighbours(self, joints: Sequence[Joint], host: bool) -> Mapping[Ref, list[Ref]]:
+        """What each part is linked to by links of the host, or by all others, by name."""
         found: dict[Ref, list[Ref]] = {i.ref: [] for i in self.items}
         for joint in joints:
-            if joint.a not in found or joint.b not in found:
-                continue
-            roles = self.role[joint.a], self.role[joint.b]
-            domain = link_domain(joint.kind)
-            to_root = Role.SOCKET in roles or Role.DOMAIN in roles
-            if domain is Domain.HOST or (domain is Domain.ACCELERATOR and to_root):
+            if joint.a in found and joint.b in found and (link_domain(joint.kind) is Domain.HOST) == host:
                 found[joint.a].append(joint.b)
                 found[joint.b].append(joint.a)
         rank = {item.ref: n for n, item in enumerate(self.items)}
@@ -84,6 +81,11 @@ class _Grower:
         for item in self.items:
             if self.role[item.ref] is Role.HOST_SWITCH and item.ref not in self.hung:
                 self._spread([self._root(item)])
+        for tree in self.trees:
+            if tree.item is not None and self.role[tree.item.ref] in (Role.SOCKET, Role.DOMAIN):
+                for ref in self.linked[tree.item.ref]:
+                    if self.role[ref] is Role.ACCELERATOR and ref not in self.hung:
+                        self._hang(tree, tree.item, ref)
         loose = [i for i in self.items if self.role[i.ref] is Role.ACCELERATOR and i.ref not in self.hung]
         if loose:
             heap = Tree(None, -1, accelerators=loose)

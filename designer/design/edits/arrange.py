@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from designer.design.arrange import arrange_block
 from designer.design.document import Block
-from designer.design.edits._edit import BlockEdit, demand, several
+from designer.design.edit import BlockEdit, demand, several
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,6 @@ def _is_theme(name: str) -> Callable[[Window], bool]:
     return lambda window: window.settings.theme == name
 
 
-def _toggle_grid(window: Window) -> None:
-    if window.canvas is not None:
-        window.canvas.show_grid = not window.canvas.show_grid
-        window.canvas.update()
-
-
 def _toggle_minimap(window: Window) -> None:
     if window.canvas is not None:
         window.canvas.minimap.setVisible(not window.canvas.minimap.isVisible())
@@ -74,15 +68,6 @@ ACTIONS = (
     Action("view.zoom_out", "Zoom out", _on_canvas("zoom_by", 0.8), ("Ctrl+-",), has_document, section=2),
     Action(
         "view.zoom_back", "Back to the view before", _on_canvas("zoom_back"), ("Alt+Left",), has_document, section=2
-    ),
-    Action(
-        "view.grid",
-        "Grid",
-        _toggle_grid,
-        ("Ctrl+'",),
-        has_document,
-        section=3,
-        checked=lambda w: w.canvas is not None and w.canvas.show_grid,
     ),
     Action(
         "view.minimap",

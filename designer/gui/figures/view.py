@@ -118,8 +118,9 @@ class FigureView(QWidget):
         if self._plot is not None:
             self._box.removeWidget(self._plot)
             self._plot.viewport().removeEventFilter(self)
+            # hidden first: pyqtgraph's close takes the parent away, and a shown widget would become a window
+            self._plot.hide()
             self._plot.close()
-            self._plot.setParent(None)
             self._plot.deleteLater()
             self._plot = None
         self._title.setText(figure.title if figure else "")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QByteArray, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QIcon
+from PySide6.QtGui import QColor, QIcon, QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Branch
@@ -17,7 +18,7 @@ DETAIL = Qt.ItemDataRole.UserRole + 2
 
 
 class TreeModel(QAbstractItemModel):
-    """Branches in one column with their title, and a second one with the detail."""
+    """Branches in one column; `DetailDelegate` draws the detail behind the title."""
 
     def __init__(
         self, theme: Theme, find_icon: Callable[[str], QIcon | None] | None = None, parent: QObject | None = None
@@ -88,25 +89,22 @@ class TreeModel(QAbstractItemModel):
         return len(branch.children) if branch is not None else len(self._roots)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 2
+        return 1
 
     def data(self, index: Index, role: int = 0) -> Any:
         branch = self.branch(index)
         if branch is None:
             return None
-        first = index.column() == 0
         if role == Qt.ItemDataRole.DisplayRole:
-            return branch.title if first else branch.detail
+            return branch.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{branch.title}, {branch.detail}" if branch.detail else branch.title
         if role == Qt.ItemDataRole.ToolTipRole:
             return branch.tip or branch.title
-        if role == Qt.ItemDataRole.ForegroundRole and not first:
-            return QColor(self._theme.faint)
-        if role == Qt.ItemDataRole.DecorationRole and first and branch.icon and self._icon is not None:
+        if role == DETAIL:
+            return branch.detail
+        if role == Qt.ItemDataRole.DecorationRole and branch.icon and self._icon is not None:
             return self._icon(branch.icon)
-        if role == Qt.ItemDataRole.TextAlignmentRole and not first:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return branch.key if role == KEY else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -126,3 +124,30 @@ class TreeModel(QAbstractItemModel):
             if branch is not None and branch.drag[0]:
                 data.setData(branch.drag[0], QByteArray(branch.drag[1].encode()))
         return data
+
+
+class DetailDelegate(QStyledItemDelegate):
+    """Draws the detail of a branch quietly behind its title, where there is room."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        detail = index.data(DETAIL)
+        if not detail:
+            return
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        style = QApplication.style()
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, shown, None)
+        metrics = shown.fontMetrics  # type: ignore[attr-defined]
+        room.setLeft(room.left() + metrics.horizontalAdvance(index.data()) + 16)
+        if room.width() < 24:
+            return
+        painter.save()
+        painter.setPen(QColor(self.theme.faint))
+        text = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room.width() - 4)
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.restore()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView, QTreeView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableView, QTreeView, QWidget
 
 from designer.gui.itemmodels.table import BarDelegate, TableModel
+from designer.gui.itemmodels.tree import DetailDelegate
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Column
 
 
-def make_tree(name: str) -> QTreeView:
+def make_tree(name: str, theme: Theme) -> QTreeView:
     """A tree without heads."""
     tree = QTreeView()
     tree.setHeaderHidden(True)
@@ -22,15 +23,8 @@ def make_tree(name: str) -> QTreeView:
     tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     tree.setTextElideMode(Qt.TextElideMode.ElideRight)
+    tree.setItemDelegate(DetailDelegate(theme, tree))
     return tree
-
-
-def fit_columns(tree: QTreeView) -> None:
-    """Titles take the room, details what they need."""
-    header = tree.header()
-    header.setStretchLastSection(False)
-    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
 
 
 class Table(QTableView):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 _NUMBERS = 4
+_LINK_WIDTH = 270
 
 
 class FlowPanel(Panel):
@@ -158,10 +159,11 @@ class FlowPanel(Panel):
         lines.setContentsMargins(0, 2, 0, 0)
         lines.setSpacing(1)
         tag = QLabel(f"<span style='color:{colour}; font-weight:600'>{head}</span>")
-        name = QPushButton(sentence.head)
+        name = QPushButton(self.fontMetrics().elidedText(sentence.head, Qt.TextElideMode.ElideMiddle, _LINK_WIDTH))
+        name.setAccessibleName(sentence.head)
         name.setProperty("link", True)
         name.setCursor(Qt.CursorShape.PointingHandCursor)
-        name.setToolTip("Show on the canvas")
+        name.setToolTip(f"{sentence.head}\nShow on the canvas")
         name.clicked.connect(lambda: self._reveal(sentence.ids))
         top = QHBoxLayout()
         top.setSpacing(4)

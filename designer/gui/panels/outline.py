@@ -9,9 +9,9 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QVBoxLayout, QWidget
 
-from designer.gui.itemmodels.tree import TreeModel
+from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import fit_columns, make_tree
+from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Picked, Session
 from designer.gui.theme import Theme
 
@@ -27,11 +27,10 @@ class OutlinePanel(Panel):
         self.search.setPlaceholderText("Find in the design")
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName("Find in the design")
-        self.tree = make_tree("Outline of the design")
+        self.tree = make_tree("Outline of the design", theme)
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.model = TreeModel(theme, find_icon, self)
         self.tree.setModel(self.model)
-        fit_columns(self.tree)
         box = QVBoxLayout(self)
         box.setContentsMargins(8, 8, 4, 4)
         box.setSpacing(6)
@@ -62,6 +61,9 @@ class OutlinePanel(Panel):
         self._busy = True
         opened = {b.key for b, i in self.model.walk() if self.tree.isExpanded(i) and b.key is not None}
         self.model.set_theme(self.theme)
+        delegate = self.tree.itemDelegate()
+        if isinstance(delegate, DetailDelegate):
+            delegate.theme = self.theme
         roots = outline.tree(self.session.design, self.search.text()) if self.session is not None else []
         self.model.set_roots(roots)
         if self.search.text().strip():
@@ -82,7 +84,7 @@ class OutlinePanel(Panel):
         first = None
         for branch, index in self.model.walk() if self.session.selection else ():
             if branch.key in self.session.selection:
-                chosen.select(index, index.siblingAtColumn(1))
+                chosen.select(index, index)
                 first = first or index
         self.tree.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         if first is not None:

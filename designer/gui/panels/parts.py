@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QIcon, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QVBoxLayout, QWidget
 
-from designer.gui.itemmodels.tree import TreeModel
+from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import fit_columns, make_tree
+from designer.gui.panels._widgets import make_tree
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
 
@@ -35,12 +35,11 @@ class PartsPanel(Panel):
         self.search.setPlaceholderText("Search parts and templates")
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName("Search parts and templates")
-        self.tree = make_tree("Parts and templates")
+        self.tree = make_tree("Parts and templates", theme)
         self.tree.setDragEnabled(True)
         self.tree.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.model = TreeModel(theme, find_icon, self)
         self.tree.setModel(self.model)
-        fit_columns(self.tree)
         box = QVBoxLayout(self)
         box.setContentsMargins(8, 8, 4, 4)
         box.setSpacing(6)
@@ -63,13 +62,14 @@ class PartsPanel(Panel):
 
         query = self.search.text()
         self.model.set_theme(self.theme)
+        delegate = self.tree.itemDelegate()
+        if isinstance(delegate, DetailDelegate):
+            delegate.theme = self.theme
         self.model.set_roots(palette.tree(load_catalog(), list_templates(), query, self._settings.used_parts))
         if query.strip():
             self.tree.expandAll()
             first = self.model.index(0, 0, self.model.index(0, 0))
             self.tree.setCurrentIndex(first)
-        elif self.model.roots:
-            self.tree.expand(self.model.index(0, 0))
 
     def _insert(self, index: QModelIndex) -> None:
         branch = self.model.branch(index)

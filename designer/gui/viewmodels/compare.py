@@ -12,10 +12,12 @@ from designer.gui.viewmodels.table import Cell, Column, Line
 
 LOWER_IS_BETTER = ("_time", "ttft", "tpot", "latency", "transferred")
 _NOTICE = 0.005
+_LONGEST = 26
 
 
 def columns(first: str, second: str) -> tuple[Column, ...]:
     """Columns of the table, titled with the two designs."""
+    first, second = (t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in (first, second))
     return (
         Column("", width=300), Column(first, number=True, width=190), Column(second, number=True, width=190),
         Column("Change", number=True, width=110),

@@ -11,8 +11,8 @@ from designer.gui.viewmodels.table import Cell, Column, Line
 
 COLUMNS = (
     Column("", width=30),
-    Column("Finding", width=560),
-    Column("What to do", width=320),
+    Column("Finding", width=500),
+    Column("What to do", width=280),
     Column("Code", width=120),
 )
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}

@@ -45,7 +45,7 @@ def inspect(
     block = block_at(design, within)
     where = address_text(within)
     if what == "parts":
-        return _parts_form(design, within, [block.parts[i] for i in ids], where, analysis, result)
+        return _parts_form(design, within, [block.parts[i] for i in ids], where, analysis)
     if what in ("links", "wirings"):
         things: list[Link | Wiring] = [(block.links if what == "links" else block.wirings)[i] for i in ids]
         return _links_form(within, things, what, where, analysis, result, block.parts)
@@ -108,7 +108,6 @@ def _parts_form(
     parts: Sequence[Part],
     where: str,
     analysis: Analysis | None,
-    result: WorkloadResult | None,
 ) -> Form:
     ids = tuple(p.id for p in parts)
     kinds = {p.kind for p in parts}
@@ -128,7 +127,7 @@ def _parts_form(
             sections.append(Section("Not given", blank, "collapsed"))
     if len(parts) == 1:
         prefix = f"{where}/" if where else ""
-        load = _load_of_part(prefix + first.id, analysis, result)
+        load = _load_of_part(prefix + first.id, analysis)
         if load:
             sections.insert(1, Section("Load", load))
     subtitle = " · ".join(x for x in (kind.title if kind else "", where or "") if x)
@@ -222,14 +221,17 @@ def _typed(dimension: str, text: str) -> str | int | bool:
     return text
 
 
-def _load_of_part(path: str, analysis: Analysis | None, result: WorkloadResult | None) -> tuple[Entry, ...]:
+def _load_of_part(path: str, analysis: Analysis | None) -> tuple[Entry, ...]:
     if analysis is None or "*" in path:
         return ()
     arriving = [c for c in analysis.channels if c.target == path and c.load > 0]
     leaving = [c for c in analysis.channels if c.source == path and c.load > 0]
     found: list[Entry] = []
     for name, title, channels in (("in", "Arriving", arriving), ("out", "Leaving", leaving)):
-        if channels:
+        if not channels:
+            # a line all the same, so that the form keeps its shape from one workload to the next
+            found.append(Entry(name, title, "nothing", bar=0.0))
+        else:
             total, busiest = sum(c.load for c in channels), max(channels, key=lambda c: c.utilization)
             found.append(
                 Entry(
@@ -240,8 +242,6 @@ def _load_of_part(path: str, analysis: Analysis | None, result: WorkloadResult |
                     bar=min(1.0, busiest.utilization),
                 )
             )
-    if result is not None:
-        found += [Entry("bound", "Binds", b.why, note=b.label) for b in result.binding if b.id == path]
     return tuple(found)
 
 

@@ -39,11 +39,11 @@ def tree(catalog: Catalog, templates: Sequence[Template], query: str = "", recen
 
 
 def _template(template: Template) -> Branch:
-    size = f"{template.gpus} GPUs" if template.gpus else ""
     return Branch(
-        template.title, size, ("template", template.id), "server", template.intent, (TEMPLATE_MIME, template.id)
+        template.title, "", ("template", template.id), "server", template.intent, (TEMPLATE_MIME, template.id)
     )
 
 
 def _part(part_id: str, title: str, vendor: str, kind: str) -> Branch:
-    return Branch(title, vendor, ("part", part_id), kind, part_id, (PART_MIME, part_id))
+    tip = f"{vendor} {title}\n{part_id}".strip() if "/" in part_id else title
+    return Branch(title, "", ("part", part_id), kind, tip, (PART_MIME, part_id))

@@ -10,8 +10,12 @@ from pathlib import Path
 
 from designer.design.address import Address
 from designer.design.document import Design
+from designer.design.geometry import lay_out
 from designer.errors import ExchangeError
+from designer.report.drawing.compose import Options, compose
+from designer.report.drawing.elements import Picture
 from designer.report.drawing.loads import Loads
+from designer.report.drawing.palette import palette
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +65,18 @@ class Exporter:
     write: Callable[[Design, Path, ExportOptions], None]
 
 
+def picture_of(design: Design, options: ExportOptions) -> Picture:
+    """The whole design, or what is chosen of it, in full detail."""
+    shown = Options(
+        title=(design.title or design.name) if options.title else "",
+        subtitle=design.intent if options.title else "",
+        legend=options.legend,
+        labels=options.labels,
+        chosen=options.chosen,
+    )
+    return compose(lay_out(design, options.opened), palette(options.theme), shown, options.loads)
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace the file at `path` in one step: written beside it, synced, renamed.
 
@@ -71,6 +87,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     """
     temporary: str | None = None
     try:
+        path = path.resolve() if path.is_symlink() else path
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
         with os.fdopen(handle, "wb") as file:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from designer.design.document import Design
-from designer.interchange.exporters._exporter import Exporter, ExportOptions, write_bytes
-from designer.interchange.exporters._picture import picture_of
+from designer.interchange.exporters._exporter import Exporter, ExportOptions, picture_of, write_bytes
 from designer.report.drawing.png import to_png
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from designer.catalog.parttype import Domain, link_kinds
 from designer.design.geometry import STATUSES, Geometry
 from designer.design.routes import CURVE, beside, wire_width
 from designer.report.drawing import cards, legend
+from designer.report.drawing.chosen import chosen_part
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
 from designer.report.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.loads import Loads
@@ -28,22 +29,33 @@ _WIDEST: Final = 1000.0
 _FULL: Final = 0.95
 #: at most so many labels of bundles, then they are left out
 _LABELS: Final = 48
+#: a text is written this often; what more wires would say is said once
+_REPEATED: Final = 8
 #: where labels are tried, from the middle of their wire
-_ASIDE: Final = (-9, -31, 13, -53, 35, -75, 57)
+_ASIDE: Final = (-9, -31, 13, 35)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is in a picture besides boxes and wires."""
+    """What is in a picture besides boxes and wires.
+
+    Parameters
+    ----------
+    chosen
+        Paths of the only parts and groups drawn, with all they contain and the wires among them; empty: everything.
+    """
 
     title: str = ""
     subtitle: str = ""
     legend: bool = True
     labels: bool = True
+    chosen: frozenset[str] = field(default_factory=frozenset[str])
 
 
 def compose(geometry: Geometry, colours: Palette, options: Options = Options(), loads: Loads | None = None) -> Picture:
     """The whole picture of a design, everything in full detail."""
+    if options.chosen:
+        geometry, loads = chosen_part(geometry, options.chosen, loads)
     elements: list[Element] = []
     cards.add_containers(elements, geometry, colours)
     _add_wires(elements, geometry, colours, loads)
@@ -74,7 +86,7 @@ def _add_wires(elements: list[Element], geometry: Geometry, colours: Palette, lo
             share = float(loads.utilisation[w, direction])
             colour = colours.utilisation(share) if share > 0 else idle
             points = sides[direction][w]
-            elements.append(_stroke(geometry, points, w, colour, max(1.0, float(half[w]))))
+            elements.append(_stroke(geometry, points, w, colour, max(1.0 if share <= 0 else 1.6, float(half[w]))))
 
 
 def _stroke(geometry: Geometry, points: npt.NDArray[np.float64], w: int, colour: str, width: float) -> Stroke:
@@ -94,14 +106,8 @@ def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, l
     for w, text, bound in texts[:_LABELS]:
         x, y = _middle(geometry, w)
         width = text_width(text, 12, bold=bound) + 12
-        box = next(
-            (
-                b
-                for b in ((x - width / 2, y + d, width, 18.0) for d in (-9, -31, 13, -53, 35, -75, 57))
-                if not _covers(b, taken)
-            ),
-            None,
-        )
+        places = ((x - width / 2, y + aside, width, 18.0) for aside in _ASIDE)
+        box = next((place for place in places if not _covers(place, taken)), None)
         if box is None:
             continue
         taken.append(box)
@@ -126,13 +132,33 @@ def _load_texts(geometry: Geometry, loads: Loads) -> list[tuple[int, str, bool]]
         if not bound and shares.max() < _FULL:
             continue
         d = int(np.argmax(np.where(loads.bound[w], shares + 2, shares)))
-        text = f"{_number(float(loads.rate[w, d]))} / {format_quantity(float(loads.capacity[w, d]), 'rate')}"
-        found.append((-float(shares.max()) - bound, w, text, bound))
-    return [(w, text, bound) for _, w, text, bound in sorted(found)]
+        text = f"{_pair(float(loads.rate[w, d]), float(loads.capacity[w, d]))}"
+        each = " each" if loads.links[w, d] > 1 else ""
+        found.append((-float(shares.max()) - bound, w, text + each, bound))
+    return _merged(geometry, [(w, text, bound) for _, w, text, bound in sorted(found)])
 
 
-def _number(rate: float) -> str:
-    return format_quantity(rate, "rate").split(" ")[0] if np.isfinite(rate) else "–"
+def _merged(geometry: Geometry, texts: list[tuple[int, str, bool]]) -> list[tuple[int, str, bool]]:
+    """Where many wires say the same, one in their midst says it for all."""
+    same: dict[tuple[str, bool], list[int]] = {}
+    for w, text, bound in texts:
+        same.setdefault((text, bound), []).append(w)
+    merged: list[tuple[int, str, bool]] = []
+    for (text, bound), wires in same.items():
+        if len(wires) <= _REPEATED:
+            merged += [(w, text, bound) for w in wires]
+            continue
+        places = np.array([_middle(geometry, w) for w in wires])
+        away = np.linalg.norm(places - places.mean(axis=0), axis=1)
+        merged.append((wires[int(np.argmin(away))], f"{len(wires)} × {text}", bound))
+    return merged
+
+
+def _pair(rate: float, capacity: float) -> str:
+    """``29.8 / 31.5 GB/s``; the first unit is left out where it is the second one."""
+    one, other = format_quantity(rate, "rate"), format_quantity(capacity, "rate")
+    number, _, unit = one.partition(" ")
+    return f"{number if other.endswith(' ' + unit) else one} / {other}"
 
 
 def _bundle_texts(geometry: Geometry) -> list[tuple[int, str, bool]]:

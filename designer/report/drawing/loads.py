@@ -2,64 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.channels import links_on_wires
+from designer.design.channels import channel_number, links_on_wires
+from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import Geometry
+from designer.design.rates import raw_rate
 
 Float = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
+Int = npt.NDArray[np.int64]
+#: channels like a binding one bind with it when they are as full, to rounding
+_AS_FULL: Final = 0.999
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loads:
     """What each wire carries, column 0 from its end a to b, column 1 back; NaN where nothing is known.
 
+    A wire may show many links: what is told is told of the fullest.
+
     Parameters
     ----------
-    utilisation : (m, 2) of the fullest link shown by the wire
-    rate : (m, 2) carried by all links the wire shows [B/s]
-    capacity : (m, 2) of all links the wire shows [B/s]
-    bound : (m, 2) whether it holds back the workload
+    utilisation : (m, 2) share of what the link can achieve
+    rate : (m, 2) carried [B/s]
+    capacity : (m, 2) raw capacity [B/s]
+    bound : (m, 2) whether some link shown holds back the workload
+    links : (m, 2) how many links (bundles) the wire shows
     """
 
     utilisation: Float
     rate: Float
     capacity: Float
     bound: Bool
+    links: Int
 
 
-def loads_of(geometry: Geometry, rate: Float, capacity: Float, bound: Bool | None = None) -> Loads:
+def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Collection[str] = ()) -> Loads:
     """The loads on the wires of a picture.
 
     Parameters
     ----------
-    rate, capacity : (2 · n_links,) per channel, 2 · link from a to b and 2 · link + 1 back [B/s]
-    bound : (2 · n_links,) whether the channel holds back the workload
+    load, utilisation : (2 · n_links,) per channel, 2 · link from a to b and 2 · link + 1 back [B/s], [1]
+    binding
+        Ids of channels that hold back the workload; channels of the same link definition that are as full count too.
 
     Raises
     ------
     DocumentError
         If the design cannot be elaborated.
     """
+    net = elaborate(geometry.design)
     wire, backwards = links_on_wires(geometry)
     links = np.flatnonzero(wire >= 0)
+    each = np.array([raw_rate(link)[0] * link.count for link in net.link_defs], dtype=np.float64)
+    capacity = each[net.link_def] if net.n_links else np.empty(0)
+    bound = _bound(net, utilisation, binding)
     shape = (geometry.n_wires, 2)
-    fullest, carried, room = np.full(shape, -1.0), np.zeros(shape), np.zeros(shape)
-    binding = np.zeros(shape, dtype=bool)
+    found = Loads(
+        np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool),
+        np.zeros(shape, dtype=np.int64),
+    )  # fmt: skip
     for direction in (0, 1):
         channel = 2 * links + direction
-        at = (wire[links], np.where(backwards[links], 1 - direction, direction))
-        share = np.divide(rate[channel], capacity[channel], out=np.zeros(len(links)), where=capacity[channel] > 0)
-        np.maximum.at(fullest, at, share)
-        np.add.at(carried, at, rate[channel])
-        np.add.at(room, at, capacity[channel])
-        if bound is not None:
-            np.logical_or.at(binding, at, bound[channel])
-    unknown = fullest < 0
-    for values in (fullest, carried, room):
-        values[unknown] = np.nan
-    return Loads(fullest, carried, room, binding)
+        order = np.lexsort((load[channel], utilisation[channel]))  # the fullest last, so that it is what stays
+        at = (wire[links[order]], np.where(backwards[links[order]], 1 - direction, direction))
+        found.utilisation[at] = np.fmax(found.utilisation[at], utilisation[channel[order]])
+        found.rate[at] = load[channel[order]]
+        found.capacity[at] = capacity[links[order]]
+        np.logical_or.at(found.bound, at, bound[channel[order]])
+        np.add.at(found.links, at, 1)
+    return found
+
+
+def _bound(net: Netlist, utilisation: Float, binding: Collection[str]) -> Bool:
+    """Which channels bind. : (2 · n_links,)"""
+    bound = np.zeros(2 * net.n_links, dtype=bool)
+    for channel_id in binding:
+        number = channel_number(net, channel_id)
+        if number is None:
+            continue
+        alike = 2 * np.flatnonzero(net.link_def == net.link_def[number // 2]) + number % 2
+        bound[alike] |= utilisation[alike] >= _AS_FULL * utilisation[number]
+    return bound

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
-from designer.report.drawing.fonts import FALLBACK, FAMILY, font_file
+from designer.report.drawing.fonts import FALLBACK, FAMILY, font_file, text_width
 from designer.report.drawing.glyphs import EXTENT, LINE, Outline, glyph
 
 _DASH: Final = "6 4"
@@ -53,27 +53,27 @@ def _style(embed: bool) -> str:
 
 
 def _symbols(picture: Picture) -> str:
-    kinds = sorted({e.kind for e in picture.elements if isinstance(e, Glyph)})
-    symbols = [
-        f'<symbol id="glyph-{n}" viewBox="0 0 {_n(EXTENT)} {_n(EXTENT)}">{_shapes(glyph(kind))}</symbol>'
-        for n, kind in enumerate(kinds)
-    ]
-    return f"<defs>{''.join(symbols)}</defs>" if symbols else ""
-
-
-def _shapes(outlines: tuple[Outline, ...]) -> str:
+    """Each glyph twice, its lines and its filled shapes: not every viewer knows ``currentColor``."""
     shapes: list[str] = []
-    for outline in outlines:
-        path = "".join(f"{name}{' '.join(map(_n, values))}" for name, values in outline.commands)
-        shapes.append(f'<path d="{path}"' + (' fill="currentColor"' if outline.filled else "") + "/>")
-    return (
-        f'<g fill="none" stroke="currentColor" stroke-width="{LINE}" stroke-linecap="round" '
-        f'stroke-linejoin="round">{"".join(shapes)}</g>'
-    )
+    for n, kind in enumerate(_kinds(picture)):
+        lines, fills = (_paths(outline for outline in glyph(kind) if outline.filled >= only) for only in (False, True))
+        shapes.append(f'<g id="glyph-{n}" fill="none">{lines}</g>')
+        if fills:
+            shapes.append(f'<g id="spot-{n}">{fills}</g>')
+    return f"<defs>{''.join(shapes)}</defs>" if shapes else ""
+
+
+def _kinds(picture: Picture) -> list[str]:
+    return sorted({e.kind for e in picture.elements if isinstance(e, Glyph)})
+
+
+def _paths(outlines: Iterable[Outline]) -> str:
+    paths = ("".join(name + " ".join(map(_n, values)) for name, values in o.commands) for o in outlines)
+    return "".join(f'<path d="{path}"/>' for path in paths)
 
 
 def _elements(picture: Picture) -> Iterator[str]:
-    kinds = sorted({e.kind for e in picture.elements if isinstance(e, Glyph)})
+    numbers = {kind: n for n, kind in enumerate(_kinds(picture))}
     for element in picture.elements:
         if isinstance(element, Panel):
             yield _panel(element)
@@ -82,11 +82,17 @@ def _elements(picture: Picture) -> Iterator[str]:
         elif isinstance(element, Label):
             yield _label(element)
         else:
-            size = _n(element.size)
-            yield (
-                f'<use href="#glyph-{kinds.index(element.kind)}" x="{_n(element.x)}" y="{_n(element.y)}" '
-                f'width="{size}" height="{size}" color="{element.colour}"/>'
-            )
+            yield _glyph(element, numbers[element.kind])
+
+
+def _glyph(mark: Glyph, number: int) -> str:
+    place = f"translate({_n(mark.x)} {_n(mark.y)}) scale({mark.size / EXTENT:.4g})"
+    spots = f'<use href="#spot-{number}" fill="{mark.colour}" stroke="none"/>'
+    filled = any(outline.filled for outline in glyph(mark.kind))
+    return (
+        f'<g transform="{place}" stroke="{mark.colour}" stroke-width="{LINE}" stroke-linecap="round" '
+        f'stroke-linejoin="round"><use href="#glyph-{number}"/>{spots if filled else ""}</g>'
+    )
 
 
 def _panel(panel: Panel) -> str:
@@ -111,6 +117,8 @@ def _stroke(stroke: Stroke) -> str:
 def _label(label: Label) -> str:
     weight = ' font-weight="600"' if label.bold else ""
     anchor = f' text-anchor="{label.anchor}"' if label.anchor != "start" else ""
+    width = _n(text_width(label.text, label.size, label.bold))
+    anchor += f' textLength="{width}" lengthAdjust="spacingAndGlyphs"' if len(label.text) > 1 else ""
     return (
         f'<text x="{_n(label.x)}" y="{_n(label.y)}" font-size="{_n(label.size)}" fill="{label.colour}"'
         f"{weight}{anchor}>{_text(label.text)}</text>"

@@ -6,7 +6,7 @@ from designer.analysis.results import Analysis, Bound, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
-_MOST = 10
+_MOST = 5
 
 
 def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:

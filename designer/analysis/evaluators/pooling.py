@@ -1,0 +1,59 @@
+"""Pooling: the drawn accelerators owned in equal parts, or shared by all."""
+
+from __future__ import annotations
+
+from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.network import Network
+from designer.analysis.results import Bound, Column, Table, WorkloadResult
+from designer.analysis.selection import resolve
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError
+from designer.formulas.migration.pooling import SOURCES, pooling
+from designer.sources import Estimate
+from designer.workload.operations import Pooling
+
+
+def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[WorkloadResult, None]:
+    """Utilisation and waiting, dedicated and shared."""
+    parts = resolve(network, operation.group, f"{question.place}.group")
+    count = int(network.has(Capability.ACCELERATE)[parts].sum())
+    if operation.owners < 1 or count < operation.owners:
+        raise AnalysisError(
+            f"{count} accelerators cannot be owned by {operation.owners} teams", place=f"{question.place}.owners",
+            remedy="choose from 1 to as many owners as there are accelerators",
+        )  # fmt: skip
+    each = count // operation.owners
+    found = pooling(
+        operation.owners, each, operation.jobs_per_second, operation.job_time, variation=operation.variation
+    )
+    rows = tuple(
+        (name, float(queue.accelerators), queue.utilisation, queue.waits, queue.mean_wait, queue.wait_p95)
+        for name, queue in (
+            ("each team its own", found.dedicated), ("all share all", found.shared), ("smallest pool", found.smallest)
+        )
+    )  # fmt: skip
+    columns = (
+        Column("how"), Column("accelerators", "1"), Column("busy", "1"), Column("chance to wait", "1"),
+        Column("mean wait", "s"), Column("95 % wait less than", "s"),
+    )  # fmt: skip
+
+    def metric(value: float, unit: str) -> Estimate:
+        return Estimate(value, value, value, unit, SOURCES)
+
+    metrics = {
+        "gpu_utilization": metric(found.shared.utilisation, "1"),
+        "wait_dedicated": metric(found.dedicated.mean_wait, "s"),
+        "wait_shared": metric(found.shared.mean_wait, "s"),
+        "smallest_pool": metric(float(found.smallest.accelerators), "1"),
+        "accelerators_saved": metric(float(found.saved), "1"),
+    }
+    words = f"{operation.owners} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
+    bound = Bound("limit", "queue", "arrival of jobs against accelerators", words)
+    result = WorkloadResult(
+        question.id, question.reports, question.title, metrics, (bound,), (), (), 0, (), {},
+        {"pools": Table("Pools", columns, rows)},
+    )  # fmt: skip
+    return result, None
+
+
+EVALUATOR = Evaluator(evaluate)

@@ -1,0 +1,117 @@
+"""What a virtual machine asks for, in SI units, and the limits of its release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from designer.analysis.vms.hosts import Host
+from designer.catalog.vgpu_types import VgpuType
+from designer.design.document import VirtualMachine, VmDevice
+from designer.fields import amount
+from designer.formulas.placement import Release, read_release
+from designer.sources import Constant, Status
+
+#: what a host runs where neither it nor its machines say
+DEFAULT_RELEASE: Final = Release.V8_0_U3
+KVM: Final = "kvm"
+_MAXIMUMS: Final = "vmware-config-maximums"
+
+
+def _limit(value: float, status: Status = Status.PRIMARY, unit: str = "1", note: str = "") -> Constant:
+    return Constant(value, value, value, _MAXIMUMS, status, unit, note)
+
+
+PAGE: Final = Constant(4096, 4096, 4096, "x86-page", Status.PRIMARY, "B", "small page, the grain of dirty tracking")
+#: most of something per machine, by the first release that allows it
+PASSTHROUGH_DEVICES: Final = {
+    Release.V7_0: _limit(16), Release.V8_0: _limit(32), Release.V8_0_U1: _limit(64), Release.V8_0_U2: _limit(128),
+}  # fmt: skip
+VIRTUAL_GPUS: Final = {
+    Release.V7_0: _limit(4), Release.V8_0: _limit(8), Release.V8_0_U1: _limit(8), Release.V8_0_U2: _limit(16),
+}  # fmt: skip
+HARDWARE: Final = {
+    Release.V7_0: _limit(17), Release.V7_0_U1: _limit(18), Release.V7_0_U2: _limit(19), Release.V7_0_U3: _limit(19),
+    Release.V8_0: _limit(20), Release.V8_0_U2: _limit(21), Release.V9_0: _limit(22),
+}  # fmt: skip
+CPUS_OLD: Final = _limit(256, note="hardware version 15 to 17")
+CPUS: Final = _limit(768, note="hardware version 18 and newer")
+CPUS_NEW: Final = _limit(960, note="hardware version 22")
+MEMORY_OLD: Final = _limit(6128 * 2.0**30, unit="B", note="hardware version 13 to 17")
+MEMORY: Final = _limit(24560 * 2.0**30, unit="B", note="hardware version 18 and newer")
+HARDWARE_OF_MANY: Final = _limit(18, note="first with 768 CPUs")
+HARDWARE_OF_9: Final = _limit(22, note="first with 960 CPUs")
+#: virtual CPUs planned per core of a host that must take machines of another
+CPUS_PER_CORE: Final = Constant(4, 1, 32, "migration-assumed", Status.ASSUMED, "1", "vSphere itself allows 32")
+
+
+def release_of(vm: VirtualMachine, host: Host | None, wanted: str = "") -> str:
+    """The release a machine runs on: what a study wants, else its host's, else its own, else 8.0 U3."""
+    return wanted or (host.release if host is not None else "") or vm.release or DEFAULT_RELEASE.value
+
+
+@cache
+def vsphere(release: str) -> Release:
+    """The vSphere release; of KVM the newest, whose rules for sharing GPUs are those of the driver alone.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such release.
+    """
+    return Release.V9_0 if release == KVM else read_release(release)
+
+
+def most(by_release: dict[Release, Constant], release: Release) -> int:
+    """The limit that holds in a release."""
+    found = [limit.value for first, limit in by_release.items() if release.since(first)]
+    return int(found[-1]) if found else int(next(iter(by_release.values())).value)
+
+
+@dataclass(frozen=True, slots=True)
+class Dirtying:
+    """Memory written per second [B/s], and what can be dirty at most [B] or None."""
+
+    rate: float
+    working_set: float | None
+
+
+def memory_of(vm: VirtualMachine) -> float:
+    """Memory of a machine [B]."""
+    return amount(vm.memory, "size")
+
+
+def dirtying_of(vm: VirtualMachine) -> Dirtying:
+    """How fast a machine writes its memory; the larger of its two figures."""
+    rate = amount(vm.dirty_rate, "rate") if vm.dirty_rate is not None else 0.0
+    pages = amount(vm.page_rate, "frequency") * PAGE.value if vm.page_rate is not None else 0.0
+    working_set = amount(vm.working_set, "size") if vm.working_set is not None else None
+    return Dirtying(max(rate, pages), working_set)
+
+
+def devices_of(vm: VirtualMachine) -> Iterator[tuple[int, VmDevice]]:
+    """Its devices one by one with their index, counted out; a device group stays whole."""
+    for index, device in enumerate(vm.devices):
+        for _ in range(1 if device.kind == "device_group" else device.count):
+            yield index, device
+
+
+def gpu_devices(vm: VirtualMachine) -> bool:
+    """Whether a machine has virtual GPUs of any kind."""
+    return any(device.kind in ("vgpu", "mig_vgpu", "device_group") for device in vm.devices)
+
+
+def short_name(profile: str, gpu: VgpuType) -> str:
+    """A profile as the catalog names it: ``20C`` from ``grid_a100d-20c``, ``A100D-20C`` or ``20C``."""
+    text = profile.lower()
+    for prefix in (gpu.vsphere_prefix, f"{gpu.prefix}-", f"grid_{gpu.prefix}-", f"nvidia_{gpu.prefix}-"):
+        if prefix and text.startswith(prefix.lower()):
+            return text[len(prefix) :].upper()
+    return profile if "-" in text and "_" in text else profile.upper()
+
+
+def shown_name(profile: str, gpu: VgpuType) -> str:
+    """A profile as vSphere shows it, or with the vendor's prefix where the vSphere one is not known."""
+    return f"{gpu.vsphere_prefix}{profile.lower()}" if gpu.vsphere_prefix else f"{gpu.prefix}-{profile}"

@@ -1,0 +1,271 @@
+"""The ways migrations take on the drawn network, and what each gets when several move beside other traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.achieved import COPY, Achieved
+from designer.analysis.bounds import Limit
+from designer.analysis.flows import Allocation, Incidence, solve
+from designer.analysis.network import NETWORK, Network
+from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.vms.hosts import Host
+from designer.formulas.migration.vmotion_streams import StreamPlan, carried
+from designer.sources import Constant
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+#: a limit that is this little below another does not count as the narrower one
+WIDTH_TOLERANCE: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Ride:
+    """One machine on its way: hosts and sockets at both ends, and the most it can take [B/s]."""
+
+    name: str
+    source: Host
+    target: Host
+    from_sockets: tuple[int, ...]
+    to_sockets: tuple[int, ...]
+    cap: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Background:
+    """Another workload running beside: its activities on the resources of the network, then on its own limits."""
+
+    id: str
+    title: str
+    incidence: Incidence
+    limits: tuple[Limit, ...] = ()
+
+
+class Lanes:
+    """Rides and background traffic as one flow problem; any set of rides can be asked about.
+
+    Parameters
+    ----------
+    streams
+        What the vMotion streams of each host carry, by path; none for hypervisors without such a limit.
+    payload
+        Share of a network cable's rate that migration payload reaches.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        rides: Sequence[Ride],
+        streams: Mapping[str, StreamPlan],
+        payload: Constant,
+        background: Sequence[Background] = (),
+    ) -> None:
+        self.network, self.rides = network, tuple(rides)
+        self._limits: list[Limit] = []
+        self._limit_of: dict[tuple[str, str], int] = {}
+        pairs: dict[tuple[str, str, tuple[int, ...], tuple[int, ...]], int] = {}
+        self._pair = [
+            pairs.setdefault((r.source.path, r.target.path, r.from_sockets, r.to_sockets), len(pairs)) for r in rides
+        ]
+        examples: dict[int, Ride] = {}
+        for number, ride in zip(self._pair, rides, strict=True):
+            examples.setdefault(number, ride)
+        self.routes = route(network, self._legs(examples))
+        self.lost = frozenset(self.routes.lost.tolist())
+        self._of_pair = self._entries(self.routes, len(pairs), payload)
+        resource: list[Int] = []
+        usage: list[Float] = []
+        for ride, number in zip(rides, self._pair, strict=True):
+            limits = self._limits_of(ride, streams, payload)
+            if number in self.lost:
+                limits = []
+            own_resource, own_usage = self._of_pair[number]
+            resource.append(np.concatenate([own_resource, np.array(limits, dtype=np.int64)]))
+            usage.append(np.concatenate([own_usage, np.ones(len(limits))]))
+        self._first: list[tuple[int, int]] = []
+        weight, demand = [1.0] * len(rides), [ride.cap for ride in rides]
+        base = network.n_resources
+        for each in background:
+            incidence = each.incidence
+            shift = len(self._limits)
+            self._first.append((len(resource), incidence.n_activities))
+            for a in range(incidence.n_activities):
+                cut = slice(int(incidence.ptr[a]), int(incidence.ptr[a + 1]))
+                own = incidence.resource[cut].astype(np.int64)
+                resource.append(np.where(own >= base, own + shift, own))
+                usage.append(incidence.usage[cut])
+            weight += incidence.weight.tolist()
+            demand += incidence.demand.tolist()
+            self._limits += each.limits
+        self.background = tuple(background)
+        self.limits = tuple(self._limits)
+        ptr = np.concatenate([[0], np.cumsum([len(r) for r in resource])]).astype(np.int64)
+        none = np.empty(0, dtype=np.int64)
+        self.incidence = Incidence(
+            ptr,
+            np.concatenate([none, *resource]).astype(np.int32),
+            np.concatenate([np.empty(0), *usage]),
+            np.concatenate([network.capacity, [limit.capacity for limit in self.limits]]),
+            np.array(weight),
+            np.array(demand),
+        )
+        self._known: dict[tuple[int, ...], Allocation] = {}
+
+    def reaches(self, ride: int) -> bool:
+        """Whether there is a way for a ride."""
+        return self._pair[ride] not in self.lost
+
+    def doubled(self, resources: Sequence[int]) -> Lanes:
+        """The same lanes with twice the capacity on some resources."""
+        twin = object.__new__(Lanes)
+        twin.__dict__.update(self.__dict__)
+        capacity = self.incidence.capacity.copy()
+        capacity[list(resources)] *= 2
+        twin.incidence = self.incidence.with_capacity(capacity)
+        twin._known = {}
+        return twin
+
+    def asked(self, moving: Sequence[int]) -> Incidence:
+        """The flow problem when just these rides move."""
+        demand = self.incidence.demand.copy()
+        still = np.ones(len(self.rides), dtype=bool)
+        still[list(moving)] = False
+        demand[: len(self.rides)][still] = 0.0
+        return self.incidence.with_demand(demand)
+
+    def allocation(self, moving: Sequence[int]) -> Allocation:
+        """Rates of all activities when just these rides move; remembered."""
+        key = tuple(sorted(moving))
+        if key not in self._known:
+            self._known[key] = solve(self.asked(key))
+        return self._known[key]
+
+    def rates(self, moving: Sequence[int]) -> Float:
+        """Rates of rides that move at the same time [B/s], in their order."""
+        return self.allocation(moving).rate[list(moving)]
+
+    def of_background(self, moving: Sequence[int], number: int) -> Float:
+        """Rates of the activities of one background workload [B/s]."""
+        first, count = self._first[number]
+        return self.allocation(moving).rate[first : first + count]
+
+    def channels(self, ride: int) -> tuple[list[int], list[float]]:
+        """Channels a ride takes, and the share of it on each."""
+        rows = self.routes.flow == self._pair[ride]
+        return self.routes.channel[rows].tolist(), self.routes.share[rows].tolist()
+
+    def fraction_of(self, ride: int) -> dict[int, float]:
+        """What share of each resource the payload of a ride achieves."""
+        return self._fractions[self._pair[ride]]
+
+    def _legs(self, examples: Mapping[int, Ride]) -> Legs:
+        flow: list[int] = []
+        source: list[int] = []
+        target: list[int] = []
+        share: list[float] = []
+
+        def leg(number: int, a: int, b: int, part: float) -> None:
+            flow.append(number)
+            source.append(a)
+            target.append(b)
+            share.append(part)
+
+        for number, ride in examples.items():
+            for a, b, part in nic_pairs(ride.source, ride.target):
+                leg(number, a, b, part)
+                out, back = _memories(ride.source, ride.from_sockets), _memories(ride.target, ride.to_sockets)
+                for memory in out:
+                    leg(number, memory, a, part / len(out))
+                for memory in back:
+                    leg(number, b, memory, part / len(back))
+        return Legs(
+            np.array(flow, dtype=np.int64), np.array(source, dtype=np.int64), np.array(target, dtype=np.int64),
+            np.array(share),
+        )  # fmt: skip
+
+    def _entries(self, routes: Routes, n_pairs: int, payload: Constant) -> list[tuple[Int, Float]]:
+        """Resources and usage of each pair of hosts."""
+        network = self.network
+        achieved = Achieved(network)
+        protocol = np.full(n_pairs, COPY, dtype=np.int64)
+        link = routes.channel >> 1
+        fraction = np.ones(len(link))
+        host = network.domain[link] != NETWORK
+        inside = replace(routes, flow=routes.flow[host], channel=routes.channel[host], share=routes.share[host])
+        fraction[host] = achieved.of(inside, protocol, achieved.placement(inside, n_pairs))
+        fraction[~host] = payload.value
+        direction = np.where(network.full[link], routes.channel & 1, 0)
+        # Migrations use many connections, so they spread over all cables of a bundle.
+        cables = network.cables[link]
+        again = np.repeat(np.arange(len(link)), cables)
+        within = np.arange(len(again)) - np.repeat(np.cumsum(cables) - cables, cables)
+        resource = (network.first_resource[link] + direction * cables)[again] + within
+        usage = (routes.share / fraction / cables)[again]
+        flow = routes.flow[again]
+        self._fractions: list[dict[int, float]] = []
+        found: list[tuple[Int, Float]] = []
+        order = np.argsort(flow, kind="stable")
+        cuts = np.searchsorted(flow[order], np.arange(n_pairs + 1))
+        for number in range(n_pairs):
+            rows = order[cuts[number] : cuts[number + 1]]
+            unique, where = np.unique(resource[rows], return_inverse=True)
+            found.append((unique, np.bincount(where, usage[rows], len(unique)).astype(np.float64)))
+            self._fractions.append(dict(zip(resource[rows].tolist(), fraction[again[rows]].tolist(), strict=True)))
+        return found
+
+    def _limits_of(self, ride: Ride, streams: Mapping[str, StreamPlan], payload: Constant) -> list[int]:
+        found: list[int] = []
+        for host, way in ((ride.source, "out"), (ride.target, "in")):
+            nics = host.migration_nics
+            line = sum(nic.line_rate for nic in nics)
+            plan = streams.get(host.path)
+            if plan is not None:
+                words = f"vMotion streams of {host.path}, {way}: {plan.streams}, about one core each"
+                found.append(self._limit(f"streams:{host.path}:{way}", words, carried(plan.streams)))
+            drawn = self._drawn_rate(host)
+            if line < drawn * (1 - WIDTH_TOLERANCE):
+                found.append(
+                    self._limit(f"nic:{host.path}:{way}", f"ports of {host.path}, {way}", line * payload.value)
+                )
+        return found
+
+    def _drawn_rate(self, host: Host) -> float:
+        """Rate of the cables of the migration NICs [B/s], whatever their ports can do."""
+        network = self.network
+        parts = {nic.part for nic in host.migration_nics}
+        known = network.memo.setdefault("cable-rates", {})
+        assert isinstance(known, dict)
+        if host.path not in known:
+            net = network.net
+            mine = np.isin(net.link_a, list(parts)) | np.isin(net.link_b, list(parts))
+            known[host.path] = float(network.rate[mine & (network.domain == NETWORK)].sum())
+        return float(known[host.path])
+
+    def _limit(self, limit_id: str, label: str, capacity: float) -> int:
+        key = (limit_id, label)
+        if key not in self._limit_of:
+            self._limit_of[key] = self.network.n_resources + len(self._limits)
+            self._limits.append(Limit(limit_id, label, capacity))
+        return self._limit_of[key]
+
+
+def nic_pairs(source: Host, target: Host) -> list[tuple[int, int, float]]:
+    """NICs that talk to each other and the share of the traffic on each pair, by what the narrower end carries."""
+    there = target.migration_nics
+    if not there or not source.migration_nics:
+        return []
+    count = max(len(source.migration_nics), len(there))
+    found = [(source.migration_nics[at % len(source.migration_nics)], there[at % len(there)]) for at in range(count)]
+    rates = [min(a.line_rate, b.line_rate) for a, b in found]
+    return [(a.part, b.part, rate / sum(rates)) for (a, b), rate in zip(found, rates, strict=True)]
+
+
+def _memories(host: Host, sockets: tuple[int, ...]) -> list[int]:
+    near = [memory for at in sockets for memory in host.sockets[at].memories]
+    return near or [memory for socket in host.sockets for memory in socket.memories]

@@ -1,0 +1,445 @@
+"""Machines moved over the drawn network: targets, admission, schedule, what each gets, and what binds the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from designer.analysis.bounds import Resources
+from designer.analysis.flows import binding
+from designer.analysis.network import Network
+from designer.analysis.results import Bound
+from designer.analysis.vms.demands import KVM, gpu_devices, release_of, vsphere
+from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.lanes import Background, Lanes, Ride
+from designer.analysis.vms.rooms import Placed
+from designer.analysis.vms.trips import KvmSettings, Trip, kvm_rate, kvm_trip, vmotion_trip
+from designer.errors import AnalysisError
+from designer.formulas.migration.evacuation_schedule import Evacuation, EvacuationVm, Move, evacuation_schedule
+from designer.formulas.migration.vmotion_admission import Admission, Operation, vmotion_admission
+from designer.formulas.migration.vmotion_long_distance import LongDistance, vmotion_long_distance
+from designer.formulas.migration.vmotion_streams import (
+    JUMBO_FROM,
+    LINE_SHARE,
+    LINE_SHARE_1500,
+    StreamPlan,
+    vmotion_streams,
+)
+from designer.sources import Constant, Estimate, Status
+
+#: shutting a machine down, starting it elsewhere, loading its drivers
+COLD_TIME: Final = Constant(
+    120.0, 45.0, 300.0, "migration-assumed", Status.ASSUMED, "s", "shut down and boot; loading of models not counted"
+)
+#: a rate this close to the planned one needs no second look
+RATE_TOLERANCE: Final = 1e-3
+#: intervals of a plan that are looked at for what binds, longest first, and moves for which gains are tried
+INTERVALS_LIMIT: Final = 48
+GAINS_LIMIT: Final = 64
+#: more tied limits than this are only tried together
+SINGLES_LIMIT: Final = 4
+#: what limits at least this share of the time of the worst limit binds as well
+TIE_SHARE_TOLERANCE: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How machines move.
+
+    Parameters
+    ----------
+    release
+        What the hosts run, where the study overrules the drawing.
+    mtu
+        Frame size of the migration network [B].
+    round_trip
+        Round-trip time between the hosts [s].
+    dirty_rate
+        Replaces what the machines say [B/s].
+    at_once
+        Migrations per host at the same time; 0 for what the hypervisor admits.
+    cold
+        Whether machines that cannot move alive are shut down and started elsewhere.
+    """
+
+    release: str = ""
+    encrypted: bool = False
+    vmknics_per_nic: int = 1
+    mtu: float = JUMBO_FROM.value
+    round_trip: float = 0.0
+    dirty_rate: float | None = None
+    at_once: int = 0
+    cold: bool = False
+    kvm: KvmSettings = field(default_factory=KvmSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A machine with its target, and where on it; ``cold`` if it is shut down on the way."""
+
+    placed: Placed
+    there: Placed
+    release: str
+    cold: bool = False
+
+    @property
+    def name(self) -> str:
+        """Id of the machine."""
+        return self.placed.vm.id
+
+    @property
+    def serial(self) -> bool:
+        """Whether it moves alone, so that its stun is not multiplied."""
+        return gpu_devices(self.placed.vm) and not self.cold and self.release != KVM
+
+
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """A machine that does not move, and why."""
+
+    placed: Placed
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A machine that moved: when it held its slots and sent [s], at which rate [B/s], and how the trip went."""
+
+    going: Going
+    move: Move
+    rate: float
+    trip: Trip | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The whole move. ``makespan`` is zero when nothing moves."""
+
+    moved: tuple[Moved, ...]
+    staying: tuple[Staying, ...]
+    makespan: Estimate
+    schedule: Evacuation | None
+    lanes: Lanes
+    rides: Mapping[str, int]
+    streams: Mapping[str, StreamPlan]
+    slots: Mapping[str, Admission]
+    binding: tuple[Bound, ...]
+    next: tuple[Bound, ...]
+    distance: LongDistance | None
+
+
+class Planner:
+    """Plans the moves of machines whose targets are chosen."""
+
+    def __init__(
+        self, network: Network, going: Sequence[Going], conditions: Conditions, background: Sequence[Background]
+    ) -> None:
+        self.network, self.conditions = network, conditions
+        self.going = tuple(going)
+        hosts = {host.path: host for each in going for host in (each.placed.host, each.there.host)}
+        self.streams = {path: stream_plan(host, self._release_of(path), conditions) for path, host in hosts.items()}
+        self.slots = {path: self._admission(host) for path, host in hosts.items()}
+        kvm = bool(going) and all(each.release == KVM for each in going)
+        payload = LINE_SHARE if conditions.mtu >= JUMBO_FROM.value else LINE_SHARE_1500
+        self.distance = self._long_way()
+        live = [each for each in self.going if not each.cold]
+        rides = [
+            Ride(each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets, self._cap(each))
+            for each in live
+        ]
+        self.rides = {each.name: at for at, each in enumerate(live)}
+        limits = {} if kvm else self.streams
+        self.lanes = Lanes(network, rides, limits, payload, background)
+
+    def _release_of(self, path: str) -> str:
+        found = {each.release for each in self.going if path in (each.placed.host.path, each.there.host.path)}
+        return min(found) if found else ""
+
+    def _admission(self, host: Host) -> Admission:
+        at_once = self.conditions.at_once
+        if at_once:
+            return Admission(at_once, "the setting at_once", {}, {})
+        slowest = min(nic.line_rate for nic in host.migration_nics)
+        if self._release_of(host.path) == KVM:
+            return Admission(int(KVM_AT_ONCE.value), "parallel migrations per host", {}, {})
+        return vmotion_admission(
+            Operation.VMOTION, {}, slowest_line_rate=slowest, bandwidth=self.streams[host.path].bandwidth.value
+        )
+
+    def _long_way(self) -> LongDistance | None:
+        trip = self.conditions.round_trip
+        if not trip or not self.streams:
+            return None
+        narrow = min(self.streams.values(), key=lambda plan: plan.bandwidth.value)
+        return vmotion_long_distance(narrow.bandwidth.value, trip, narrow.streams)
+
+    def _cap(self, going: Going) -> float:
+        cap = self.distance.bandwidth.value if self.distance is not None else float("inf")
+        if going.release == KVM:
+            cap = min(cap, kvm_rate(self.conditions.kvm, _line(going)).wire.value)
+        return cap
+
+    def plan(self, staying: Sequence[Staying]) -> Plan:
+        """The plan, with what binds it.
+
+        Raises
+        ------
+        AnalysisError
+            If the network gives a machine nothing.
+        """
+        stays = list(staying)
+        able: list[Going] = []
+        for each in self.going:
+            if not each.cold and not self.lanes.reaches(self.rides[each.name]):
+                reason = f"there is no way from {each.placed.host.path} to {each.there.host.path} for migrations"
+                stays.append(Staying(each.placed, reason, "join their vMotion NICs to one switch"))
+            else:
+                able.append(each)
+        run = _Run(self, able, self.lanes)
+        stays += run.staying
+        bound, then = _bounds(self, able, run)
+        return Plan(
+            run.moved, tuple(stays), run.makespan, run.schedule, self.lanes, self.rides, self.streams, self.slots,
+            bound, then, self.distance,
+        )  # fmt: skip
+
+    def trip(self, going: Going, rate: float) -> Trip:
+        """One machine at a rate [B/s]."""
+        dirty = self.conditions.dirty_rate
+        if going.release == KVM:
+            return kvm_trip(going.placed, rate, _line(going), self.conditions.kvm, dirty)
+        ends = (self.streams[going.placed.host.path], self.streams[going.there.host.path])
+        checkpoint = min(plan.checkpoint_bandwidth.value for plan in ends)
+        return vmotion_trip(going.placed, rate, checkpoint, vsphere(going.release), dirty)
+
+
+#: what clusters of KVM hosts allow by default from one host
+KVM_AT_ONCE: Final = Constant(2, 1, 5, "kubevirt-parallel-migrations", Status.SECONDARY, "1", "outbound per host")
+
+
+def _line(going: Going) -> float:
+    return min(sum(nic.line_rate for nic in host.migration_nics) for host in (going.placed.host, going.there.host))
+
+
+def stream_plan(host: Host, release: str, conditions: Conditions) -> StreamPlan:
+    """The vMotion streams of a host.
+
+    Raises
+    ------
+    AnalysisError
+        If it has no NIC.
+    """
+    nics = host.migration_nics
+    if not nics:
+        raise AnalysisError(
+            f"{host.path} has no NIC that is cabled", place=host.path, remedy="join a NIC of it to a switch"
+        )
+    return vmotion_streams(
+        [nic.line_rate for nic in nics], release=vsphere(release), vmknics_per_nic=conditions.vmknics_per_nic,
+        mtu=conditions.mtu, encrypted=conditions.encrypted,
+    )  # fmt: skip
+
+
+class _Run:
+    """One pass: planned rates, trips, schedule, then what each really got."""
+
+    def __init__(self, planner: Planner, going: Sequence[Going], lanes: Lanes) -> None:
+        self.planner, self.lanes = planner, lanes
+        self.staying: list[Staying] = []
+        self.moved: tuple[Moved, ...] = ()
+        self.schedule: Evacuation | None = None
+        self.makespan = Estimate(0.0, 0.0, 0.0, "s")
+        rate = self._planned(going)
+        trips: dict[str, Trip] = {}
+        load: list[EvacuationVm] = []
+        by_name = {each.name: each for each in going}
+        for each in going:
+            ends = (each.name, each.placed.host.path, each.there.host.path)
+            if each.cold:
+                load.append(EvacuationVm(*ends, 0.0, COLD_TIME.value))
+                continue
+            trip = planner.trip(each, rate[each.name])
+            if not trip.arrives:
+                self.staying.append(Staying(each.placed, trip.reason, _remedy(trip)))
+                continue
+            trips[each.name] = trip
+            load.append(EvacuationVm(*ends, trip.size, trip.beside, float("inf"), each.serial))
+        if not load:
+            return
+        rides = planner.rides
+        slots = {path: max(1, admission.more) for path, admission in planner.slots.items()}
+        self.schedule = evacuation_schedule(
+            load, lambda moving: lanes.rates([rides[vm.name] for vm in moving]).tolist(), slots=slots
+        )
+        done: list[Moved] = []
+        for move in self.schedule.moves:
+            each = by_name[move.vm.name]
+            if each.cold:
+                done.append(Moved(each, move, 0.0, None))
+                continue
+            got = move.vm.size / (move.end - move.transfer)
+            trip = trips[each.name]
+            if abs(got / rate[each.name] - 1) > RATE_TOLERANCE:
+                trip = planner.trip(each, got)
+            done.append(Moved(each, move, got, trip))
+        self.moved = tuple(done)
+        self.makespan = self._makespan(self.schedule)
+
+    def _makespan(self, schedule: Evacuation) -> Estimate:
+        """One machine alone takes what its own model says; several what the schedule says."""
+        only = self.moved[0].trip if len(self.moved) == 1 else None
+        return only.total if only is not None else schedule.makespan
+
+    def _planned(self, going: Sequence[Going]) -> dict[str, float]:
+        """Rates when as many move at once as are admitted: ordinary machines in waves, those with vGPUs alone."""
+        waves: list[list[str]] = []
+        place: dict[str, int] = {}
+        for serial in (False, True):
+            first = max(place.values(), default=0)
+            turn: dict[str, int] = {}
+            for each in sorted(going, key=lambda e: e.name):
+                if each.cold or each.serial is not serial:
+                    continue
+                host = each.placed.host.path
+                room = 1 if serial else max(1, self.planner.slots[host].more)
+                at = first + turn.get(host, 0) // room
+                turn[host] = turn.get(host, 0) + 1
+                place[host] = max(place.get(host, 0), at + 1)
+                while len(waves) <= at:
+                    waves.append([])
+                waves[at].append(each.name)
+        found: dict[str, float] = {}
+        for wave in waves:
+            if wave:
+                rates = self.lanes.rates([self.planner.rides[name] for name in wave]).tolist()
+                found |= dict(zip(wave, rates, strict=True))
+        starved = next((name for name, rate in found.items() if rate <= 0), None)
+        if starved is not None:
+            raise AnalysisError(
+                "the network gives this migration no bandwidth", place=f"vms.{starved}",
+                remedy="check the vMotion path between its hosts",
+            )  # fmt: skip
+        return found
+
+
+def _remedy(trip: Trip) -> str:
+    if trip.stun is not None:
+        return "a faster vMotion network, release 9.0, a higher stun limit, or shut it down"
+    return "let the hypervisor slow it down, allow post-copy, or give it a faster network"
+
+
+def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+    """What most of the time goes by: a channel, streams, a checkpoint, or set-up; and what comes after it."""
+    if run.schedule is None:
+        return (Bound("limit", "nothing", "nothing moves", "no machine can move"),), ()
+    spent = _spent(planner, run)
+    other = _besides(run, planner.lanes)
+    order = sorted(spent, key=lambda r: -spent[r])
+    top = max([*spent.values(), *other.values()], default=0.0)
+    now = [r for r in order if spent[r] >= top * (1 - TIE_SHARE_TOLERANCE)]
+    lanes, resources = planner.lanes, Resources(planner.network, planner.lanes.limits)
+    fractions: dict[int, float] = {}
+    for moved in run.moved:
+        if moved.trip is not None:
+            fractions |= lanes.fraction_of(planner.rides[moved.going.name])
+    try_gains = len(run.moved) <= GAINS_LIMIT
+
+    wider = lanes.doubled(now)
+    after = _Run(planner, going, wider) if now else None
+
+    def told(chosen: Sequence[int], *, gains: bool) -> list[Bound]:
+        found: list[Bound] = []
+        together = run.makespan.value / after.makespan.value if gains and after is not None else None
+        for resource in chosen:
+            alone = together if len(chosen) == 1 else None
+            if gains and 1 < len(chosen) <= SINGLES_LIMIT:
+                alone = _gain(planner, going, run, [resource])
+            users = sum(
+                1 for m in run.moved if m.trip is not None and _uses(lanes, planner.rides[m.going.name], resource)
+            )
+            plain = resources.bound(resource, max(1, users), fractions.get(resource))
+            why = plain.why.replace("flows", "migrations").replace("flow", "migration")
+            found.append(Bound(plain.what, plain.id, plain.label, why, alone, together))
+        return found
+
+    said = [
+        (seconds, Bound("limit", name, label, f"{seconds:.3g} s of {run.schedule.makespan.value:.3g} s"))
+        for (name, label), seconds in other.items()
+    ]
+    binds = told(now, gains=try_gains) + [b for seconds, b in said if seconds >= top * (1 - TIE_SHARE_TOLERANCE)]
+    then: list[Bound] = []
+    if after is not None:
+        later = _spent(planner, after, wider)
+        others = sorted((r for r in later if r not in now), key=lambda r: -later[r])
+        then = told(others[:2], gains=False)
+    then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
+    return tuple(binds), tuple(then)
+
+
+def _uses(lanes: Lanes, ride: int, resource: int) -> bool:
+    incidence = lanes.incidence
+    return resource in incidence.resource[int(incidence.ptr[ride]) : int(incidence.ptr[ride + 1])]
+
+
+def _gain(planner: Planner, going: Sequence[Going], run: _Run, resources: Sequence[int]) -> float:
+    better = _Run(planner, going, planner.lanes.doubled(resources))
+    return run.makespan.value / better.makespan.value if better.makespan.value > 0 else 1.0
+
+
+def _spent(planner: Planner, run: _Run, lanes: Lanes | None = None) -> dict[int, float]:
+    """Seconds for which each resource held some migration back [s]."""
+    lanes = lanes or planner.lanes
+    if run.schedule is None:
+        return {}
+    moves = [move for move in run.schedule.moves if move.vm.name in planner.rides]
+    corners = sorted({at for move in moves for at in (move.transfer, move.end)})
+    spans = sorted(pairwise(corners), key=lambda span: span[0] - span[1])[:INTERVALS_LIMIT]
+    spent: dict[int, float] = {}
+    for begin, end in spans:
+        moving = [planner.rides[m.vm.name] for m in moves if m.transfer <= begin and m.end >= end]
+        if not moving:
+            continue
+        asked, allocation = lanes.asked(moving), lanes.allocation(moving)
+        for resource in binding(asked, allocation).union(moving).tolist():
+            spent[resource] = spent.get(resource, 0.0) + (end - begin)
+    return spent
+
+
+def _besides(run: _Run, lanes: Lanes) -> dict[tuple[str, str], float]:
+    """Seconds that go by for other reasons than the network [s]."""
+    found: dict[tuple[str, str], float] = {}
+
+    def add(name: str, label: str, seconds: float) -> None:
+        found[(name, label)] = found.get((name, label), 0.0) + seconds
+
+    cap = {ride.name: ride.cap for ride in lanes.rides}
+    for moved in run.moved:
+        trip, move = moved.trip, moved.move
+        if trip is None:
+            add("cold", "shutting down and starting machines that cannot move alive", move.end - move.start)
+            continue
+        kvm = moved.going.release == KVM
+        if moved.rate >= cap[moved.going.name] * (1 - RATE_TOLERANCE):
+            words = f"what the sender gives: {trip.limited_by}" if kvm else "windows of the streams per round trip"
+            add("sender", words, move.end - move.transfer)
+        if trip.stun is None:
+            continue
+        if kvm:
+            add("device-state", "device state sent while the guest stands still", min(trip.beside, trip.stun.value))
+        elif trip.limited_by and "bandwidth" not in trip.limited_by:
+            label = f"{trip.limited_by}, while the machine is stunned"
+            add("checkpoint", label, min(trip.beside, trip.stun.value))
+    busy = sum(m.move.transfer - m.move.start for m in run.moved if m.trip is not None and m.trip.stun is None)
+    if busy and run.schedule is not None:
+        found[("set-up", "set-up, trace installation and resume of the machines")] = min(
+            busy / max(1, run.schedule.most_at_once), run.schedule.makespan.value
+        )
+    return found
+
+
+def pick_release(placed: Placed, conditions: Conditions) -> str:
+    """What a machine's host runs, under these conditions."""
+    return release_of(placed.vm, placed.host, conditions.release)

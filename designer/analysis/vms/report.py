@@ -1,0 +1,324 @@
+"""A plan as people and programs read it: metrics, tables, curves, flows, loads and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.bounds import Resources
+from designer.analysis.flows import binding
+from designer.analysis.network import Network, in_order
+from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Table
+from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
+from designer.analysis.vms.lanes import Lanes
+from designer.analysis.vms.plan import COLD_TIME, Conditions, Moved, Plan
+from designer.analysis.vms.trips import framebuffers, generation_of, stun_limit
+from designer.findings import Finding, Severity
+from designer.formulas.migration import Verdict
+from designer.formulas.migration.evacuation_schedule import SOURCES as SCHEDULE_SOURCES
+from designer.formulas.migration.vgpu_stun import VgpuLoad, vgpu_stun
+from designer.formulas.migration.vmotion_cpu import vmotion_cpu
+from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
+from designer.formulas.migration.vmotion_streams import vmotion_streams
+from designer.sources import Estimate
+from designer.units import format_quantity, parse_rate, parse_size
+
+#: NIC speeds and frame buffers of the stun sweep
+SWEPT_RATES: Final = tuple(parse_rate(f"{speed} Gb/s") for speed in ("10", "25", "40", "100", "200"))
+SWEPT_SIZES: Final = tuple(
+    parse_size(f"{size} GiB") for size in ("4", "8", "16", "24", "40", "48", "80", "141", "320", "640")
+)
+CURVES_LIMIT: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a background workload got alone and beside the migrations [B/s]."""
+
+    id: str
+    title: str
+    alone: float
+    together: float
+
+
+def metrics(plan: Plan, name: str = "migration_time") -> Mapping[str, Estimate]:
+    """Totals over all machines; times of the guest are those of the one that suffers most."""
+    trips = [moved.trip for moved in plan.moved if moved.trip is not None]
+    moved, stays = len(plan.moved), len(plan.staying)
+    note = f"{moved} of {moved + stays} machines" + ("" if not stays else f", {stays} stay")
+    makespan = plan.makespan
+    found = {
+        name: Estimate(makespan.value, makespan.low, makespan.high, "s", makespan.sources or SCHEDULE_SOURCES, note)
+    }
+    if not trips:
+        return found
+    worst = max(trips, key=lambda trip: trip.downtime.value)
+    found["switchover_time"] = worst.downtime
+    stunned = [trip.stun for trip in trips if trip.stun is not None]
+    if stunned:
+        found["stun_time"] = max(stunned, key=lambda stun: stun.value)
+    sums = [sum(getattr(trip.transferred, corner) for trip in trips) for corner in ("value", "low", "high")]
+    found["transferred"] = Estimate(sums[0], sums[1], sums[2], "B", trips[0].transferred.sources)
+    rates = [moved.rate for moved in plan.moved if moved.trip is not None]
+    peak = max(_peak(plan), max(rates))
+    spread = BANDWIDTH_SPREAD
+    found["rate"] = Estimate(
+        peak, peak * spread.low, peak * spread.high, "B/s", ("migration-calibration",), "most at one time, payload"
+    )
+    return found
+
+
+def _peak(plan: Plan) -> float:
+    if plan.schedule is None:
+        return 0.0
+    moves = [m for m in plan.schedule.moves if m.vm.name in plan.rides]
+    best = 0.0
+    for begin in sorted({m.transfer for m in moves})[:CURVES_LIMIT]:
+        moving = [plan.rides[m.vm.name] for m in moves if m.transfer <= begin < m.end]
+        best = max(best, float(plan.lanes.rates(moving).sum()))
+    return best
+
+
+def machine_table(plan: Plan) -> Table:
+    """One row per machine: where it goes, when, how long it stands still, or why it stays."""
+    rows: list[tuple[str | float | None, ...]] = []
+    for moved in plan.moved:
+        trip, going, move = moved.trip, moved.going, moved.move
+        how = "cold" if trip is None else ("alone" if going.serial else "live")
+        note = "shut down and started again" if trip is None else _note(trip.verdict, trip.slowdown)
+        rows.append(
+            (
+                going.placed.vm.label, going.placed.host.path, going.there.host.path, how, move.start, move.end,
+                move.end - move.start, trip.downtime.value if trip else COLD_TIME.value,
+                trip.stun.value if trip and trip.stun else None, trip.transferred.value if trip else None,
+                moved.rate or None, note,
+            )
+        )  # fmt: skip
+    for staying in plan.staying:
+        label, host = staying.placed.vm.label, staying.placed.host.path
+        rows.append((label, host, None, "stays", None, None, None, None, None, None, None, staying.reason))
+    columns = (
+        Column("machine"), Column("from"), Column("to"), Column("how"), Column("start", "s"), Column("end", "s"),
+        Column("time", "s"), Column("pause", "s"), Column("stun", "s"), Column("transferred", "B"),
+        Column("rate", "B/s"), Column("note"),
+    )  # fmt: skip
+    return Table("Virtual machines", columns, tuple(rows))
+
+
+def _note(verdict: Verdict, slowdown: float) -> str:
+    return f"{verdict}, {slowdown:.0%} of its writing" if verdict is Verdict.SLOWED else str(verdict)
+
+
+def host_table(plan: Plan, conditions: Conditions) -> Table:
+    """One row per host: its migration NICs, the streams on them, what they carry, and the cores that takes."""
+    rows: list[tuple[str | float | None, ...]] = []
+    hosts = {h.path: h for m in plan.moved for h in (m.going.placed.host, m.going.there.host)}
+    for path, host in hosts.items():
+        streams = plan.streams[path]
+        lines = [nic.line_rate for nic in host.migration_nics]
+        cpu = vmotion_cpu(lines, streams.bandwidth.value, encrypted=conditions.encrypted)
+        rows.append(
+            (
+                path, ", ".join(nic.path.rsplit("/", 1)[-1] for nic in host.migration_nics), sum(lines),
+                float(streams.streams), streams.bandwidth.value, streams.checkpoint_bandwidth.value,
+                streams.limited_by, float(plan.slots[path].more), plan.slots[path].binding, cpu.source.value,
+                cpu.destination.value,
+            )
+        )  # fmt: skip
+    columns = (
+        Column("host"), Column("NICs"), Column("line rate", "B/s"), Column("streams", "1"), Column("carry", "B/s"),
+        Column("checkpoint", "B/s"), Column("limited by"), Column("at once", "1"), Column("because of"),
+        Column("cores sending", "1"), Column("cores receiving", "1"),
+    )  # fmt: skip
+    return Table("Hosts", columns, tuple(rows))
+
+
+def background_table(beside: Sequence[Beside]) -> Table:
+    """What other workloads get alone and beside the migrations."""
+    columns = (Column("workload"), Column("alone", "B/s"), Column("beside", "B/s"), Column("keeps", "1"))
+    rows = tuple((each.title, each.alone, each.together, each.together / each.alone) for each in beside)
+    return Table("Running beside", columns, rows)
+
+
+def besides(plan: Plan) -> list[Beside]:
+    """The background workloads alone, and while most migrations move."""
+    lanes = plan.lanes
+    if not lanes.background:
+        return []
+    moving = _busiest(plan)
+    found: list[Beside] = []
+    for number, each in enumerate(lanes.background):
+        alone = float(lanes.of_background((), number).sum())
+        together = float(lanes.of_background(moving, number).sum()) if moving else alone
+        found.append(Beside(each.id, each.title, alone, together))
+    return found
+
+
+def _busiest(plan: Plan) -> list[int]:
+    """The rides under way when most are."""
+    if plan.schedule is None:
+        return []
+    moves = [m for m in plan.schedule.moves if m.vm.name in plan.rides]
+    best: list[int] = []
+    for begin in sorted({m.transfer for m in moves}):
+        moving = [plan.rides[m.vm.name] for m in moves if m.transfer <= begin < m.end]
+        if len(moving) > len(best):
+            best = moving
+    return best
+
+
+def curves(plan: Plan) -> Mapping[str, tuple[Curve, ...]]:
+    """Remaining memory per round, the sweep of stuns, and who moved when."""
+    found: dict[str, tuple[Curve, ...]] = {}
+    live = [(m, m.trip) for m in plan.moved if m.trip is not None][:CURVES_LIMIT]
+    if live:
+        found["migration-curve"] = tuple(Curve(m.going.placed.vm.label, t.time, t.remaining) for m, t in live)
+    if plan.schedule is not None and len(plan.moved) > 1:
+        bars = tuple(
+            Curve(
+                m.going.placed.vm.label, (m.move.start, m.move.transfer, m.move.end), (float(at), float(at), float(at))
+            )
+            for at, m in enumerate(plan.moved)
+        )
+        found["evacuation-gantt"] = bars
+        found["evacuation-remaining"] = (Curve("not yet moved", plan.schedule.time, plan.schedule.remaining),)
+    stunned = next((m for m, _ in live if m.going.serial), None)
+    if stunned is not None:
+        found["stun-sweep"] = stun_sweep(stunned)
+    return found
+
+
+def stun_sweep(moved: Moved) -> tuple[Curve, ...]:
+    """Stun against frame buffer, one line per NIC speed, for the release and GPUs of one machine [B, s]."""
+    release = vsphere(moved.going.release)
+    lines: list[Curve] = []
+    for line in SWEPT_RATES:
+        bandwidth = vmotion_streams([line], release=release).checkpoint_bandwidth.value
+        stuns = [
+            vgpu_stun(
+                [VgpuLoad(size)], bandwidth, bandwidth, release=release, generation=generation_of(moved.going.placed),
+                limit=stun_limit(moved.going.placed, release),
+            ).stun
+            for size in SWEPT_SIZES
+        ]  # fmt: skip
+        lines.append(
+            Curve(
+                format_quantity(line, "rate"), SWEPT_SIZES, tuple(s.value for s in stuns), tuple(s.low for s in stuns),
+                tuple(s.high for s in stuns),
+            )
+        )  # fmt: skip
+    return tuple(lines)
+
+
+def flows(network: Network, plan: Plan) -> list[Flow]:
+    """The migrations as flows with their ways, at the rate each got."""
+    resources = Resources(network, plan.lanes.limits)
+    listed: list[Flow] = []
+    for moved in plan.moved[:CURVES_LIMIT]:
+        if moved.trip is None:
+            continue
+        ride = plan.rides[moved.going.name]
+        channels, _ = plan.lanes.channels(ride)
+        memories = [m for s in moved.going.placed.host.sockets for m in s.memories]
+        ordered = in_order(network, memories[0] if memories else network.ends(channels[0])[0], channels)
+        asked = plan.lanes.asked([ride])
+        by = binding(asked, plan.lanes.allocation([ride])).of(ride).tolist()
+        listed.append(
+            Flow(
+                moved.going.name, moved.going.placed.host.path, moved.going.there.host.path,
+                tuple(network.channel_id(c) for c in ordered), moved.rate, moved.rate * BANDWIDTH_SPREAD.low,
+                moved.rate * BANDWIDTH_SPREAD.high, tuple(resources.bound(int(r), 1).id for r in by),
+            )
+        )  # fmt: skip
+    return listed
+
+
+def loads(network: Network, plan: Plan) -> ChannelLoads:
+    """Load of the channels while most machines move."""
+    return lane_loads(network, plan.lanes, _busiest(plan))
+
+
+def lane_loads(network: Network, lanes: Lanes, moving: Sequence[int]) -> ChannelLoads:
+    """Load of every channel while these rides move; background traffic counts in the utilization only."""
+    n = 2 * network.net.n_links
+    load = np.zeros(n)
+    rates = lanes.rates(moving).tolist() if moving else []
+    for ride, rate in zip(moving, rates, strict=True):
+        channels, shares = lanes.channels(ride)
+        np.add.at(load, channels, np.array(shares) * rate)
+    if not moving and not lanes.background:
+        return ChannelLoads(load, np.zeros(n))
+    rate = lanes.allocation(moving).rate
+    incidence = lanes.incidence
+    used = np.bincount(incidence.resource, rate[incidence.rows] * incidence.usage, incidence.n_resources)
+    busy = used / incidence.capacity
+    first, cables = network.first_resource, network.cables
+    utilization = np.zeros(n)
+    for link in range(network.net.n_links):
+        width = int(cables[link])
+        for way in range(2):
+            begin = int(first[link]) + (way * width if network.full[link] else 0)
+            utilization[2 * link + way] = busy[begin : begin + width].max()
+    return ChannelLoads(load, utilization)
+
+
+def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside]) -> Iterator[Finding]:
+    """What a person should look at: machines that stay, guests that are slowed, networks that are too narrow."""
+    for staying in plan.staying:
+        vm = staying.placed.vm
+        yield Finding(
+            "MIG-STAYS", Severity.WARNING, f"{vm.label} cannot move: {staying.reason}", (vm.id,), staying.remedy
+        )
+    for moved in plan.moved:
+        yield from _of_machine(moved, conditions)
+    fallback = {
+        host.path: host.migration_nics[0].path
+        for moved in plan.moved
+        for host in (moved.going.placed.host, moved.going.there.host)
+        if not host.has_migration_role
+    }
+    if fallback:
+        text = f"no NIC has the role vmotion; migrations use {next(iter(fallback.values()))} and its like"
+        yield Finding(
+            "MIG-NO-ROLE",
+            Severity.INFO,
+            text,
+            tuple(fallback)[:CURVES_LIMIT],
+            "give a NIC the attribute role = vmotion",
+        )
+    if plan.distance is not None:
+        for reason in plan.distance.reasons:
+            yield Finding("MIG-DISTANCE", Severity.ERROR, reason, (), "choose hosts that are nearer, or a faster link")
+    if any(moved.going.serial for moved in plan.moved) and len(plan.moved) > 1:
+        text = "machines with virtual GPUs move one at a time, and by hand unless the cluster is told to move them"
+        remedy = "set VgpuMMAutomationTimeoutSecs = -1 in the advanced options of the cluster"
+        yield Finding("MIG-BY-HAND", Severity.INFO, text, (), remedy)
+    for each in beside:
+        if each.together < each.alone * BANDWIDTH_SPREAD.low:
+            text = f"{each.title} keeps {each.together / each.alone:.0%} of its rate while machines move"
+            yield Finding("MIG-BESIDE", Severity.WARNING, text, (each.id,), "give migrations a network of their own")
+
+
+def _of_machine(moved: Moved, conditions: Conditions) -> Iterator[Finding]:
+    if moved.trip is None:
+        return
+    vm, trip = moved.going.placed.vm, moved.trip
+    dirty = dirtying_of(vm).rate if conditions.dirty_rate is None else conditions.dirty_rate
+    if dirty > moved.rate:
+        text = (
+            f"{vm.label} writes {format_quantity(dirty, 'rate')}, more than the {format_quantity(moved.rate, 'rate')} "
+            f"it is sent with: {trip.reason}"
+        )
+        yield Finding("MIG-DIRTY", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
+    elif trip.verdict is Verdict.SLOWED:
+        text = f"{vm.label} is slowed down while it moves: it loses {trip.slowdown:.0%} of its writing"
+        yield Finding("MIG-SLOWED", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
+    unknown = bool(framebuffers(moved.going.placed)) and all(
+        device.memory_used is None for device in vm.devices if "vgpu" in device.kind or device.kind == "device_group"
+    )
+    if unknown and moved.going.release != KVM:
+        text = f"{vm.label}: its stun counts the whole frame buffer, because nothing says how much is in use"
+        yield Finding("MIG-FRAMEBUFFER", Severity.INFO, text, (vm.id,), "give its devices memory_used")

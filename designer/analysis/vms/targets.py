@@ -1,0 +1,141 @@
+"""Where machines can go: hosts with the memory, the CPUs and the GPU shape, and why the others stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from designer.analysis.vms.demands import KVM, gpu_devices, memory_of, vsphere
+from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.placement import Placement
+from designer.analysis.vms.plan import Conditions, Going, Staying, pick_release
+from designer.analysis.vms.rooms import HostRoom, Placed, Refusal, place_on, shape_of
+from designer.design.document import VirtualMachine, VmDevice, with_changes
+from designer.formulas.migration.evacuation_targets import Guest, Room, evacuation_targets
+
+_VIRTUAL = ("vgpu", "mig_vgpu", "device_group")
+
+
+def choose_targets(
+    placement: Placement, leaving: Sequence[Placed], allowed: Sequence[Host], conditions: Conditions
+) -> tuple[list[Going], list[Staying]]:
+    """A host for every machine that can move, GPU shapes first, and the machines that stay.
+
+    Parameters
+    ----------
+    leaving
+        Machines that leave; none of their hosts is taken as a target.
+    allowed
+        Hosts they may go to.
+    """
+    staying: list[Staying] = []
+    able: dict[str, tuple[Placed, bool]] = {}
+    for placed in leaving:
+        cold, why = movable(placed, conditions)
+        if why is not None:
+            staying.append(Staying(placed, why, "shut it down, and give it a device of another host"))
+        else:
+            able[placed.vm.id] = (placed, cold)
+    sources = {placed.host.path for placed, _ in able.values()}
+    rooms = [placement.rooms[host.path] for host in allowed if host.path not in sources]
+    if not rooms:
+        none = "there is no other host it may go to"
+        staying += [Staying(placed, none, "add a host") for placed, _ in able.values()]
+        return [], staying
+    search = _Search(rooms, {name: placed for name, (placed, _) in able.items()}, conditions)
+    guests: list[Guest] = []
+    for name, (placed, _) in able.items():
+        memory = memory_of(placed.vm)
+        if all(memory > room.memory for room in rooms):
+            staying.append(Staying(placed, "no host has the memory left", "add memory or a host"))
+            continue
+        # The name of a shape decides the turn: those that take most of their GPUs first. Every machine asks, so that
+        # CPUs and rules count too.
+        taken = sum(device.memory_share for device in placed.devices if device.gpu is not None)
+        shape = f"{1 / (1 + taken):.6f} {shape_of(placed.vm)}"
+        guests.append(Guest(name, placed.host.path, memory, placed.vm.vcpus, shape))
+    free = [Room(room.host.path, room.memory, _whole(room.cpus)) for room in rooms]
+    found = evacuation_targets(guests, free, search.fits)
+    going: list[Going] = []
+    for name, host in found.host_of.items():
+        placed, cold = able[name]
+        going.append(Going(placed, search.settle(host, name), pick_release(placed, conditions), cold))
+    for name in found.homeless:
+        placed, _ = able[name]
+        staying.append(Staying(placed, search.reason(name), "free such a place first, or shut it down"))
+    return going, staying
+
+
+def _whole(cpus: float) -> int:
+    return int(cpus) if cpus != float("inf") else 2**30
+
+
+def movable(placed: Placed, conditions: Conditions) -> tuple[bool, str | None]:
+    """Whether a machine must be shut down to move, and why it cannot move at all."""
+    vm, kvm = placed.vm, pick_release(placed, conditions) == KVM
+    for device in vm.devices:
+        named = device.part or device.kind
+        if device.kind == "passthrough":
+            if kvm and (device.memory_used is not None or conditions.kvm.device_state > 0):
+                continue
+            how = "its driver tells no device state to move" if kvm else "DirectPath I/O ties it to this device"
+            return False, f"{named} is passed through: {how}"
+        if device.kind == "sriov" or (device.kind == "dynamic_directpath" and not kvm):
+            if conditions.cold:
+                return True, None
+            return False, f"{named} ({device.kind.replace('_', ' ')}) does not move with a running machine"
+    return False, None
+
+
+class _Search:
+    """Hosts as they fill up while targets are chosen."""
+
+    def __init__(self, rooms: Sequence[HostRoom], leaving: dict[str, Placed], conditions: Conditions) -> None:
+        self.rooms = {room.host.path: room for room in rooms}
+        self.conditions = conditions
+        self.leaving = leaving
+        self.wanted = {name: _unbound(placed) for name, placed in leaving.items()}
+        self.known: dict[tuple[str, tuple[str, ...]], HostRoom] = {(path, ()): r for path, r in self.rooms.items()}
+        self.there: dict[tuple[str, str], Placed] = {}
+        self.refused: dict[str, dict[str, str]] = {}
+
+    def fits(self, host: str, taken: Sequence[Guest], guest: Guest) -> bool:
+        """Whether a host with these machines on it takes one more."""
+        names = tuple(each.name for each in taken)
+        room = self.known[(host, names)]
+        vm = self.wanted[guest.name]
+        release = vsphere(pick_release(self.leaving[guest.name], self.conditions))
+        found = place_on(room, vm, release, by_hand=False)
+        if isinstance(found, Refusal):
+            self.refused.setdefault(guest.name, {})[host] = found.text
+            return False
+        self.known[(host, (*names, guest.name))] = found[0]
+        self.there[(host, guest.name)] = found[1]
+        return True
+
+    def settle(self, host: str, name: str) -> Placed:
+        """The machine on the host it got."""
+        return self.there[(host, name)]
+
+    def reason(self, name: str) -> str:
+        """Why no host takes a machine, from what each said."""
+        told = self.refused.get(name, {})
+        shape = shape_of(self.leaving[name].vm)
+        if not told:
+            return "no host has the memory or the CPUs left"
+        first = next(iter(told.values()))
+        more = f" (and {len(told) - 1} hosts alike)" if len(told) > 1 else ""
+        if shape:
+            return f"no other host has a place for {shape}: {first}{more}"
+        return f"no other host takes it: {first}{more}"
+
+
+def _unbound(placed: Placed) -> VirtualMachine:
+    """The machine with its profiles named in full, so that it only goes to GPUs of the same model."""
+    devices: list[VmDevice] = []
+    for index, device in enumerate(placed.vm.devices):
+        here = next((each for each in placed.devices if each.device == index), None)
+        if device.kind not in _VIRTUAL or here is None or here.group is not None:
+            devices.append(device)
+            continue
+        devices.append(with_changes(device, part=None, placement=None, profile=here.shown))
+    return with_changes(placed.vm, host=None, devices=tuple(devices)) if gpu_devices(placed.vm) else placed.vm

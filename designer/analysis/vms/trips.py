@@ -1,0 +1,189 @@
+"""One machine over a given bandwidth: the published models, fed with what it is and what the network gives it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from designer.analysis.vms.demands import dirtying_of, memory_of
+from designer.analysis.vms.rooms import Placed
+from designer.fields import amount
+from designer.formulas.migration import Outcome, Release, Verdict
+from designer.formulas.migration.kvm_bandwidth import (
+    Compression,
+    KvmBandwidth,
+    Monitor,
+    Transport,
+    kvm_bandwidth,
+    pinning_time,
+)
+from designer.formulas.migration.kvm_precopy import kvm_precopy
+from designer.formulas.migration.kvm_vfio_state import VfioPause, VfioState, kvm_vfio_state
+from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migration
+from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad
+from designer.formulas.migration.vmotion_precopy import vmotion_precopy
+from designer.sources import Estimate
+from designer.units import parse_duration
+
+_GENERATIONS = {each.value: each for each in GpuGeneration}
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """One migration as computed.
+
+    Parameters
+    ----------
+    size
+        Bytes it puts on the wire at the planned rate [B].
+    beside
+        Time it takes besides those bytes: set-up, resume, a checkpoint slower than the link [s].
+    stun
+        Pause for virtual GPUs, None without any.
+    limited_by
+        What limits the stun, empty without any.
+    """
+
+    total: Estimate
+    downtime: Estimate
+    stun: Estimate | None
+    transferred: Estimate
+    size: float
+    beside: float
+    arrives: bool
+    verdict: Verdict
+    reason: str
+    limited_by: str
+    slowdown: float
+    time: tuple[float, ...]
+    remaining: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KvmSettings:
+    """How QEMU or another KVM monitor migrates."""
+
+    channels: int = 1
+    monitor: Monitor = Monitor.QEMU
+    transport: Transport = Transport.TCP
+    compression: Compression = Compression.NONE
+    auto_converge: bool = False
+    post_copy: bool = False
+    downtime_limit: float = parse_duration("300 ms")
+    max_bandwidth: float | None = None
+    device_state: float = 0.0
+    multifd_devices: bool = False
+
+
+def framebuffers(placed: Placed) -> list[VgpuLoad]:
+    """Frame buffer in use of each virtual GPU; all of it where the drawing does not say less."""
+    found: list[VgpuLoad] = []
+    for device in placed.devices:
+        if device.kind not in ("vgpu", "mig_vgpu", "device_group"):
+            continue
+        used = placed.vm.devices[device.device].memory_used
+        found.append(
+            VgpuLoad(min(device.framebuffer, amount(used, "size")) if used is not None else device.framebuffer)
+        )
+    return found
+
+
+def stun_limit(placed: Placed, release: Release) -> float:
+    """Longest stun allowed [s]; a limit of one machine alone exists since 8.0 U2."""
+    own = placed.vm.stun_limit
+    return amount(own, "duration") if own is not None and release.since(Release.V8_0_U2) else STUN_LIMIT.value
+
+
+def generation_of(placed: Placed) -> GpuGeneration | None:
+    """Generation of the GPUs of a machine, None where it is not known."""
+    kinds = {d.gpu.type.architecture for d in placed.devices if d.gpu is not None and d.gpu.type is not None}
+    return _GENERATIONS.get(kinds.pop()) if len(kinds) == 1 else None
+
+
+def vmotion_trip(placed: Placed, rate: float, checkpoint: float, release: Release, dirty_rate: float | None) -> Trip:
+    """A vMotion at `rate` [B/s], with `checkpoint` for vGPU memory [B/s]; `dirty_rate` replaces the machine's own.
+
+    Raises
+    ------
+    AnalysisError
+        If a number is out of range.
+    """
+    dirtying = dirtying_of(placed.vm)
+    dirty = dirtying.rate if dirty_rate is None else dirty_rate
+    memory = memory_of(placed.vm)
+    loads = framebuffers(placed)
+    if not loads:
+        return _of_outcome(vmotion_precopy(memory, rate, dirty, working_set=dirtying.working_set), rate)
+    done = vgpu_migration(
+        loads, memory, rate, rate, dirty, working_set=dirtying.working_set, checkpoint_bandwidth=checkpoint,
+        release=release, generation=generation_of(placed), limit=stun_limit(placed, release),
+    )  # fmt: skip
+    return _of_vgpu(done, rate)
+
+
+def _of_vgpu(done: VgpuMigration, rate: float) -> Trip:
+    size = done.transferred.value if done.memory.converged else 0.0
+    return Trip(
+        done.total_time, done.downtime, done.vgpu.stun, done.transferred, size,
+        max(0.0, done.total_time.value - size / rate) if math.isfinite(done.total_time.value) else 0.0,
+        done.arrives, done.memory.verdict, done.reason, done.vgpu.limited_by, done.memory.slowdown.value,
+        done.time, done.remaining,
+    )  # fmt: skip
+
+
+def _of_outcome(done: Outcome, rate: float) -> Trip:
+    size = done.transferred.value if done.converged else 0.0
+    beside = max(0.0, done.total_time.value - size / rate) if done.converged else 0.0
+    return Trip(
+        done.total_time, done.downtime, None, done.transferred, size, beside, done.converged, done.verdict,
+        done.reason, "", done.slowdown.value, done.time, done.remaining,
+    )  # fmt: skip
+
+
+def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = None) -> KvmBandwidth:
+    """What one KVM migration puts on the wire and moves of the guest [B/s]."""
+    return kvm_bandwidth(
+        line_rate, routed_bandwidth=routed, channels=settings.channels, monitor=settings.monitor,
+        transport=settings.transport, compression=settings.compression, max_bandwidth=settings.max_bandwidth,
+    )  # fmt: skip
+
+
+def kvm_trip(placed: Placed, rate: float, line_rate: float, settings: KvmSettings, dirty_rate: float | None) -> Trip:
+    """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
+
+    Raises
+    ------
+    AnalysisError
+        If a number is out of range.
+    """
+    moved = kvm_rate(settings, line_rate, rate)
+    dirtying = dirtying_of(placed.vm)
+    pause = device_pause(placed, moved.wire.value, settings)
+    memory = memory_of(placed.vm)
+    pinned = {"setup_time": pinning_time(memory)} if settings.transport is Transport.RDMA_PINNED else {}
+    done = kvm_precopy(
+        memory, moved.guest.value, dirtying.rate if dirty_rate is None else dirty_rate,
+        working_set=dirtying.working_set, wire_bandwidth=moved.wire.value, scan_bandwidth=moved.scan,
+        downtime_limit=settings.downtime_limit, auto_converge=settings.auto_converge, post_copy=settings.post_copy,
+        vfio_downtime=pause.pause.value if pause is not None else 0.0, **pinned,
+    )  # fmt: skip
+    trip = _of_outcome(done, moved.wire.value)
+    return Trip(
+        trip.total, trip.downtime, pause.pause if pause is not None else None, trip.transferred, trip.size,
+        trip.beside, trip.arrives, trip.verdict, trip.reason, moved.limited_by, trip.slowdown, trip.time,
+        trip.remaining,
+    )  # fmt: skip
+
+
+def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPause | None:
+    """Pause for the state of assigned devices, None without any."""
+    states: list[VfioState] = []
+    for device in placed.devices:
+        if device.kind in ("sriov", "dpu"):
+            continue
+        used = placed.vm.devices[device.device].memory_used
+        size = amount(used, "size") if used is not None else settings.device_state or device.framebuffer
+        states.append(VfioState(size))
+    if not states:
+        return None
+    return kvm_vfio_state(states, rate, channels=settings.channels, multifd_transfer=settings.multifd_devices)

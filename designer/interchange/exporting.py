@@ -1,0 +1,59 @@
+"""The door for writing designs in other formats, and in their own to another place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from designer.design.document import Design
+from designer.errors import ExchangeError
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.native.envelope import SUFFIX
+from designer.interchange.native.writer import save
+from designer.registry import discover
+
+__all__ = ["ExportOptions", "Exporter", "exporters", "format_of", "write_design"]
+
+
+def _write_native(design: Design, path: Path, options: ExportOptions) -> None:
+    del options
+    save(design, path)
+
+
+_NATIVE: Final = Exporter("design", SUFFIX, "Design file", _write_native)
+
+
+def exporters() -> Mapping[str, Exporter]:
+    """All formats a design can be written in, by name."""
+    return {**discover("designer.interchange.exporters", "EXPORTER", Exporter), _NATIVE.name: _NATIVE}
+
+
+def format_of(path: str | os.PathLike[str]) -> str | None:
+    """Name of the format that a file of this name has; None if none fits."""
+    name = Path(path).name.lower()
+    fitting = [e.name for e in exporters().values() if name.endswith(e.suffix)]
+    return fitting[0] if fitting else None
+
+
+def write_design(
+    design: Design, format: str | None, path: str | os.PathLike[str], options: ExportOptions | None = None
+) -> None:
+    """Write a design in a format; where none is named, the file's name decides.
+
+    Raises
+    ------
+    ExchangeError
+        If there is no such format, it cannot show the design, or the file cannot be written.
+    """
+    name = format if format is not None else format_of(path)
+    exporter = exporters().get(name) if name is not None else None
+    if exporter is None:
+        known = ", ".join(exporters())
+        raise ExchangeError(
+            f"there is no format {name!r} to write" if name else "the file's name does not tell its format",
+            file=os.fspath(path),
+            remedy=f"use one of {known}",
+        )
+    exporter.write(design, Path(path), options or ExportOptions())

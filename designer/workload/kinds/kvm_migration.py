@@ -1,0 +1,54 @@
+"""KVM migration: pre-copy with channels, compression, auto-converge, post-copy and VFIO device state."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
+from designer.workload.operations import KvmMigration
+
+
+def lower(settings: Mapping[str, Any]) -> KvmMigration:
+    """One move of some guests."""
+    return KvmMigration(
+        vms=listed(settings["vms"]),
+        target=settings["to"],
+        channels=settings["channels"],
+        monitor=settings["monitor"],
+        transport=settings["transport"],
+        compression=settings["compression"],
+        auto_converge=settings["auto_converge"],
+        post_copy=settings["post_copy"],
+        downtime_limit=settings["downtime_limit"],
+        max_bandwidth=settings["max_bandwidth"],
+        device_state=settings["device_state"],
+        multifd_devices=settings["multifd_devices"],
+        dirty_rate=rate_or_none(settings["dirty_rate"], "dirty_rate"),
+        at_once=settings["at_once"],
+        background=listed(settings["background"]),
+    )
+
+
+WORKLOAD = WorkloadKind(
+    name="kvm_migration",
+    title="KVM migration",
+    reports="migration",
+    lower=lower,
+    help="Live migration of KVM guests over the drawn network; not converging is an answer.",
+    settings=(
+        Setting("vms", "Virtual machines", "text", help="ids of machines of the design, separated by commas"),
+        Setting("to", "To", "text", "", help="hosts they may go to; empty for any other"),
+        Setting("channels", "Channels", "count", 1, help="connections; more than one is multifd"),
+        Setting("monitor", "Monitor", "choice", "qemu", choices=("qemu", "cloud-hypervisor")),
+        Setting("transport", "Transport", "choice", "tcp", choices=("tcp", "rdma", "rdma, all memory pinned")),
+        Setting("compression", "Compression", "choice", "none", choices=("none", "zlib", "zstd", "qatzip")),
+        Setting("auto_converge", "Auto-converge", "flag", False),
+        Setting("post_copy", "Post-copy", "flag", False),
+        Setting("downtime_limit", "Longest pause aimed at", "duration", "300 ms"),
+        Setting("max_bandwidth", "Configured ceiling", "rate", "0 B/s", help="0 B/s for none"),
+        Setting("device_state", "State of an assigned device", "size", "0 B", help="0 B if they cannot move"),
+        Setting("multifd_devices", "Device state over all channels", "flag", False),
+        Setting("dirty_rate", "Dirty rate", "text", "", help="replaces what the machines say, for example 500 MB/s"),
+        Setting("at_once", "At the same time per host", "count", 0, help="0 for two"),
+        Setting("background", "Running beside", "text", "", help="ids of other workloads, separated by commas"),
+    ),
+)

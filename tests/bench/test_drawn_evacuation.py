@@ -1,0 +1,41 @@
+"""Speed of evacuations on drawn clusters; run with ``--benchmark-only``."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from designer.analysis.network import build_network
+from designer.analysis.results import WorkloadResult
+from designer.analysis.study import run_workload
+from designer.design.document import Design, WorkloadSpec
+from tests.unit.analysis.vms.machines import plain_cluster, rows
+
+HOSTS, VMS = 64, 8
+
+
+def fresh(design: Design) -> Design:
+    """An equal design nobody has asked yet, as after an edit."""
+    return design.model_copy()
+
+
+def emptied(design: Design, hosts: str) -> WorkloadResult:
+    spec = WorkloadSpec(id="e", kind="evacuation", settings={"hosts": hosts})
+    return run_workload(build_network(fresh(design)), spec, curves=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "moves"), [("hosts[0]/server", VMS), ("hosts[0-7]/server", 8 * VMS)]
+)
+def test_hosts_of_a_cluster_of_512_machines_are_emptied_within_a_second(benchmark, hosts: str, moves: int) -> None:
+    design = plain_cluster(HOSTS, VMS)
+    result = benchmark.pedantic(emptied, (design, hosts), rounds=3, warmup_rounds=1)
+    assert len(rows(result)) == moves
+    assert all(row["to"] for row in rows(result).values())
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        emptied(design, hosts)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 1.0

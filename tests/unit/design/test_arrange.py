@@ -1,0 +1,186 @@
+"""Automatic layout puts things where people look for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from designer.design.address import Ref
+from designer.design.arrange import arrange
+from designer.design.document import Block, Design, Group, Link, Part, Wiring
+from designer.design.edits.arrange import Arrange
+from designer.design.geometry import Geometry, lay_out
+from designer.errors import DocumentError
+from tests.designs import one_server, one_unit, switch_block
+
+Boxes = dict[str, np.ndarray]
+
+
+def _boxes(geometry: Geometry) -> Boxes:
+    return {ref.id: geometry.rect[i] for i, ref in enumerate(geometry.refs)}
+
+
+def _middle(box: np.ndarray) -> np.ndarray:
+    return box[:2] + box[2:] / 2
+
+
+@pytest.fixture(scope="module")
+def server() -> Boxes:
+    return _boxes(lay_out(one_server()))
+
+
+def test_sockets_stand_on_top_from_left_to_right_with_memory_on_the_outer_side(server: Boxes) -> None:
+    assert server["cpu0"][1] == server["cpu1"][1]
+    assert server["memory0"][0] < server["cpu0"][0] < server["cpu1"][0] < server["memory1"][0]
+    others = [b[1] for k, b in server.items() if k not in ("server", "cpu0", "cpu1", "memory0", "memory1")]
+    assert min(others) > server["cpu0"][1] + server["cpu0"][3]
+
+
+def test_switches_hang_below_their_socket_and_devices_below_their_switch(server: Boxes) -> None:
+    for g in range(8):
+        switch, gpu, nic = server[f"psw{g}"], server[f"gpu{g}"], server[f"nic{g}"]
+        assert server[f"cpu{g // 4}"][1] < switch[1] < nic[1] < gpu[1]
+        away = [abs(_middle(nic)[0] - _middle(server[f"psw{k}"])[0]) for k in range(8)]
+        assert int(np.argmin(away)) == g
+
+
+def test_accelerators_stand_in_one_row_by_number_and_their_switches_below(server: Boxes) -> None:
+    gpus = [server[f"gpu{g}"] for g in range(8)]
+    assert len({float(b[1]) for b in gpus}) == 1
+    assert [float(b[0]) for b in gpus] == sorted(float(b[0]) for b in gpus)
+    switches = [server[f"nvsw{k}"] for k in range(4)]
+    assert all(b[1] > gpus[0][1] + gpus[0][3] for b in switches)
+    assert [float(b[0]) for b in switches] == sorted(float(b[0]) for b in switches)
+
+
+def test_no_pcie_wire_of_a_server_crosses_another(server: Boxes) -> None:
+    geometry = lay_out(one_server())
+    pcie = geometry.wire_route[geometry.wire_kind == geometry.wire_kinds.index("pcie")]
+    steps = [(w[i], w[i + 1]) for w in pcie for i in range(3) if (w[i] != w[i + 1]).any()]
+    upright = [(a[0], *sorted((a[1], b[1]))) for a, b in steps if a[0] == b[0]]
+    level = [(a[1], *sorted((a[0], b[0]))) for a, b in steps if a[1] == b[1]]
+    crossings = [
+        1 for x, y0, y1 in upright for y, x0, x1 in level if x0 < x - 1e-6 < x1 - 2e-6 and y0 < y - 1e-6 < y1 - 2e-6
+    ]
+    assert not crossings
+
+
+def test_numa_domains_stand_below_their_socket_with_their_memory_beside_them() -> None:
+    parts, links = [Part(id="cpu0", kind="cpu")], []
+    for n in range(4):
+        parts += [Part(id=f"{k}{n}", kind=k) for k in ("numa", "memory", "gpu")]
+        links += [
+            Link(id=f"d{n}", a="cpu0", b=f"numa{n}", kind="infinity_fabric"),
+            Link(id=f"m{n}", a=f"numa{n}", b=f"memory{n}", kind="memory_bus"),
+            Link(id=f"p{n}", a=f"numa{n}", b=f"gpu{n}", kind="pcie"),
+        ]
+    boxes = _boxes(lay_out(Design.model_validate({"name": "d", "parts": parts, "links": links})))
+    for n in range(4):
+        numa, memory = boxes[f"numa{n}"], boxes[f"memory{n}"]
+        assert numa[1] > boxes["cpu0"][1]
+        assert abs(_middle(numa)[1] - _middle(memory)[1]) < 1
+        assert 0 < memory[0] - numa[0] - numa[2] < 80
+    assert len({float(boxes[f"gpu{n}"][1]) for n in range(4)}) == 1
+
+
+def test_accelerators_without_a_host_still_stand_in_a_row() -> None:
+    parts = [Part(id=f"gpu{n}", kind="gpu") for n in range(11)]
+    boxes = _boxes(lay_out(Design.model_validate({"name": "d", "parts": parts})))
+    xs = [float(boxes[f"gpu{n}"][0]) for n in range(11)]
+    assert xs == sorted(xs)
+
+
+def test_a_network_has_servers_below_leaves_below_spines() -> None:
+    boxes = _boxes(lay_out(one_unit(), frozenset()))
+    assert boxes["spines"][1] + boxes["spines"][3] < boxes["leaves"][1]
+    assert boxes["leaves"][1] + boxes["leaves"][3] < boxes["servers"][1]
+
+
+def _flat_network() -> Design:
+    parts = [Part(id=f"server{n}", kind="server") for n in range(6)]
+    parts += [Part(id=f"leaf{n}", kind="switch") for n in range(3)] + [Part(id="spine0", kind="switch")]
+    parts += [Part(id="store", kind="storage")]
+    links = [Link(id=f"s{n}", a=f"server{5 - n}", b=f"leaf{n // 2}", kind="ethernet") for n in range(6)]
+    links += [Link(id=f"u{n}", a=f"leaf{n}", b="spine0", kind="ethernet") for n in range(3)]
+    links += [Link(id="st", a="store", b="leaf0", kind="ethernet")]
+    return Design.model_validate({"name": "d", "parts": parts, "links": links})
+
+
+def test_tiers_are_ordered_so_that_links_do_not_cross() -> None:
+    boxes = _boxes(lay_out(_flat_network()))
+    leaves = sorted(("leaf0", "leaf1", "leaf2"), key=lambda i: boxes[i][0])
+    assert leaves == ["leaf2", "leaf1", "leaf0"]
+    assert boxes["spine0"][1] < boxes["leaf0"][1] < boxes["server0"][1]
+
+
+def test_storage_stands_at_the_side() -> None:
+    boxes = _boxes(lay_out(_flat_network()))
+    right = max(boxes[f"server{n}"][0] + boxes[f"server{n}"][2] for n in range(6))
+    assert boxes["store"][0] > right
+    assert boxes["store"][1] >= boxes["leaf0"][1]
+
+
+def test_many_servers_stand_in_a_field_not_in_one_line() -> None:
+    parts = [Part(id=f"server{n}", kind="server") for n in range(64)]
+    geometry = lay_out(Design.model_validate({"name": "d", "parts": parts}))
+    _, _, width, height = geometry.bounds()
+    assert 1 < width / height < 5
+    assert len({float(y) for y in geometry.rect[:, 1]}) > 3
+
+
+def test_accelerator_switches_of_a_rack_stand_below_its_trays() -> None:
+    tray = Block.model_validate({"parts": [Part(id="t", kind="server"), Part(id="g", kind="gpu", parent="t")]})
+    switches = Block.model_validate({"parts": [Part(id="a", kind="nvswitch"), Part(id="b", kind="nvswitch")]})
+    design = Design.model_validate({
+        "name": "d",
+        "groups": [Group(id="chips", replicas=9, content=switches), Group(id="trays", replicas=18, content=tray)],
+        "wirings": [Wiring(id="w", pattern="mesh", a="trays[*]/g", b="chips[*]/*", kind="nvlink")],
+    })  # fmt: skip
+    boxes = _boxes(lay_out(design, frozenset()))
+    assert boxes["chips"][1] > boxes["trays"][1] + boxes["trays"][3]
+
+
+def test_opening_a_group_and_closing_it_brings_everything_back() -> None:
+    design = one_unit()
+    closed = lay_out(design, frozenset())
+    opened = lay_out(design, frozenset({(("servers", None),)}))
+    for box, ref in enumerate(closed.refs):
+        other = opened.box_of((), ref)
+        assert other is not None
+        assert opened.position(other) == closed.position(box)
+
+
+def test_arranging_as_an_edit_places_groups_inside_too() -> None:
+    design = Arrange().apply(one_unit())
+    assert all(g.position is not None for g in design.groups.values())
+    assert all(p.position is not None for p in design.groups["servers"].content.parts.values())
+    assert Arrange(only_missing=True).apply(design) is design
+    assert Arrange().label == "Arrange everything"
+
+
+def test_arranging_one_container_leaves_the_rest_alone() -> None:
+    design = arrange(Design.model_validate({**dict(one_server()), "name": "d"}))
+    extra = {**design.parts, "loose": Part(id="loose", kind="gpu")}
+    design = design.model_copy(update={"parts": extra})
+    shaken = design.parts["gpu0"].model_copy(update={"position": None})
+    done = Arrange(containers=("server",)).apply(design.model_copy(update={"parts": {**extra, "gpu0": shaken}}))
+    assert done.parts["gpu0"].position == design.parts["gpu0"].position
+    assert done.parts["loose"].position is None
+    assert done.parts["server"] is design.parts["server"]
+    with pytest.raises(DocumentError):
+        Arrange(containers=("nobody",)).apply(design)
+
+
+def test_contents_of_closed_containers_are_arranged_for_when_they_are_opened() -> None:
+    design = one_server()
+    closed = design.parts["server"].model_copy(update={"collapsed": True})
+    done = arrange(design.model_copy(update={"parts": {**design.parts, "server": closed}}))
+    assert all(p.position is not None for p in done.parts.values())
+
+
+def test_a_member_of_its_own_is_arranged_as_well() -> None:
+    design = one_unit()
+    group = design.groups["leaves"].model_copy(update={"exceptions": {2: switch_block()}})
+    done = arrange(design.model_copy(update={"groups": {**design.groups, "leaves": group}}))
+    assert done.groups["leaves"].exceptions[2].parts["switch"].position is not None
+    assert lay_out(done, frozenset({(("leaves", 2),)})).box_of((("leaves", 2),), Ref("parts", "switch")) is not None
