@@ -12,9 +12,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from designer.cli.main import COMMANDS, run
 
     first = given[0] if given else ""
-    if not given or first == "gui" or (not first.startswith("-") and first not in COMMANDS):
-        return _window(given[1:] if first == "gui" else given)
-    return run(given)
+    if first.startswith("-") or first in COMMANDS:
+        return run(given)
+    if given and first != "gui" and not _is_design(first):
+        from designer.cli.main import fail
+
+        return fail(f"there is no command, file or template {first!r} — see designer --help")
+    return _window(given[1:] if first == "gui" else given)
+
+
+def _is_design(name: str) -> bool:
+    """Whether `name` is a file or a template."""
+    from pathlib import Path
+
+    from designer.errors import FormatError
+    from designer.interchange.templates import find_template
+
+    try:
+        return Path(name).exists() or find_template(name).exists()
+    except (FormatError, OSError, ValueError):
+        return False
 
 
 def _window(files: list[str]) -> int:
@@ -26,7 +43,7 @@ def _window(files: list[str]) -> int:
     try:
         from designer.gui.app import run as open_window
     except ImportError as error:
-        if (error.name or "").split(".")[0] in ("PySide6", "pyqtgraph", "shiboken6"):
+        if (error.name or "").split(".")[0] in ("PySide6", "pyqtgraph", "shiboken6") or error.name == "designer.gui":
             return fail(
                 "the window needs PySide6 and pyqtgraph: install designer with the extra [gui], or see designer --help"
             )

@@ -100,7 +100,10 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
     island = network.island[ranks]
     order = list(dict.fromkeys(island.tolist()))
-    members = {i: ranks[island == i] for i in order}
+    by_island = ranks[np.argsort(island, kind="stable")]
+    numbers, sizes = np.unique(island, return_counts=True)
+    pieces = dict(zip(numbers.tolist(), np.split(by_island, np.cumsum(sizes)[:-1]), strict=True))
+    members = {i: pieces[i] for i in order}
     inside_legs: list[tuple[int, int, float]] = []
     kinds: set[PathClass | None] = set()
     mixed = False
@@ -182,13 +185,12 @@ def _situation(
         domain = network.domain[between.routes.channel >> 1]
         nic_path = _placed(achieved.placement(between.routes, len(between.legs)).max())
         host = _host_rate(network, between)
-        kinds = {network.net.link(int(c) >> 1).kind for c in between.routes.channel[domain == NETWORK]}
-        kind = NetworkKind.INFINIBAND if kinds == {"infiniband"} else NetworkKind.ROCE
+        kind = _network_kind(network, between.routes.channel[domain == NETWORK] >> 1)
         ends = network.net.link_a, network.net.link_b
         links = between.routes.channel[domain == NETWORK] >> 1
         attach = network.has(Capability.ATTACH)
-        used = {int(e) for side in ends for e in side[links] if attach[e]}
-        nics = max(1, round(len(used) / len(members)))
+        used = np.unique(np.concatenate([side[links] for side in ends]))
+        nics = max(1, round(int(attach[used].sum()) / len(members)))
     first = network.net.part(int(next(iter(members.values()))[0]))
     direct = pair = 0.0
     if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
@@ -213,6 +215,14 @@ def _situation(
         network=kind,
         switch_hops=_switch_hops(network, between),
     )
+
+
+def _network_kind(network: Network, links: Int) -> NetworkKind:
+    """What the servers talk over; links whose attribute ``technology`` says EFA are that, whatever their kind."""
+    definitions = [network.net.link_defs[d] for d in np.unique(network.net.link_def[links]).tolist()]
+    if any(d.attributes.get("technology", "").upper() == "EFA" for d in definitions):
+        return NetworkKind.EFA
+    return NetworkKind.INFINIBAND if all(d.kind == "infiniband" for d in definitions) else NetworkKind.ROCE
 
 
 def _together(network: Network, inside: Activity, between: Activity) -> tuple[float, float]:
@@ -265,7 +275,8 @@ def _reduces(network: Network, inside: Activity | None) -> bool:
     net = network.net
     links = np.unique(inside.routes.channel >> 1)
     ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
-    definitions = {int(net.part_def[e]) for e in ends if Capability.SWITCH in network.kind(int(e)).capabilities}
+    passed = np.unique(net.part_def[ends]).tolist()
+    definitions = [d for d in passed if Capability.SWITCH in network.kinds[d].capabilities]
     answers: list[bool] = []
     for d in definitions:
         part = net.part_defs[d]

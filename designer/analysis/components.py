@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 Int = npt.NDArray[np.int64]
 
-#: up to this many links plain Python is quicker than loading the sparse graph library
+#: up to this many links labels are quicker than loading the sparse graph library
 SMALL_LIMIT: Final = 16_000
 
 
@@ -25,18 +25,20 @@ def connected(n: int, a: Int, b: Int) -> tuple[int, Int]:
         ones = np.ones(len(a), dtype=np.int8)
         count, label = connected_components(csr_array((ones, (a, b)), shape=(n, n)), directed=False)
         return int(count), label.astype(np.int64)
-    leader = list(range(n))
+    return _by_labels(n, a, b)
 
-    def lead(vertex: int) -> int:
-        while leader[vertex] != vertex:
-            leader[vertex] = leader[leader[vertex]]
-            vertex = leader[vertex]
-        return vertex
 
-    for one, other in zip(a.tolist(), b.tolist(), strict=True):
-        low, high = lead(one), lead(other)
-        if low != high:
-            leader[max(low, high)] = min(low, high)
-    roots = np.array([lead(v) for v in range(n)], dtype=np.int64)
-    firsts, label = np.unique(roots, return_inverse=True)
+def _by_labels(n: int, a: Int, b: Int) -> tuple[int, Int]:
+    """Every vertex takes the lowest number it hears of, until nothing changes."""
+    label = np.arange(n)
+    while True:
+        one, other = label[a], label[b]
+        low = np.minimum(one, other)
+        if np.array_equal(one, other):
+            break
+        np.minimum.at(label, one, low)
+        np.minimum.at(label, other, low)
+        while not np.array_equal(jumped := label[label], label):
+            label = jumped
+    firsts, label = np.unique(label, return_inverse=True)
     return len(firsts), label.astype(np.int64)

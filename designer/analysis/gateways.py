@@ -153,16 +153,31 @@ def cross(
 ) -> tuple[Crossing, ...]:  # fmt: skip
     """Doors for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
     there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
-    leave = _preferred(source, at, [(g, f & there) for g, f in exits if f & there], rules, rail_affinity)
+    leave = _preferred(source, at, tuple((g, f & there) for g, f in exits if f & there), rules, rail_affinity)
     found: list[Crossing] = []
     for door, fabrics, share in leave:
-        enter = _preferred(target, to, [(g, f & fabrics) for g, f in entries if f & fabrics], rules, rail_affinity)
+        common = tuple((g, f & fabrics) for g, f in entries if f & fabrics)
+        enter = _preferred(target, to, common, rules, rail_affinity)
         found += [(door, other, share * part) for other, _, part in enter]
     return tuple(found)
 
 
+_Doors = tuple[tuple[int, frozenset[int]], ...]
+
+
 def _preferred(
-    graph: LocalGraph, at: int, doors: list[tuple[int, frozenset[int]]], rules: Rules, rail_affinity: bool
+    graph: LocalGraph, at: int, doors: _Doors, rules: Rules, rail_affinity: bool
+) -> tuple[tuple[int, frozenset[int], float], ...]:
+    """What `_choose` says, remembered."""
+    key = ("doors", at, doors, rules, rail_affinity)
+    known = graph.routes.get(key)
+    if not isinstance(known, tuple):
+        known = graph.routes[key] = tuple(_choose(graph, at, doors, rules, rail_affinity))
+    return known
+
+
+def _choose(
+    graph: LocalGraph, at: int, doors: _Doors, rules: Rules, rail_affinity: bool
 ) -> list[tuple[int, frozenset[int], float]]:
     """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else.
 
@@ -170,7 +185,7 @@ def _preferred(
     """
     if Capability.ACCELERATE in graph.kinds[at].capabilities:
         ranks = [_rank(graph.roles[g]) for g, _ in doors]
-        doors = [d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks)]
+        doors = tuple(d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks))
     near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
     reach = dict(doors)
     if not near:

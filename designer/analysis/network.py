@@ -41,15 +41,14 @@ _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
 
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
-    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], share of payload."""
+    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], latency [s]."""
 
     domain: int
     shared: bool
     rate: float
     status: Status
-    achievable: float
-    achievable_low: float
-    achievable_high: float
+    latency: float
+    latency_source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,6 @@ class Network:
     domain: Int
     count: Int
     rate: Float
-    achievable: Float
     first_resource: Int
     cables: Int
     full: Bool
@@ -168,11 +166,9 @@ def _facts(design: Design, net: Netlist, definition: Link | Wiring, memory: Part
         if given and quantity:
             rate, status = given, quantity.status
     if kind is None:
-        return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 1.0, 1.0, 1.0)
-    good = kind.achievable
-    return LinkFacts(
-        _DOMAIN_CODE[kind.domain], kind.duplex is Duplex.SHARED, rate, status, good.value, good.low, good.high
-    )
+        return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 0.0, "")
+    shared = kind.duplex is Duplex.SHARED
+    return LinkFacts(_DOMAIN_CODE[kind.domain], shared, rate, status, kind.latency.value, kind.latency.source)
 
 
 def _memory_ends(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
@@ -252,7 +248,6 @@ def _build(design: Design) -> Network:
         domain=domain,
         count=count,
         rate=rate,
-        achievable=np.array([f.achievable for f in facts], dtype=np.float64)[take],
         first_resource=first,
         cables=cables,
         full=full,

@@ -261,11 +261,17 @@ def _arrive(fabric: Fabric, legs: Legs, row: Int, switch: Int, part: Float, foun
 def _targets(fabric: Fabric, gateways: Int) -> tuple[list[tuple[int, ...]], Int]:
     """Distinct sets of switches the gateways are cabled to, and the set of each gateway."""
     unique, which = np.unique(gateways, return_inverse=True)
-    low, high = fabric.uplink_start[unique].tolist(), fabric.uplink_start[unique + 1].tolist()
-    switches = fabric.to_switch.tolist()
-    sets: dict[tuple[int, ...], int] = {}
-    of = [sets.setdefault(tuple(sorted(set(switches[a:b]))), len(sets)) for a, b in zip(low, high, strict=True)]
-    return list(sets), np.array(of, dtype=np.int64)[which]
+    low = fabric.uplink_start[unique]
+    fan = fabric.uplink_start[unique + 1] - low
+    of = np.zeros(len(unique), dtype=np.int64)
+    sets: list[tuple[int, ...]] = []
+    for width in np.unique(fan).tolist():
+        rows = np.flatnonzero(fan == width)
+        switches = fabric.to_switch[low[rows][:, None] + np.arange(width)]
+        alike, number = np.unique(switches, axis=0, return_inverse=True)
+        of[rows] = len(sets) + number.ravel()
+        sets += [tuple(row) for row in alike.tolist()]
+    return sets, of[which]
 
 
 def _uplinks(fabric: Fabric, gateways: Int) -> tuple[Int, Int]:

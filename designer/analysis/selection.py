@@ -215,14 +215,12 @@ def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, al
     """For owners with offers in their own island: rows that look alike, and the partners of each row."""
     found: list[tuple[Int, Int]] = []
     pattern: dict[tuple[int, int, bytes], list[int]] = {}
-    for row in rows.tolist():
-        island = int(network.island[owners[row]])
-        key = (
-            int(islands.class_of[island]),
-            int(islands.local[owners[row]]),
-            allowed[islands.members(island)].tobytes(),
-        )
-        pattern.setdefault(key, []).append(row)
+    own = owners[rows]
+    home = network.island[own]
+    masks = {i: allowed[islands.members(i)].tobytes() for i in np.unique(home).tolist()}
+    columns = (rows.tolist(), islands.class_of[home].tolist(), islands.local[own].tolist(), home.tolist())
+    for row, cls, at, island in zip(*columns, strict=True):
+        pattern.setdefault((cls, at, masks[island]), []).append(row)
     for (cls, at, mask), alike in pattern.items():
         offered = [place for place in np.flatnonzero(np.frombuffer(mask, dtype=bool)).tolist() if place != at]
         local = np.array(nearest_places(islands.classes[cls], at, offered), dtype=np.int64)

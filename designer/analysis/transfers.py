@@ -44,6 +44,7 @@ class TransferAnswer:
     Parameters
     ----------
     rate, low, high : (n_flows,) [B/s]; 0 for flows without a way
+    latency : (n_flows,) of the links on the way [s]
     binding, next
         What limits the slowest flows, and what would next.
     sources
@@ -54,6 +55,7 @@ class TransferAnswer:
     rate: Float
     low: Float
     high: Float
+    latency: Float
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
     flows: Sequence[Flow]
@@ -211,8 +213,10 @@ class _Evaluation:
         """What one client can get from a storage system through its mount, one limit per server and system."""
         network, net = self.network, self.network.net
         per_definition: dict[tuple[str, int], float] = {}
+        stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
         for name in ("client_read_bandwidth", "client_write_bandwidth"):
-            for d, part in enumerate(net.part_defs):
+            for d in stores:
+                part = net.part_defs[d]
                 quantity = network.design.quantity(part, name)
                 value = value_of(part.kind, name, quantity) if quantity else None
                 if value:
@@ -267,8 +271,8 @@ class _Evaluation:
             asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
             described = (asked,)
         return TransferAnswer(
-            self.traffic, rate, lows, highs, described, then, Rows(lambda: self._listed(rate, lows, highs, bound)),
-            self._loads(rate), sources, tuple(findings),
+            self.traffic, rate, lows, highs, self._latency(), described, then,
+            Rows(lambda: self._listed(rate, lows, highs, bound)), self._loads(rate), sources, tuple(findings),
         )  # fmt: skip
 
     def _fraction_of_resource(self) -> dict[int, float]:
@@ -327,6 +331,11 @@ class _Evaluation:
         if spread:
             sources.add("assumed-spread")
         return constant.low / constant.value * (1 - spread), constant.high / constant.value * (1 + spread)
+
+    def _latency(self) -> Float:
+        per_definition = np.array([f.latency for f in self.network.link_facts])
+        per_entry = per_definition[self.network.net.link_def[self.routes.channel >> 1]] * self.routes.share
+        return np.bincount(self.routes.flow, per_entry, self.traffic.n_flows).astype(np.float64)
 
     def _loads(self, rate: Float) -> ChannelLoads:
         routes, network = self.routes, self.network

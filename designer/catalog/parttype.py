@@ -115,10 +115,10 @@ class LinkKind:
 
     Parameters
     ----------
-    achievable
-        Share of the raw capacity that payload reaches on this kind of link, when nothing more exact is known.
     default_rate
         Raw capacity per direction assumed where a drawing or dump does not say, spelled; shown as assumed.
+    latency
+        What one such link adds to the time of the first byte.
     preference
         What a path pays for taking such a link: accelerator links before chip-to-chip before PCIe before sockets.
     """
@@ -127,7 +127,6 @@ class LinkKind:
     title: str
     domain: Domain
     duplex: Duplex
-    achievable: Constant
     default_rate: str
     latency: Constant
     order: int = 100

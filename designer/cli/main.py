@@ -61,6 +61,12 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except (MemoryError, RecursionError):
         return fail("the input is too large or too deep for this machine — use a smaller one")
+    except Exception as error:
+        # A mistake of the program: people get one line, developers ask for the rest.
+        if os.environ.get("DESIGNER_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        return fail(f"a mistake in the program: {what} — report it; with DESIGNER_TRACEBACK=1 it tells where")
 
 
 def fail(text: str) -> int:

@@ -18,7 +18,7 @@ from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.reader import MAX_FILE, Loaded, load, read_bytes, shown
 from designer.resources import templates as templates_folder
 
-_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*\Z")
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,150}\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,9 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
             float(answer.rate[worst]), float(answer.low[worst]), float(answer.high[worst])
         )
     if operation.size > 0 and answer.rate.min() > 0:
-        times = [operation.size / float(r.min()) for r in (answer.rate, answer.high, answer.low)]
-        found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", answer.sources)
+        rates = (answer.rate, answer.high, answer.low)
+        times = [float((answer.latency + operation.size / r).max()) for r in rates]
+        found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", (*answer.sources, "path-latencies"))
     return found
 
 

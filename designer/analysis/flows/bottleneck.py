@@ -62,8 +62,9 @@ class Binding:
 
     def union(self, activities: Iterable[int]) -> IntArray:
         """Resources that bind any of the activities, ascending."""
-        parts = [self.of(activity) for activity in activities]
-        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+        chosen = np.zeros(len(self.ptr) - 1, dtype=bool)
+        chosen[np.fromiter(activities, dtype=np.int64)] = True
+        return np.unique(self.resource[chosen.repeat(np.diff(self.ptr))])
 
     def tied_sets(self, level: FloatArray) -> list[TiedSet]:
         """The distinct binding sets, the one with the slowest activity first; ``level`` is (n_activities,) [B/s].

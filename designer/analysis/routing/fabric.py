@@ -35,6 +35,8 @@ class SwitchGraph:
     to, channel : (n_steps,) neighbour and channel of each step
     cables : (n_steps,) how many cables the channel bundles
     key : (n_steps,) ``switch * n_switches + to``, ascending
+    single
+        Whether no two channels join the same switches.
     """
 
     n_switches: int
@@ -43,6 +45,7 @@ class SwitchGraph:
     channel: Int
     cables: Int
     key: Int
+    single: bool
 
     @staticmethod
     def of(n_switches: int, source: Int, target: Int, channel: Int, cables: Int) -> SwitchGraph:
@@ -50,7 +53,9 @@ class SwitchGraph:
         key = source * n_switches + target
         order = np.argsort(key, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n_switches))])
-        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order], key[order])
+        key = key[order]
+        single = bool((key[1:] != key[:-1]).all())
+        return SwitchGraph(n_switches, start, target[order], channel[order], cables[order], key, single)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,12 +74,16 @@ class Near:
 
     def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
         """Whether each switch is near its target."""
-        word = self.bits[switch, target >> 6]
-        return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
+        return _has(self.bits, switch, target)
 
     def size(self, target: Int) -> Int:
         """How many switches are near each target."""
         return self.start[target + 1] - self.start[target]
+
+
+def _has(bits: Bits, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
+    word = bits[switch, target >> 6]
+    return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +103,8 @@ class Distances:
         if k not in self._near:
             bits = self.levels[k]
             bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
-            target, switch = np.nonzero(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            table = np.ascontiguousarray(np.unpackbits(bytewise, axis=1, bitorder="little").T)
+            target, switch = np.divmod(np.flatnonzero(table.view(np.bool_)), table.shape[1])
             start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[1]))])
             self._near[k] = Near(bits, start, switch.astype(np.int64))
         return self._near[k]
@@ -103,7 +113,7 @@ class Distances:
         """Distance of pairs [steps], −1 where there is no way."""
         found = np.full(len(switch), -1, dtype=np.int64)
         for k in range(len(self.levels)):
-            found[self.near(k).has(switch, target)] = k
+            found[_has(self.levels[k], switch, target)] = k
         return found
 
 
@@ -186,8 +196,7 @@ def _walk(
             continue
         if not len(request):
             break
-        pair = switch * (int(target.max()) + 1) + target
-        _, first, which = np.unique(pair, return_index=True, return_inverse=True)
+        first, which = _alike(graph, switch, target)
         step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
@@ -211,12 +220,25 @@ def _walk(
     return Ways(*_joined(out), *_joined(done))
 
 
+def _alike(graph: SwitchGraph, switch: Int, target: Int) -> tuple[Int, Int]:
+    """First request of each pair of switch and target, and the pair of each request.
+
+    Where there are fewer requests than pairs could be, few are alike, and looking for them costs more than it saves.
+    """
+    span = int(target.max()) + 1
+    if len(switch) < graph.n_switches * span:
+        every = np.arange(len(switch))
+        return every, every
+    _, first, which = np.unique(switch * span + target, return_index=True, return_inverse=True)
+    return first, which
+
+
 def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
     """Steps that lead one closer, and which of the given pairs each belongs to, in the order of the pairs."""
-    steps: list[Int] = []
-    owners: list[Int] = []
+    pieces: list[tuple[Int, Int, Int]] = []
+    fan = np.zeros(len(switch), dtype=np.int64)
     degree = graph.start[switch + 1] - graph.start[switch]
-    for k in np.unique(left):
+    for k in np.flatnonzero(np.bincount(left)):
         rows = np.flatnonzero(left == k)
         near = distances.near(int(k) - 1)
         # Coming down from a core with hundreds of ports, the few switches next to the target are the shorter list.
@@ -224,11 +246,16 @@ def _next_steps(graph: SwitchGraph, distances: Distances, switch: Int, target: I
         for chosen, find in ((rows[~back], _forward), (rows[back], _backward)):
             if len(chosen):
                 step, owner = find(graph, near, switch[chosen], target[chosen])
-                steps.append(step)
-                owners.append(chosen[owner])
-    step, owner = np.concatenate(steps), np.concatenate(owners)
-    order = np.argsort(owner, kind="stable")
-    return step[order], owner[order]
+                fan[chosen] = np.bincount(owner, minlength=len(chosen))
+                pieces.append((chosen, step, owner))
+    owners = np.repeat(np.arange(len(switch)), fan)
+    if len(pieces) == 1:
+        return pieces[0][1], owners
+    head = np.cumsum(fan) - fan
+    steps = np.empty(len(owners), dtype=np.int64)
+    for chosen, step, _ in pieces:
+        steps[_ranges(head[chosen], head[chosen] + fan[chosen])[0]] = step
+    return steps, owners
 
 
 def _forward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple[Int, Int]:
@@ -242,8 +269,11 @@ def _backward(graph: SwitchGraph, near: Near, switch: Int, target: Int) -> tuple
     """Of all switches near each target, the steps that lead there."""
     entry, owner = _ranges(near.start[target], near.start[target + 1])
     wanted = switch[owner] * graph.n_switches + near.switch[entry]
-    low, high = np.searchsorted(graph.key, wanted), np.searchsorted(graph.key, wanted, side="right")
-    step, which = _ranges(low, high)
+    low = np.searchsorted(graph.key, wanted)
+    if graph.single:
+        found = np.flatnonzero(graph.key[np.minimum(low, len(graph.key) - 1)] == wanted)
+        return low[found], owner[found]
+    step, which = _ranges(low, np.searchsorted(graph.key, wanted, side="right"))
     return step, owner[which]
 
 
@@ -257,6 +287,8 @@ def _ranges(low: Int, high: Int) -> tuple[Int, Int]:
 def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Float, seed: int) -> Int:
     """One of the steps of each request's pair, by a hash, each cable equally likely."""
     chance = draw(seed, label, switch)
+    if cables.min() == cables.max():
+        return head[which] + (chance * np.diff(head)[which]).astype(np.int64)
     upto = np.cumsum(cables)
     before = np.concatenate([[0], upto])[head[:-1]]
     return np.searchsorted(upto, before[which] + chance * total[which], side="right").astype(np.int64)
@@ -264,12 +296,14 @@ def _pick(label: Int, switch: Int, which: Int, cables: Int, head: Int, total: Fl
 
 def _merge(request: Int, switch: Int, target: Int, share: Float, left: Int) -> tuple[Int, Int, Int, Float, Int]:
     """Traffic of one request that meets again at a switch becomes one."""
-    order = np.lexsort((switch, request))
-    request, switch, target, share, left = request[order], switch[order], target[order], share[order], left[order]
-    new = np.ones(len(request), dtype=bool)
-    new[1:] = (request[1:] != request[:-1]) | (switch[1:] != switch[:-1])
-    first = np.flatnonzero(new)
-    return request[first], switch[first], target[first], np.add.reduceat(share, first), left[first]
+    if not len(request):
+        return request, switch, target, share, left
+    key = request * (int(switch.max()) + 1) + switch
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    share, kept = np.add.reduceat(share[order], first), order[first]
+    return request[kept], switch[kept], target[kept], share, left[kept]
 
 
 def _joined(pieces: list[tuple[Int, Int, Float]]) -> tuple[Int, Int, Float]:

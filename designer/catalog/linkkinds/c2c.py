@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="Chip-to-chip",
     domain=Domain.HOST,
     duplex=Duplex.FULL,
-    achievable=Constant(0.82, 0.78, 0.86, source="c2c-measured", status=Status.SECONDARY),
     default_rate="225 GB/s",
     latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=40,

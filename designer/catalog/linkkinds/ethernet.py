@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="Ethernet",
     domain=Domain.NETWORK,
     duplex=Duplex.FULL,
-    achievable=Constant(0.9, 0.85, 0.96, source="ethernet-measured", status=Status.SECONDARY),
     default_rate="12.5 GB/s",
     latency=Constant(1e-06, 5e-07, 2.5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=30,

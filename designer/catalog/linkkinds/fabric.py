@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="Storage fabric",
     domain=Domain.NETWORK,
     duplex=Duplex.FULL,
-    achievable=Constant(0.9, 0.8, 0.96, source="fabric-assumed", status=Status.ASSUMED),
     default_rate="12.5 GB/s",
     latency=Constant(2e-06, 1e-06, 5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=32,

@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="InfiniBand",
     domain=Domain.NETWORK,
     duplex=Duplex.FULL,
-    achievable=Constant(0.96, 0.93, 0.98, source="infiniband-measured", status=Status.SECONDARY),
     default_rate="50 GB/s",
     latency=Constant(5e-07, 3e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=31,

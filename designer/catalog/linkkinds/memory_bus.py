@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="Memory bus",
     domain=Domain.HOST,
     duplex=Duplex.SHARED,
-    achievable=Constant(0.78, 0.7, 0.86, source="dram-stream", status=Status.SECONDARY),
     default_rate="204.8 GB/s",
     latency=Constant(1e-07, 8e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=60,

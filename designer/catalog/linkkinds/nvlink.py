@@ -11,7 +11,6 @@ LINK_KIND = LinkKind(
     title="NVLink",
     domain=Domain.ACCELERATOR,
     duplex=Duplex.FULL,
-    achievable=Constant(0.9, 0.84, 0.95, source="nvlink-copy-measured", status=Status.SECONDARY),
     default_rate="25 GB/s",
     latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=20,

@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="PCIe",
     domain=Domain.HOST,
     duplex=Duplex.FULL,
-    achievable=Constant(0.85, 0.78, 0.88, source="pcie-copy-measured", status=Status.SECONDARY),
     default_rate="31.507692 GB/s",
     latency=Constant(1e-06, 5e-07, 1.5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=10,

@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="UPI",
     domain=Domain.HOST,
     duplex=Duplex.FULL,
-    achievable=Constant(0.75, 0.5, 0.9, source="socket-links", status=Status.UNVERIFIED),
     default_rate="20.8 GB/s",
     latency=Constant(1e-07, 6e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=50,

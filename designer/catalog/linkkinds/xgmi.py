@@ -8,7 +8,6 @@ LINK_KIND = LinkKind(
     title="xGMI",
     domain=Domain.ACCELERATOR,
     duplex=Duplex.FULL,
-    achievable=Constant(0.74, 0.7, 0.8, source="xgmi-rccl-plan", status=Status.DERIVED),
     default_rate="50 GB/s",
     latency=Constant(6e-07, 4e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=21,

@@ -53,11 +53,13 @@ SERVER = UNIT.groups["servers"].content
 CASES = {
     "equal": UNIT,
     "a slow uplink": edited(UNIT, "servers", {2: slower(SERVER, "cpu0--psw1", lanes=4)}),
-    "a lost NVLink": edited(UNIT, "servers", {0: without(SERVER, "gpu3--nvsw1"), 5: slower(SERVER, "gpu1--nvsw0", count=1)}),
+    "a lost NVLink": edited(
+        UNIT, "servers", {0: without(SERVER, "gpu3--nvsw1"), 5: slower(SERVER, "gpu1--nvsw0", count=1)}
+    ),
     "hashed": with_changes(UNIT, policy=Policy(ecmp="hash", hash_seed=5)),
     "through memory": with_changes(UNIT, policy=Policy(gpudirect=False)),
     "with access control": with_changes(UNIT, policy=Policy(pcie_acs=True)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -101,11 +103,23 @@ class TestExceptions:
             parts={k: p for k, p in SERVER.parts.items() if k not in gone},
             links={k: v for k, v in SERVER.links.items() if not {v.a, v.b} & gone},
         )
-        design = with_changes(UNIT, groups=replaced(UNIT.groups, [with_changes(UNIT.groups["servers"], exceptions={1: small})]),
-                              wirings={"up": UNIT.wirings["up"], **{
-                                  f"rail{g}": with_changes(UNIT.wirings["rails"], id=f"rail{g}", pattern="mesh",
-                                                           a=f"servers[*]/nic{g}", b=f"leaves[{g}]/switch")
-                                  for g in range(8)}})  # fmt: skip
+        design = with_changes(
+            UNIT,
+            groups=replaced(UNIT.groups, [with_changes(UNIT.groups["servers"], exceptions={1: small})]),
+            wirings={
+                "up": UNIT.wirings["up"],
+                **{
+                    f"rail{g}": with_changes(
+                        UNIT.wirings["rails"],
+                        id=f"rail{g}",
+                        pattern="mesh",
+                        a=f"servers[*]/nic{g}",
+                        b=f"leaves[{g}]/switch",
+                    )
+                    for g in range(8)
+                },
+            },
+        )
         for g in (0, 3, 7):
             assert way(design, f"servers[1]/gpu{g}", f"servers[4]/gpu{g}")[1] == f"servers[1]/psw{g}--nic{g}:ab"
         np.testing.assert_allclose(

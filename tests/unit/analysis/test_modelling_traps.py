@@ -99,13 +99,22 @@ def test_8_in_network_reduction_sends_each_byte_once():
 
 def test_9_gpus_nics_and_memory_are_ends():
     """The shortest way from socket to socket would lead through a GPU's NVLink or a two-homed NIC."""
-    lines = ["cpu0 gpu0: pcie 5x16", "cpu1 gpu1: pcie 5x16", "gpu0 gpu1: nvlink 4* 25 GB/s", "cpu0 nic0: pcie 5x8",
-             "cpu1 nic0: pcie 5x8", "cpu0 mem0: memory_bus 300 GB/s", "cpu1 mem1: memory_bus 300 GB/s"]  # fmt: skip
+    lines = [
+        "cpu0 gpu0: pcie 5x16",
+        "cpu1 gpu1: pcie 5x16",
+        "gpu0 gpu1: nvlink 4* 25 GB/s",
+        "cpu0 nic0: pcie 5x8",
+        "cpu1 nic0: pcie 5x8",
+        "cpu0 mem0: memory_bus 300 GB/s",
+        "cpu1 mem1: memory_bus 300 GB/s",
+    ]
     with pytest.raises(AnalysisError, match="no way"):
         rates(draw(*lines), "mem0", "mem1")
     assert way(draw(*lines, "cpu0 cpu1: upi 30 GB/s"), "mem0", "mem1") == [
-        "cpu0--mem0:ba", "cpu0--cpu1:ab", "cpu1--mem1:ab",
-    ]  # fmt: skip
+        "cpu0--mem0:ba",
+        "cpu0--cpu1:ab",
+        "cpu1--mem1:ab",
+    ]
 
 
 class Test10Spread:
@@ -131,11 +140,25 @@ class Test10Spread:
 
 
 def test_11_next_hops_are_split_not_paths():
-    """leaf0 reaches leaf3 over two spines; the first has one way down, the second two: half and half, not 1/3 and 2/3."""
-    lines = ["cpu0 nic0: pcie 5x16", "cpu0 mem0: memory_bus 900 GB/s", "cpu1 nic1: pcie 5x16",
-             "cpu1 mem1: memory_bus 900 GB/s", "nic0 leaf0: ethernet 400 Gb/s", "nic1 leaf3: ethernet 400 Gb/s"]  # fmt: skip
-    fabric = ["leaf0 spine0", "leaf0 spine1", "spine0 core0", "spine1 core1", "spine1 core2", "core0 leaf3",
-              "core1 leaf3", "core2 leaf3"]  # fmt: skip
+    """Of two spines the first has one way down, the second two: half and half, not 1/3 and 2/3."""
+    lines = [
+        "cpu0 nic0: pcie 5x16",
+        "cpu0 mem0: memory_bus 900 GB/s",
+        "cpu1 nic1: pcie 5x16",
+        "cpu1 mem1: memory_bus 900 GB/s",
+        "nic0 leaf0: ethernet 400 Gb/s",
+        "nic1 leaf3: ethernet 400 Gb/s",
+    ]
+    fabric = [
+        "leaf0 spine0",
+        "leaf0 spine1",
+        "spine0 core0",
+        "spine1 core1",
+        "spine1 core2",
+        "core0 leaf3",
+        "core1 leaf3",
+        "core2 leaf3",
+    ]
     found = shares(draw(*lines, *(f"{pair}: ethernet 400 Gb/s" for pair in fabric)), "mem0", "mem1")
     assert found["leaf0--spine0:ab"] == found["leaf0--spine1:ab"] == 0.5
     assert found["core0--leaf3:ab"] == 0.5
@@ -154,8 +177,14 @@ def test_12_latency_and_bandwidth_are_both_reported():
 
 
 def test_13_the_tied_set_and_what_comes_next():
-    design = draw("cpu0 mem0: memory_bus 900 GB/s", "cpu0 nic0: pcie 5x16", "cpu1 nic1: pcie 5x16",
-                  "cpu1 mem1: memory_bus 900 GB/s", "nic0 sw0: infiniband 200 Gb/s", "nic1 sw0: infiniband 200 Gb/s")  # fmt: skip
+    design = draw(
+        "cpu0 mem0: memory_bus 900 GB/s",
+        "cpu0 nic0: pcie 5x16",
+        "cpu1 nic1: pcie 5x16",
+        "cpu1 mem1: memory_bus 900 GB/s",
+        "nic0 sw0: infiniband 200 Gb/s",
+        "nic1 sw0: infiniband 200 Gb/s",
+    )
     answer = transfer(design, "mem0", "mem1")
     assert {b.id for b in answer.binding} == {"nic0--sw0:ab", "nic1--sw0:ba"}
     assert [b.gain_if_doubled for b in answer.binding] == [1.0, 1.0]
@@ -164,9 +193,15 @@ def test_13_the_tied_set_and_what_comes_next():
 
 
 def test_14_parallel_cables_are_one_bundle_or_single_cables():
-    lines = ["cpu0 mem0: memory_bus 900 GB/s", "cpu0 nic0: pcie 6x16", "cpu1 nic1: pcie 6x16",
-             "cpu1 mem1: memory_bus 900 GB/s", "nic0 leaf0: ethernet 8* 100 Gb/s", "leaf0 leaf1: ethernet 4* 100 Gb/s",
-             "nic1 leaf1: ethernet 8* 100 Gb/s"]  # fmt: skip
+    lines = [
+        "cpu0 mem0: memory_bus 900 GB/s",
+        "cpu0 nic0: pcie 6x16",
+        "cpu1 nic1: pcie 6x16",
+        "cpu1 mem1: memory_bus 900 GB/s",
+        "nic0 leaf0: ethernet 8* 100 Gb/s",
+        "leaf0 leaf1: ethernet 4* 100 Gb/s",
+        "nic1 leaf1: ethernet 8* 100 Gb/s",
+    ]
     bundle = transfer(draw(*lines), "mem0", "mem1").rate[0]
     cable = transfer(draw(*lines, policy=Policy(ecmp="hash")), "mem0", "mem1").rate[0]
     assert bundle == pytest.approx(4 * cable)

@@ -15,7 +15,7 @@ def test_hardware_and_link_sources_are_there() -> None:
     sources = load_sources()
     assert sources["S01"].status is Status.PRIMARY
     assert "NCCL" in sources["S01"].title
-    assert sources["pcie-copy-measured"].title
+    assert sources["path-latencies"].title
     assert sources["assumed"].status is Status.ASSUMED
     assert all(key == source.key for key, source in sources.items())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from designer.catalog.loader import Catalog
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import elaborate
+from designer.design.geometry import lay_out
 from designer.design.legality import usage
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import dumps
@@ -31,10 +31,6 @@ IDS = sorted(path.name.removesuffix(".design.json") for path in resources.templa
 SMALL = [i for i in IDS if SYSTEMS[i].gpus <= 1024]
 #: share of the raw rate that copies from host memory reach: lowest and highest over link kinds and generations
 LOWEST, HIGHEST = 0.72, 0.93
-#: extent of a part, and of a group shown as one card, where the file gives none
-PART, GROUP = (96, 48), (208, 112)
-#: room for the title of a container [px]
-TITLE = 32
 
 
 def path_of(template: str) -> Path:
@@ -275,37 +271,43 @@ def test_every_workload_gives_an_answer(template: str) -> None:
         assert result.binding, result.id
 
 
-def boxes(block: Block) -> dict[str | None, list[tuple[str, int, int, int, int]]]:
-    """The boxes of a block by their container: id, left, top, right, bottom."""
-    found: dict[str | None, list[tuple[str, int, int, int, int]]] = {}
-    for part in block.parts.values():
-        assert part.position is not None, part.id
-        width, height = (part.size.width, part.size.height) if part.size else PART
-        x, y = part.position.x, part.position.y
-        found.setdefault(part.parent, []).append((part.id, x, y, x + width, y + height))
+def addresses(block: Block, within: tuple[tuple[str, int | None], ...] = ()) -> set[tuple[tuple[str, int | None], ...]]:
+    """The addresses of all groups, at any depth, as the picture opens them."""
+    found: set[tuple[tuple[str, int | None], ...]] = set()
     for group in block.groups.values():
-        assert group.position is not None, group.id
-        x, y = group.position.x, group.position.y
-        found.setdefault(group.parent, []).append((group.id, x, y, x + GROUP[0], y + GROUP[1]))
+        here = (*within, (group.id, None))
+        found |= {here} | addresses(group.content, here)
     return found
 
 
+@pytest.mark.parametrize("opened_groups", [False, True])
 @pytest.mark.parametrize("template", IDS)
-def test_nothing_overlaps_and_all_stands_on_the_grid(template: str) -> None:
+def test_nothing_overlaps_and_all_lies_in_its_container(template: str, opened_groups: bool) -> None:
+    design = opened(template)
+    drawn = lay_out(design, frozenset(addresses(design)) if opened_groups else frozenset())
+    left, top = drawn.rect[:, 0], drawn.rect[:, 1]
+    right, bottom = left + drawn.rect[:, 2], top + drawn.rect[:, 3]
+    for container in np.unique(drawn.parent).tolist():
+        inside = np.flatnonzero(drawn.parent == container)
+        a, b = np.triu_indices(len(inside), 1)
+        one, other = inside[a], inside[b]
+        apart = (right[one] <= left[other]) | (right[other] <= left[one])
+        apart |= (bottom[one] <= top[other]) | (bottom[other] <= top[one])
+        assert apart.all(), [(drawn.label[i], drawn.label[j]) for i, j in zip(one[~apart], other[~apart], strict=True)]
+        if container >= 0:
+            assert (left[inside] >= left[container]).all()
+            assert (right[inside] <= right[container]).all()
+            assert (top[inside] >= top[container]).all()
+            assert (bottom[inside] <= bottom[container]).all()
+
+
+@pytest.mark.parametrize("template", IDS)
+def test_every_part_has_its_place_on_the_grid(template: str) -> None:
     for block in blocks(opened(template)):
-        for container, content in boxes(block).items():
-            for one, other in combinations(content, 2):
-                apart = one[3] <= other[1] or other[3] <= one[1] or one[4] <= other[2] or other[4] <= one[2]
-                assert apart, (one, other)
-            for box in content:
-                assert all(value % 8 == 0 for value in box[1:]), box
-            if container is not None:
-                size = block.parts[container].size
-                assert size is not None
-                assert min(box[1] for box in content) >= 16
-                assert min(box[2] for box in content) >= TITLE
-                assert max(box[3] for box in content) <= size.width - 16
-                assert max(box[4] for box in content) <= size.height - 16
+        for thing in (*block.parts.values(), *block.groups.values()):
+            assert thing.position is not None, thing.id
+            assert thing.position.x % 8 == 0, thing.id
+            assert thing.position.y % 8 == 0, thing.id
 
 
 @pytest.mark.parametrize("name", sorted(ARTICLES))

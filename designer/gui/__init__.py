@@ -1,0 +1,1 @@
+"""The window: turns designs into pictures and clicks into edits."""

@@ -1,0 +1,189 @@
+"""What an action is, and what it may ask of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from designer.registry import discover
+
+if TYPE_CHECKING:
+    from designer.gui.canvas.canvas import Canvas
+    from designer.gui.settings import Settings
+    from designer.gui.workspace import Document
+
+
+class Window(Protocol):
+    """What actions may ask of the window."""
+
+    @property
+    def settings(self) -> Settings:
+        """What is remembered."""
+        ...
+
+    @property
+    def document(self) -> Document | None:
+        """The document shown."""
+        ...
+
+    @property
+    def canvas(self) -> Canvas | None:
+        """Its canvas."""
+        ...
+
+    def new_document(self) -> None:
+        """Open an empty design."""
+        ...
+
+    def show_start(self) -> None:
+        """Show the start page."""
+        ...
+
+    def ask_open(self) -> None:
+        """Ask for files and open them."""
+        ...
+
+    def open_file(self, file: Path) -> None:
+        """Open a file."""
+        ...
+
+    def save(self) -> bool:
+        """Save to the document's file; asks for one if there is none."""
+        ...
+
+    def save_as(self) -> bool:
+        """Ask for a file and save there."""
+        ...
+
+    def ask_import(self) -> None:
+        """Ask for a dump of a machine and open it."""
+        ...
+
+    def paste(self) -> None:
+        """Paste parts, or import what the clipboard describes."""
+        ...
+
+    def export_picture(self) -> None:
+        """Ask for a file and write the picture to it."""
+        ...
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard."""
+        ...
+
+    def close_document(self) -> None:
+        """Close the document shown; asks if it is not saved."""
+        ...
+
+    def quit(self) -> None:
+        """Close the window."""
+        ...
+
+    def find_in_design(self) -> None:
+        """Show the outline, ready to type."""
+        ...
+
+    def show_panel(self, name: str) -> None:
+        """Bring a dock to the front."""
+        ...
+
+    def search_parts(self) -> None:
+        """Show the palette, ready to type."""
+        ...
+
+    def command_palette(self) -> None:
+        """Search everything."""
+        ...
+
+    def edit_workload(self, new: bool = False) -> None:
+        """Show the form of the workload."""
+        ...
+
+    def edit_settings(self) -> None:
+        """Show the settings."""
+        ...
+
+    def set_theme(self, name: str) -> None:
+        """``system``, ``light`` or ``dark``."""
+        ...
+
+    def reset_layout(self) -> None:
+        """All docks back to where they came from."""
+        ...
+
+    def next_tab(self, by: int) -> None:
+        """Show another open document."""
+        ...
+
+    def about(self) -> None:
+        """Tell about the program."""
+        ...
+
+
+def always(_window: Window) -> bool:
+    """Whether it can be done: always."""
+    return True
+
+
+def has_document(window: Window) -> bool:
+    """Whether a document is shown."""
+    return window.document is not None
+
+
+def has_selection(window: Window) -> bool:
+    """Whether something is selected."""
+    return window.document is not None and bool(window.document.session.selection)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing one can do.
+
+    Parameters
+    ----------
+    id
+        Stable name, ``menu.verb``.
+    section
+        Actions of another section stand behind a separator.
+    under
+        Title of the sub-menu it is in; empty for the menu itself.
+    checked
+        Whether it is on, for actions that switch.
+    """
+
+    id: str
+    title: str
+    run: Callable[[Window], object]
+    shortcut: tuple[str, ...] = ()
+    enabled_when: Callable[[Window], bool] = always
+    icon: str = ""
+    section: int = 0
+    under: str = ""
+    checked: Callable[[Window], bool] | None = None
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """A menu and its actions in order."""
+
+    name: str
+    title: str
+    order: int
+    actions: tuple[Action, ...]
+
+
+@cache
+def menus() -> tuple[Menu, ...]:
+    """All menus in order."""
+    found: Mapping[str, Menu] = discover("designer.gui.actions", "MENU", Menu)
+    return tuple(sorted(found.values(), key=lambda m: m.order))
+
+
+@cache
+def all_actions() -> Mapping[str, Action]:
+    """All actions by id."""
+    return {a.id: a for m in menus() for a in m.actions}

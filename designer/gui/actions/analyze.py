@@ -1,0 +1,88 @@
+"""Analyze: run, stop, choose workloads, show what binds."""
+
+from __future__ import annotations
+
+from designer.gui.actions._action import Action, Menu, Window, has_document
+
+
+def _has_workload(window: Window) -> bool:
+    return window.document is not None and bool(window.document.session.design.workloads)
+
+
+def _run(window: Window) -> None:
+    if window.document is not None:
+        window.document.live.refresh()
+
+
+def _stop(window: Window) -> None:
+    if window.document is not None:
+        window.document.live.stop()
+
+
+def _toggle_live(window: Window) -> None:
+    window.settings.live = not window.settings.live
+    if window.document is not None:
+        window.document.live.enabled = window.settings.live
+        if window.settings.live:
+            window.document.live.refresh()
+
+
+def _next(window: Window) -> None:
+    if window.document is not None:
+        session = window.document.session
+        known = list(session.design.workloads)
+        if known:
+            at = known.index(session.workload) if session.workload in known else -1
+            session.set_workload(known[(at + 1) % len(known)])
+
+
+def _remove(window: Window) -> None:
+    from designer.design.edits.workloads import RemoveWorkloads
+
+    if window.document is not None:
+        window.document.session.apply(RemoveWorkloads((window.document.session.workload,)))
+
+
+def _binding(window: Window) -> None:
+    from designer.gui.viewmodels.places import picked_of
+
+    if window.document is not None and window.document.session.result is not None:
+        session = window.document.session
+        ids = [b.id for b in window.document.session.result.binding]
+        found = [picked_of(session.design, i) for i in ids]
+        session.reveal(p for p in found if p is not None)
+        session.set_highlight(ids)
+
+
+def _is_live(window: Window) -> bool:
+    return window.settings.live
+
+
+ACTIONS = (
+    Action("analyze.run", "Analyze now", _run, ("F5",), _has_workload, "play"),
+    Action("analyze.stop", "Stop", _stop, ("Shift+F5",), has_document),
+    Action("analyze.live", "Analyze every edit at once", _toggle_live, (), has_document, checked=_is_live),
+    Action("analyze.binding", "Show what binds", _binding, ("B",), _has_workload, section=1),
+    Action("analyze.next", "Next workload", _next, ("W",), _has_workload, section=2),
+    Action("analyze.edit", "Edit workload…", lambda w: w.edit_workload(), ("Ctrl+Return",), _has_workload, "edit", 2),
+    Action("analyze.remove", "Remove workload", _remove, (), _has_workload, section=2),
+    Action(
+        "analyze.findings",
+        "Findings",
+        lambda w: w.show_panel("findings"),
+        ("Ctrl+Shift+F",),
+        has_document,
+        "warning",
+        3,
+    ),
+    Action(
+        "analyze.compare",
+        "Compare designs",
+        lambda w: w.show_panel("compare"),
+        (),
+        has_document,
+        "compare",
+        3,
+    ),
+)
+MENU = Menu("analyze", "Analyze", 50, ACTIONS)

@@ -1,0 +1,155 @@
+"""Edit: history, clipboard, selection, arranging, grouping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
+
+
+def _can_undo(window: Window) -> bool:
+    return window.document is not None and window.document.session.history.can_undo
+
+
+def _can_redo(window: Window) -> bool:
+    return window.document is not None and window.document.session.history.can_redo
+
+
+def _on_session(name: str) -> Callable[[Window], object]:
+    """Runs a method of the session shown."""
+
+    def run(window: Window) -> object:
+        return getattr(window.document.session, name)() if window.document is not None else None
+
+    return run
+
+
+def _boxes(window: Window) -> int:
+    """How many parts, groups and notes are selected."""
+    if window.document is None:
+        return 0
+    return sum(ref.what in ("parts", "groups", "annotations") for _, ref in window.document.session.selection)
+
+
+def _two_boxes(window: Window) -> bool:
+    return _boxes(window) >= 2
+
+
+def _three_boxes(window: Window) -> bool:
+    return _boxes(window) >= 3
+
+
+def _one_group(window: Window) -> bool:
+    return window.document is not None and [r.what for _, r in window.document.session.selection] == ["groups"]
+
+
+def _places(window: Window) -> tuple[dict[object, tuple[int, int]], dict[object, tuple[int, int]]]:
+    """Where the selected things are drawn and how large, relative to their container; for those without a place."""
+    canvas, document = window.canvas, window.document
+    if canvas is None or document is None:
+        return {}, {}
+    geometry = canvas.scenery.geometry
+    start: dict[object, tuple[int, int]] = {}
+    extents: dict[object, tuple[int, int]] = {}
+    for within, ref in document.session.selection:
+        box = geometry.box_of(within, ref)
+        if box is not None:
+            x, y, width, height = (float(v) for v in geometry.rect[box])
+            parent = int(geometry.parent[box])
+            ox, oy = (float(v) for v in geometry.origin[parent]) if parent >= 0 else (0.0, 0.0)
+            start[ref] = round(x - ox), round(y - oy)
+            extents[ref] = round(width), round(height)
+    return start, extents
+
+
+def _align(side: Literal["left", "center", "right", "top", "middle", "bottom"]) -> Callable[[Window], object]:
+    def run(window: Window) -> None:
+        from designer.design.edits.placement import Align
+
+        if window.document is not None:
+            within, refs = window.document.session.selected_refs()
+            refs = tuple(r for r in refs if r.what in ("parts", "groups", "annotations"))
+            start, extents = _places(window)
+            window.document.session.apply(Align(refs, side, within=within, start=start, extents=extents))  # type: ignore[arg-type]
+
+    return run
+
+
+def _distribute(direction: Literal["horizontal", "vertical"]) -> Callable[[Window], object]:
+    def run(window: Window) -> None:
+        from designer.design.edits.placement import Distribute
+
+        if window.document is not None:
+            within, refs = window.document.session.selected_refs()
+            refs = tuple(r for r in refs if r.what in ("parts", "groups", "annotations"))
+            start, extents = _places(window)
+            window.document.session.apply(Distribute(refs, direction, within=within, start=start, extents=extents))  # type: ignore[arg-type]
+
+    return run
+
+
+def _group(window: Window) -> None:
+    from designer.design.address import block_at
+    from designer.design.edits.structure import MakeGroup
+    from designer.design.ids import next_id
+
+    if window.document is not None:
+        session = window.document.session
+        within, refs = session.selected_refs()
+        refs = tuple(r for r in refs if r.what in ("parts", "groups"))
+        taken = block_at(session.design, within)
+        new = next_id({**taken.parts, **taken.groups}, "group1")
+        if session.apply(MakeGroup(refs, new, within=within), select_new=True):
+            window.show_panel("inspector")
+
+
+def _ungroup(window: Window) -> None:
+    from designer.design.edits.structure import Ungroup
+
+    if window.document is not None:
+        within, refs = window.document.session.selected_refs()
+        window.document.session.apply(Ungroup(refs[0].id, within=within))
+
+
+def _replicate(window: Window) -> None:
+    if window.canvas is not None:
+        window.canvas.start_replicating()
+
+
+def _connect(window: Window) -> None:
+    if window.canvas is not None:
+        window.canvas.start_connecting()
+
+
+_SIDES = (
+    ("left", "left edges"), ("center", "centres"), ("right", "right edges"),
+    ("top", "top edges"), ("middle", "middles"), ("bottom", "bottom edges"),
+)  # fmt: skip
+ACTIONS = (
+    Action("edit.undo", "Undo", _on_session("undo"), ("Ctrl+Z",), _can_undo, "undo"),
+    Action("edit.redo", "Redo", _on_session("redo"), ("Ctrl+Shift+Z", "Ctrl+Y"), _can_redo, "redo"),
+    Action("edit.cut", "Cut", _on_session("cut"), ("Ctrl+X",), has_selection, section=1),
+    Action("edit.copy", "Copy", _on_session("copy"), ("Ctrl+C",), has_selection, section=1),
+    Action(
+        "edit.paste", "Paste", lambda w: w.paste(), ("Ctrl+V",), section=1,
+        tip="parts, or the text of nvidia-smi topo -m, NCCL XML or hwloc XML",
+    ),
+    Action("edit.duplicate", "Duplicate", _on_session("duplicate"), ("Ctrl+D",), has_selection, section=1),
+    Action("edit.delete", "Delete", _on_session("delete"), ("Del",), has_selection, "delete", 1),
+    Action("edit.select_all", "Select all", _on_session("select_all"), ("Ctrl+A",), has_document, section=2),
+    Action("edit.find", "Find in the design", lambda w: w.find_in_design(), ("Ctrl+F",), has_document, "search", 2),
+    Action("edit.connect", "Connect selected parts", _connect, ("C",), has_selection, "connect", 3),
+    Action("edit.replicate", "Replicate in rows and columns…", _replicate, ("Ctrl+Shift+D",), has_selection, section=3),
+    Action("edit.group", "Make a group of equal members", _group, ("Ctrl+G",), has_selection, section=3),
+    Action("edit.ungroup", "Dissolve group", _ungroup, ("Ctrl+Shift+G",), _one_group, section=3),
+    *(
+        Action(f"edit.align_{side}", f"Align {title}", _align(side), (), _two_boxes, section=4, under="Arrange")  # type: ignore[arg-type]
+        for side, title in _SIDES
+    ),
+    Action("edit.distribute_horizontal", "Equal gaps, horizontally", _distribute("horizontal"), (), _three_boxes,
+           section=4, under="Arrange"),
+    Action("edit.distribute_vertical", "Equal gaps, vertically", _distribute("vertical"), (), _three_boxes,
+           section=4, under="Arrange"),
+)  # fmt: skip
+MENU = Menu("edit", "Edit", 20, ACTIONS)

@@ -1,0 +1,24 @@
+"""File: open, save, import, export, close."""
+
+from designer.gui.actions._action import Action, Menu, has_document
+
+ACTIONS = (
+    Action("file.new", "New design", lambda w: w.new_document(), ("Ctrl+N",), icon="new"),
+    Action("file.start", "Start page and templates", lambda w: w.show_start(), ("Ctrl+Shift+N",), icon="template"),
+    Action("file.open", "Open…", lambda w: w.ask_open(), ("Ctrl+O",), icon="open"),
+    Action("file.save", "Save", lambda w: w.save(), ("Ctrl+S",), has_document, "save", 1),
+    Action("file.save_as", "Save as…", lambda w: w.save_as(), ("Ctrl+Shift+S",), has_document, section=1),
+    Action(
+        "file.import", "Import a machine…", lambda w: w.ask_import(), ("Ctrl+I",), icon="import", section=2,
+        tip="nvidia-smi topo -m, NCCL or hwloc dumps become a design",
+    ),
+    Action(
+        "file.export_picture", "Export picture…", lambda w: w.export_picture(), ("Ctrl+E",), has_document, section=2,
+        tip="SVG, PDF or PNG",
+    ),
+    Action("file.copy_picture", "Copy picture", lambda w: w.copy_picture(), ("Ctrl+Shift+C",), has_document, section=2),
+    Action("file.settings", "Settings…", lambda w: w.edit_settings(), ("Ctrl+,",), icon="settings", section=3),
+    Action("file.close", "Close design", lambda w: w.close_document(), ("Ctrl+W",), has_document, section=4),
+    Action("file.quit", "Quit", lambda w: w.quit(), ("Ctrl+Q",), section=4),
+)  # fmt: skip
+MENU = Menu("file", "File", 10, ACTIONS)

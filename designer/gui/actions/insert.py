@@ -1,0 +1,29 @@
+"""Insert: parts, notes, workloads."""
+
+from __future__ import annotations
+
+from designer.gui.actions._action import Action, Menu, Window, has_document
+
+
+def _note(window: Window) -> None:
+    from designer.design.document import Annotation, Position
+    from designer.design.edits.annotations import AddAnnotations
+    from designer.design.ids import next_id
+
+    if window.document is None or window.canvas is None:
+        return
+    session, canvas = window.document.session, window.canvas
+    x, y = canvas.view.to_scene(canvas.width() / 2, canvas.height() / 2)
+    note = Annotation(
+        id=next_id(session.design.annotations, "note1"), text="Note", position=Position(x=round(x), y=round(y))
+    )
+    if session.apply(AddAnnotations((note,)), select_new=True):
+        window.show_panel("inspector")
+
+
+ACTIONS = (
+    Action("insert.part", "Part or template…", lambda w: w.search_parts(), ("Ctrl+P",), icon="part"),
+    Action("insert.note", "Note", _note, ("N",), has_document),
+    Action("insert.workload", "Workload…", lambda w: w.edit_workload(new=True), (), has_document, "workload"),
+)
+MENU = Menu("insert", "Insert", 40, ACTIONS)

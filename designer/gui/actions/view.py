@@ -1,0 +1,109 @@
+"""View: zoom, tools, docks, themes, the command palette."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
+
+PANELS = (
+    ("parts", "Parts"),
+    ("outline", "Outline"),
+    ("inspector", "Inspector"),
+    ("history", "History"),
+    ("flow", "Flow"),
+    ("links", "Links"),
+    ("findings", "Findings"),
+    ("whatif", "What if"),
+    ("timeline", "Timeline"),
+    ("scaling", "Scaling"),
+    ("migration", "Migration"),
+    ("compare", "Compare"),
+)
+
+
+def _on_canvas(name: str, *values: object) -> Callable[[Window], object]:
+    """Runs a method of the canvas shown."""
+
+    def run(window: Window) -> object:
+        return getattr(window.canvas, name)(*values) if window.canvas is not None else None
+
+    return run
+
+
+def _panel(name: str) -> Callable[[Window], object]:
+    return lambda window: window.show_panel(name)
+
+
+def _theme(name: str) -> Callable[[Window], object]:
+    return lambda window: window.set_theme(name)
+
+
+def _is_theme(name: str) -> Callable[[Window], bool]:
+    return lambda window: window.settings.theme == name
+
+
+def _toggle_minimap(window: Window) -> None:
+    if window.canvas is not None:
+        window.canvas.minimap.setVisible(not window.canvas.minimap.isVisible())
+
+
+ACTIONS = (
+    Action(
+        "view.palette", "Search everything…", lambda w: w.command_palette(), ("Ctrl+K", "Ctrl+Shift+P"), icon="search"
+    ),
+    Action("view.select", "Select", _on_canvas("use_select"), ("V",), has_document, "select", 1),
+    Action("view.pan", "Move the view", _on_canvas("use_hand"), ("H",), has_document, "pan", 1),
+    Action("view.fit", "Fit the design", _on_canvas("zoom_to_fit"), ("Ctrl+1", "F"), has_document, "fit", 2),
+    Action(
+        "view.fit_selection",
+        "Fit the selection",
+        _on_canvas("zoom_to_selection"),
+        ("Ctrl+2",),
+        has_selection,
+        section=2,
+    ),
+    Action("view.actual", "Actual size", _on_canvas("zoom_to", 1.0), ("Ctrl+0",), has_document, section=2),
+    Action("view.zoom_in", "Zoom in", _on_canvas("zoom_by", 1.25), ("Ctrl+=", "Ctrl++"), has_document, section=2),
+    Action("view.zoom_out", "Zoom out", _on_canvas("zoom_by", 0.8), ("Ctrl+-",), has_document, section=2),
+    Action(
+        "view.zoom_back", "Back to the view before", _on_canvas("zoom_back"), ("Alt+Left",), has_document, section=2
+    ),
+    Action(
+        "view.minimap",
+        "Minimap",
+        _toggle_minimap,
+        ("Ctrl+M",),
+        has_document,
+        section=3,
+        checked=lambda w: w.canvas is not None and w.canvas.minimap.isVisibleTo(w.canvas),
+    ),
+    *(
+        Action(
+            f"view.panel_{name}",
+            f"Show {title}",
+            _panel(name),
+            (f"Alt+{n}",) if n <= 9 else (),
+            section=4,
+            under="Panels",
+        )
+        for n, (name, title) in enumerate(PANELS, start=1)
+    ),
+    Action("view.reset_layout", "Put all panels back", lambda w: w.reset_layout(), (), section=4),
+    *(
+        Action(f"view.theme_{name}", title, _theme(name), (), section=5, under="Theme", checked=_is_theme(name))
+        for name, title in (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
+    ),
+    Action(
+        "view.next_tab", "Next design", lambda w: w.next_tab(1), ("Ctrl+Tab", "Ctrl+PgDown"), has_document, section=6
+    ),
+    Action(
+        "view.previous_tab",
+        "Previous design",
+        lambda w: w.next_tab(-1),
+        ("Ctrl+Shift+Tab", "Ctrl+PgUp"),
+        has_document,
+        section=6,
+    ),
+)
+MENU = Menu("view", "View", 30, ACTIONS)

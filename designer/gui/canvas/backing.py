@@ -1,0 +1,226 @@
+"""The drawn picture kept as pixels: panning moves them and draws only the strips that come into sight.
+
+When the scale changes in a large picture the old pixels are shown scaled at once, and the new ones are drawn in
+slices between which the window stays alive.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from PySide6.QtCore import QPoint, QRect, QRectF
+from PySide6.QtGui import QPainter, QPixmap, QRegion
+
+from designer.gui.canvas.batches import Batch, Lines, sliced
+from designer.gui.canvas.pencil import Pencil
+from designer.gui.canvas.sheet import Sheet
+from designer.gui.canvas.stage import Frame, Regions
+from designer.gui.canvas.ways import clipped
+
+#: batches are cut so that a piece takes about this long [µs]
+_PIECE: Final = 2500.0
+#: a slice of work ends after this time [s], or so many calls to the painter
+_SLICE: Final = 0.006
+_CALLS: Final = 250
+
+#: what a source of a picture is: batches of some regions, made step by step
+Source = Callable[[Frame, Regions], Iterator[list[Batch]]]
+
+
+@dataclass
+class _Job:
+    """A picture being drawn."""
+
+    frame: Frame
+    pixmap: QPixmap
+    batches: Iterator[Batch]
+    spent: float = 0.0
+
+
+@dataclass
+class Backing:
+    """Pixels of the last picture and the frame they show.
+
+    Parameters
+    ----------
+    source
+        Makes the batches of a region of a frame.
+    """
+
+    pencil: Pencil
+    source: Source
+    background: str
+    width: int = 1
+    height: int = 1
+    pixmap: QPixmap | None = None
+    frame: Frame | None = None
+    #: a composed picture around the view, if there is one
+    sheet: Sheet | None = None
+    #: what drawing the whole picture took the last time [s]
+    last_cost: float = 0.0
+    _job: _Job | None = field(default=None, repr=False)
+
+    def resize(self, width: int, height: int) -> None:
+        """Another size in device pixels; the picture is drawn anew."""
+        if (width, height) != (self.width, self.height):
+            self.width, self.height = max(1, width), max(1, height)
+            self.drop()
+
+    def drop(self) -> None:
+        """Forget everything drawn."""
+        self.pixmap, self.frame, self._job, self.sheet = None, None, None, None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a picture is being drawn in slices."""
+        return self._job is not None
+
+    def shows(self, frame: Frame) -> bool:
+        """Whether the pixels are exactly this frame."""
+        return self.frame == frame and self.pixmap is not None
+
+    def draw_now(self, frame: Frame) -> None:
+        """Draw the whole picture at once."""
+        job = self._started(frame)
+        while not self._advance(job, None, None):
+            pass
+        self._finish(job)
+
+    def draw_later(self, frame: Frame) -> None:
+        """Draw the picture in slices, by calls of `advance`; the old pixels stay until it is finished."""
+        self._job = self._started(frame)
+
+    def cancel_job(self) -> None:
+        """Stop drawing in slices."""
+        self._job = None
+
+    def advance(self) -> bool:
+        """Draw one slice; True if the picture was finished by it."""
+        job = self._job
+        if job is None:
+            return False
+        if not self._advance(job, _SLICE, _CALLS):
+            return False
+        self._finish(job)
+        return True
+
+    @property
+    def job_frame(self) -> Frame | None:
+        """The frame being drawn in slices."""
+        return self._job.frame if self._job is not None else None
+
+    def can_scroll(self, frame: Frame) -> bool:
+        """Whether a frame is the present one moved by less than the view."""
+        old = self.frame
+        if old is None or self.pixmap is None:
+            return False
+        dx, dy = frame.x - old.x, frame.y - old.y
+        return old.moved(dx, dy) == frame and abs(dx) < self.width and abs(dy) < self.height
+
+    def scroll(self, frame: Frame) -> None:
+        """Move the pixels and draw what comes into sight."""
+        assert self.frame is not None
+        assert self.pixmap is not None
+        dx, dy = frame.x - self.frame.x, frame.y - self.frame.y
+        exposed = QRegion()
+        self.pixmap.scroll(dx, dy, self.pixmap.rect(), exposed)
+        self.frame = frame
+        self.repair(exposed)
+
+    def repair(self, region: QRegion) -> None:
+        """Draw a region of the present frame anew."""
+        assert self.frame is not None
+        assert self.pixmap is not None
+        rects = _rects(region.intersected(self.pixmap.rect()))
+        if not rects:
+            return
+        painter = QPainter(self.pixmap)
+        painter.setClipRegion(region)
+        for rect in rects:
+            painter.fillRect(rect, self.pencil.colour(self.background))
+        regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
+        sheet = self.sheet
+        dx = dy = 0
+        if sheet is not None and sheet.covers(self.frame, regions):
+            dx, dy = sheet.shift(self.frame)
+            painter.translate(dx, dy)
+            found = sheet.cut(self.frame, regions)
+        else:
+            found = (batch for batches in self.source(self.frame, regions) for batch in batches)
+        for batch in found:
+            if isinstance(batch, Lines):
+                self._draw_lines(painter, batch, rects, dx, dy)
+            else:
+                self.pencil.draw(painter, batch)
+        painter.end()
+
+    def _draw_lines(self, painter: QPainter, batch: Lines, rects: list[QRect], dx: int, dy: int) -> None:
+        """Lines cut to each rectangle: Qt would walk along all of a long line to draw a little of it."""
+        region = painter.clipRegion()
+        margin = batch.width + 3.0
+        for rect in rects:
+            box = rect.translated(-dx, -dy)
+            if batch.dash:
+                lines = batch.lines  # dashes count from where a line begins
+            else:
+                lines = clipped(
+                    batch.lines,
+                    box.left() - margin, box.top() - margin, box.right() + 1 + margin, box.bottom() + 1 + margin,
+                )  # fmt: skip
+            if len(lines):
+                painter.setClipRect(box)
+                self.pencil.draw(painter, replace(batch, lines=lines))
+        painter.setClipRegion(region)
+
+    def paint(self, painter: QPainter, frame: Frame) -> None:
+        """Show the pixels as well as they fit a frame; the painter works in device pixels."""
+        old = self.frame
+        if self.pixmap is None or old is None:
+            return
+        ratio = frame.scale / old.scale
+        if ratio == 1.0:
+            painter.drawPixmap(QPoint(frame.x - old.x, frame.y - old.y), self.pixmap)
+        else:
+            target = QRectF(frame.x - old.x * ratio, frame.y - old.y * ratio, self.width * ratio, self.height * ratio)
+            painter.drawPixmap(target, self.pixmap, QRectF(self.pixmap.rect()))
+        self.pencil.calls += 1
+
+    def _started(self, frame: Frame) -> _Job:
+        pixmap = QPixmap(self.width, self.height)
+        pixmap.fill(self.pencil.colour(self.background))
+        regions = ((0.0, 0.0, float(self.width), float(self.height)),)
+        return _Job(frame, pixmap, self._pieces(frame, regions))
+
+    def _pieces(self, frame: Frame, regions: Regions) -> Iterator[Batch]:
+        for batches in self.source(frame, regions):
+            yield from sliced(batches, _PIECE)
+
+    def _advance(self, job: _Job, seconds: float | None, calls: int | None) -> bool:
+        started, first = time.perf_counter(), self.pencil.calls
+        painter = QPainter(job.pixmap)
+        done = True
+        for batch in job.batches:
+            self.pencil.draw(painter, batch)
+            if seconds is not None and time.perf_counter() - started > seconds:
+                done = False
+                break
+            if calls is not None and self.pencil.calls - first > calls:
+                done = False
+                break
+        painter.end()
+        job.spent += time.perf_counter() - started
+        return done
+
+    def _finish(self, job: _Job) -> None:
+        self.pixmap, self.frame, self.last_cost = job.pixmap, job.frame, job.spent
+        if self._job is job:
+            self._job = None
+
+
+def _rects(region: QRegion) -> list[QRect]:
+    """The rectangles of a region; the binding's stubs do not know that it can be iterated."""
+    whole: Any = region
+    return list(whole)

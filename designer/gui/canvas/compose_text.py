@@ -1,0 +1,244 @@
+"""Names and details, only where they can be read. No Qt."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.address import block_at
+from designer.design.arrange.sizes import HEADER
+from designer.design.document import Annotation, Group
+from designer.design.geometry import Geometry
+from designer.design.query import contents
+from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Rects
+from designer.gui.canvas.compose_boxes import faded, glyph_places, heat_of, is_block
+from designer.gui.canvas.levels import Level
+from designer.gui.canvas.stage import Frame, Stage
+from designer.report.drawing.palette import rgb
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+#: smaller text is not drawn, larger is not needed [px]
+SMALLEST: Final = 9
+_LARGEST: Final = 22
+#: a name needs a box at least this wide and high [px]
+_ROOM: Final = (30.0, 12.0)
+#: from afar, containers at least this wide carry their name [px]
+_TITLED: Final = 72.0
+#: from afar, blocks at least this wide and high carry their name [px]
+_NAMED: Final = (64.0, 22.0)
+
+
+def texts(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    """All text on boxes, that of the largest boxes first."""
+    geometry = stage.geometry
+    block = is_block(stage, frame, boxes)
+    found: list[Batch] = []
+    headers = boxes[(geometry.is_container[boxes] & ~block) | stage.is_frame[boxes]]
+    found += _headers(stage, frame, headers)
+    if frame.level is Level.FAR:
+        found += _block_names(stage, frame, boxes[block | stage.is_card[boxes]])
+    else:
+        found += _cards(stage, frame, boxes[block | stage.is_card[boxes]])
+    found += _notes(stage, frame, boxes[stage.is_note[boxes]])
+    return found
+
+
+def _px(frame: Frame, units: float) -> int:
+    """Text height of so many scene units, never too small to read."""
+    return round(min(max(units * frame.scale, SMALLEST * frame.ratio), _LARGEST * frame.ratio))
+
+
+def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    geometry, theme = stage.geometry, stage.theme
+    rects = frame.boxes(geometry.rect[boxes])
+    labels: list[Label] = []
+    plates: list[Float] = []
+    high = HEADER * frame.scale
+    inside = high >= 12 * frame.ratio
+    px = _px(frame, theme.header_px) if inside else int(11 * frame.ratio)
+    for box, (x, y, width, _) in zip(boxes.tolist(), rects.tolist(), strict=True):
+        deep = int(geometry.depth[box])
+        if width < (_ROOM[0] if inside else _TITLED * (1 + deep)) * frame.ratio:
+            continue
+        if not inside and deep and _covered(geometry, box, frame):
+            continue
+        name = title(geometry, box)
+        mark = "" if stage.is_frame[box] else "▾ "
+        indent = max(6 * frame.ratio, 12 * frame.scale)
+        top = y + (6 * frame.scale if inside else 1)
+        tall = high if inside else px * 1.5
+        labels.append(Label(x + indent, top, width - 2 * indent, tall, mark + name, px, theme.header_text, True))
+        if not inside:
+            wide = min(width - 4, len(name) * px * 0.62 + 2 * indent + px)
+            plates.append(np.array([x + 2, y + 1, wide, tall]))
+        elif frame.level is Level.NEAR:
+            detail = geometry.detail(box) if not stage.is_frame[box] else ""
+            used = (len(name) + 3) * px * 0.62
+            if detail and width - indent - used > 80 * frame.scale:
+                small = _px(frame, theme.detail_px)
+                labels.append(
+                    Label(x + indent + used, top, width - 2 * indent - used, tall, detail, small, theme.muted)
+                )
+    found: list[Batch] = []
+    if plates:
+        found.append(Rects(np.array(plates), theme.containers[0] + "d8"))
+    found.append(Labels(tuple(labels)))
+    return found
+
+
+def _covered(geometry: Geometry, box: int, frame: Frame) -> bool:
+    """Whether the container's name would cover that of the one around it."""
+    above = int(geometry.parent[box])
+    return above >= 0 and (geometry.rect[box, 1] - geometry.rect[above, 1]) * frame.scale < 16 * frame.ratio
+
+
+def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    geometry, theme = stage.geometry, stage.theme
+    rects = frame.boxes(geometry.rect[boxes])
+    roomy = (rects[:, 2] >= _ROOM[0] * frame.ratio) & (rects[:, 3] >= _ROOM[1] * frame.ratio)
+    boxes, rects = boxes[roomy], rects[roomy]
+    order = np.argsort(-rects[:, 2] * rects[:, 3], kind="stable")
+    px, small = _px(frame, theme.title_px), _px(frame, theme.detail_px)
+    titles: list[Label] = []
+    details: list[Label] = []
+    badges: list[Float] = []
+    counts: list[Label] = []
+    size = _glyph_sizes(frame, boxes, rects, geometry.kind)
+    pad = round(6 * frame.scale)
+    for i in order.tolist():
+        box = int(boxes[i])
+        x, y, width, height = rects[i].tolist()
+        indent = round(9 * frame.scale) + size[i] + pad
+        room = width - indent - pad
+        if room < 22 * frame.ratio:
+            # no room beside the glyph
+            if size[i] >= SMALLEST * frame.ratio:
+                continue
+            indent, room = pad, width - 2 * pad
+        text = detail(geometry, box) if frame.level is Level.NEAR else ""
+        two = bool(text) and height >= 2.7 * px and small >= SMALLEST * frame.ratio and frame.level is Level.NEAR
+        if geometry.is_group[box] and not geometry.is_container[box]:
+            count = f"×{geometry.replicas[box]}"
+            wide = (len(count) + 1) * px * 0.66
+            badges.append(np.array([x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4]).round())
+            plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
+            counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
+            room -= 0 if two else wide
+        name = title(geometry, box)
+        if room < min(4.5, 0.56 * len(name)) * px:
+            # too little would be left of it
+            continue
+        top = y + (height / 2 - px * 1.35 if two else 0)
+        titles.append(Label(x + indent, top, room, px * 1.4 if two else height, name, px, theme.text, True))
+        if two:
+            details.append(Label(x + indent, y + height / 2 + px * 0.05, room, px * 1.3, text, small, theme.muted))
+    found: list[Batch] = [Labels(tuple(titles))]
+    if badges:
+        found.append(Boxes(np.array(badges), theme.badge, theme.badge, 0, int(max(2, px * 0.5))))
+        found.append(Labels(tuple(counts)))
+    found.append(Labels(tuple(details)))
+    return found
+
+
+def _glyph_sizes(frame: Frame, boxes: Int, rects: Float, kind: Int) -> list[int]:
+    """Extent of the glyph on each card, as ``compose_boxes`` draws it: one for all cards of a kind."""
+    sizes = np.zeros(len(boxes), dtype=np.int64)
+    for code in np.unique(kind[boxes]).tolist():
+        here = kind[boxes] == code
+        size = glyph_places(frame, rects[here])[0]
+        sizes[here] = size if size >= SMALLEST * frame.ratio else 0
+    return sizes.tolist()
+
+
+def _block_names(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    """Names of blocks; of all that have room, or of none where there would be too many to read."""
+    geometry, _theme = stage.geometry, stage.theme
+    rects = frame.boxes(geometry.rect[boxes])
+    px = int(10 * frame.ratio)
+    roomy = np.flatnonzero((rects[:, 2] >= _NAMED[0] * frame.ratio) & (rects[:, 3] >= _NAMED[1] * frame.ratio))
+    heat = heat_of(stage.live.box_used[boxes])
+    labels = [
+        Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, _ink(stage, int(heat[i])), False, "center")
+        for i in roomy.tolist()
+    ]
+    return [Labels(tuple(labels))]
+
+
+def _ink(stage: Stage, heat: int) -> str:
+    """The colour of text that can be read on a block."""
+    theme = stage.theme
+    if heat < 0:
+        return theme.text
+    dark, light = sorted((theme.text, theme.card), key=lightness)
+    return light if lightness(faded(stage, theme.heat[heat])) < 0.5 else dark
+
+
+def lightness(colour: str) -> float:
+    """How light a colour looks, 0 to 1."""
+    red, green, blue = rgb(colour)
+    return (0.299 * red + 0.587 * green + 0.114 * blue) / 255
+
+
+def _four(row: Float) -> tuple[float, float, float, float]:
+    x, y, width, height = row.tolist()
+    return x, y, width, height
+
+
+def _notes(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    geometry, theme = stage.geometry, stage.theme
+    px = _px(frame, theme.detail_px)
+    if theme.detail_px * frame.scale < 0.7 * SMALLEST * frame.ratio:
+        return []
+    labels: list[Label] = []
+    for box, (x, y, width, height) in zip(boxes.tolist(), frame.boxes(geometry.rect[boxes]).tolist(), strict=True):
+        pad = round(8 * frame.scale)
+        lines = wrapped(geometry.label(box), max(4, int((width - 2 * pad) / (px * 0.56))))
+        for k, line in enumerate(lines[: max(1, int((height - pad) / (px * 1.35)))]):
+            labels.append(
+                Label(x + pad, y + pad + k * px * 1.35, width - 2 * pad, px * 1.35, line, px, theme.note_text)
+            )
+    return [Labels(tuple(labels))]
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Lines of at most so many letters, cut between words where possible."""
+    lines: list[str] = []
+    for paragraph in text.splitlines():
+        line = ""
+        for word in paragraph.split(" "):
+            if line and len(line) + 1 + len(word) > columns:
+                lines.append(line)
+                line = word
+            else:
+                line = f"{line} {word}" if line else word
+        lines.append(line)
+    return lines
+
+
+def title(geometry: Geometry, box: int) -> str:
+    """Name on a card or header, in one line."""
+    text = geometry.label(box).replace("\n", " ")
+    thing = geometry.thing(box)
+    if isinstance(thing, Group) and geometry.is_container[box]:
+        return f"{text} ×{thing.replicas}"
+    return text
+
+
+def detail(geometry: Geometry, box: int) -> str:
+    """Second line of a card: the product, or what a closed container or group holds."""
+    text = geometry.detail(box)
+    if text:
+        return text
+    thing = geometry.thing(box)
+    if isinstance(thing, Annotation | Group):
+        return ""
+    within, _ = geometry.address(box)
+    block = block_at(geometry.design, within)
+    inside = contents(block, (thing.id,)) - {thing.id} if thing.collapsed else set()
+    if inside:
+        return f"{len(inside)} parts closed"
+    return ""

@@ -1,0 +1,96 @@
+"""The whole picture, small, with a frame around what is in sight; drag the frame to move the view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from designer.gui.canvas.canvas_theme import CanvasTheme
+from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.view import Rect
+
+SIZE: Final = QSize(200, 132)
+_MARGIN: Final = 6
+
+
+class Minimap(QWidget):
+    """Shows a small picture and the part of it in sight.
+
+    Signals
+    -------
+    pointed : ``float, float``
+        The scene point to bring to the middle.
+    scrolled : ``QWheelEvent``
+    """
+
+    pointed = Signal(float, float)
+    scrolled = Signal(object)
+
+    def __init__(self, theme: CanvasTheme, seen: Callable[[], Rect], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._seen = seen
+        self._pixmap: QPixmap | None = None
+        self._frame: Frame | None = None
+        self.setFixedSize(SIZE)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def show_picture(self, pixmap: QPixmap | None, frame: Frame | None) -> None:
+        """Another picture, and how the scene falls on its pixels."""
+        self._pixmap, self._frame = pixmap, frame
+        self.update()
+
+    def _scale(self) -> float:
+        """Widget pixels per pixel of the picture."""
+        assert self._pixmap is not None
+        room = SIZE.width() - 2 * _MARGIN, SIZE.height() - 2 * _MARGIN
+        return min(room[0] / self._pixmap.width(), room[1] / self._pixmap.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """See ``QWidget``."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.fillRect(self.rect(), QColor(self.theme.pill))
+        painter.setPen(QColor(self.theme.container_edges[0]))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        if self._pixmap is not None and self._frame is not None:
+            scale = self._scale()
+            target = QRectF(_MARGIN, _MARGIN, self._pixmap.width() * scale, self._pixmap.height() * scale)
+            painter.drawPixmap(target, self._pixmap, QRectF(self._pixmap.rect()))
+            x, y, w, h = self._seen()
+            f = self._frame
+            frame = QRectF(
+                _MARGIN + (x * f.scale + f.x) * scale, _MARGIN + (y * f.scale + f.y) * scale,
+                w * f.scale * scale, h * f.scale * scale,
+            )  # fmt: skip
+            painter.setPen(QPen(QColor(self.theme.selection), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """See ``QWidget``."""
+        self._point(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """See ``QWidget``."""
+        self._point(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """See ``QWidget``."""
+        self.scrolled.emit(event)
+        event.accept()
+
+    def _point(self, event: QMouseEvent) -> None:
+        if self._pixmap is None or self._frame is None:
+            return
+        scale = self._scale()
+        at = event.position()
+        x, y = (at.x() - _MARGIN) / scale, (at.y() - _MARGIN) / scale
+        self.pointed.emit((x - self._frame.x) / self._frame.scale, (y - self._frame.y) / self._frame.scale)
+        event.accept()

@@ -1,0 +1,293 @@
+"""The picture of a session's design and its state, kept up to date; knows which box shows what. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.address import Address, Ref
+from designer.design.diff import Diff
+from designer.design.document import Design
+from designer.design.geometry import Geometry, lay_out, opened_in, update
+from designer.gui.canvas.canvas_theme import CanvasTheme
+from designer.gui.canvas.editing import Picked, wire_picks
+from designer.gui.canvas.live import (
+    Loads,
+    WireMap,
+    link_numbers,
+    nothing,
+    wire_map,
+    with_binding,
+    with_loads,
+    with_route,
+)
+from designer.gui.canvas.stage import Stage
+from designer.gui.canvas.view import Rect, bounds_of
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+class Scenery:
+    """Geometry, loads, binding, route and selection of a design.
+
+    Parameters
+    ----------
+    design
+        The design to draw.
+    """
+
+    def __init__(self, design: Design, theme: CanvasTheme) -> None:
+        self.theme = theme
+        self.members: dict[Address, int] = {}
+        self._loads: Loads | None = None
+        self._loads_of: Design | None = None
+        self._by_id: Mapping[str, float | tuple[float, float]] | None = None
+        self._binding: tuple[str, ...] = ()
+        self._route: tuple[str, ...] = ()
+        self._stale = False
+        self.selection: frozenset[Picked] = frozenset()
+        self._show(design)
+
+    @property
+    def geometry(self) -> Geometry:
+        """The picture."""
+        return self.stage.geometry
+
+    def _show(self, design: Design, changes: Diff | None = None, before: Geometry | None = None) -> None:
+        opened = self._opened(design)
+        if changes is not None and before is not None and opened == before.opened:
+            geometry = update(before, design, changes)
+        else:
+            geometry = lay_out(design, opened)
+        self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
+        for name in ("wires_by_pick", "_map", "_front"):
+            self.__dict__.pop(name, None)
+        self._refresh()
+        self._select()
+
+    def _opened(self, design: Design) -> frozenset[Address]:
+        """The open groups, each showing the member chosen for it."""
+        found = opened_in(design)
+        if not self.members:
+            return found
+        return frozenset(
+            tuple((g, self.members.get((*address[:k], (g, None)), m)) for k, (g, m) in enumerate(address))
+            for address in found
+        )
+
+    def update(self, changes: Diff) -> Rect | None:
+        """Show the design after an edit; the scene rectangle that changed, None for all of it."""
+        before = self.geometry
+        self._show(changes.after, changes, before if before.design is changes.before else None)
+        return changed_region(before, self.geometry)
+
+    def show_member(self, within: Address, group: str, member: int | None) -> None:
+        """Let an open group show one member, or None for what all share."""
+        key = (*within, (group, None))
+        if member is None:
+            self.members.pop(key, None)
+        else:
+            self.members[key] = member
+        self._show(self.geometry.design)
+
+    def set_theme(self, theme: CanvasTheme) -> None:
+        """Other colours."""
+        self.theme = self.stage.theme = theme
+
+    # ---- results
+
+    @cached_property
+    def _map(self) -> WireMap:
+        return wire_map(self.geometry)
+
+    def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
+        """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""
+        self._by_id = self._loads = None
+        if isinstance(loads, Loads):
+            self._loads, self._loads_of = loads, self.geometry.design
+        else:
+            self._by_id = loads
+        self._refresh()
+
+    def set_binding(self, ids: Iterable[str]) -> None:
+        """Mark channels that bind."""
+        self._binding = tuple(ids)
+        self._refresh()
+
+    def highlight(self, ids: Iterable[str]) -> None:
+        """Light up channels and dim the rest; none lights nothing."""
+        self._route = tuple(ids)
+        self._refresh()
+
+    def set_stale(self, stale: bool) -> None:
+        """Whether the loads belong to an earlier design."""
+        self._stale = self.stage.stale = stale
+
+    def _refresh(self) -> None:
+        geometry = self.geometry
+        live = nothing(geometry)
+        if self._loads is not None or self._by_id is not None:
+            live = with_loads(live, geometry, self._map, self._channel_loads())
+        if self._binding:
+            live = with_binding(live, self._map, link_numbers(self._map, self._binding), self._binding)
+        if self._route:
+            numbers = link_numbers(self._map, self._route)
+            live = with_route(live, geometry, self._map, numbers, self._route)
+        self.stage.live = live
+
+    def _channel_loads(self) -> Loads | None:
+        if self._by_id is None:
+            return self._loads
+        n = 2 * len(self._map.wire)
+        load, used = np.full(n, np.nan), np.full(n, np.nan)
+        numbers = link_numbers(self._map, self._by_id)
+        for channel, value in self._by_id.items():
+            path, _, direction = channel.rpartition(":")
+            number = numbers.get(path or channel)
+            if number is not None:
+                at = 2 * number + (direction == "ba")
+                load[at], used[at] = value if isinstance(value, tuple) else (np.nan, value)
+        return Loads(load, used)
+
+    # ---- selection
+
+    def select(self, selection: frozenset[Picked]) -> None:
+        """Show what is selected."""
+        self.selection = selection
+        self._select()
+
+    def _select(self) -> None:
+        boxes: list[int] = []
+        wires: set[int] = set()
+        for picked in self.selection:
+            within, ref = picked
+            if ref.what in ("links", "wirings"):
+                wires |= set(self.wires_by_pick.get((self.shown_address(within), ref), ()))
+                continue
+            box = self.box_of(picked)
+            if box is not None:
+                boxes.append(box)
+        self.selected = np.array(sorted(boxes), dtype=np.int64)
+        self.selected_wires = np.array(sorted(wires), dtype=np.int64)
+
+    @cached_property
+    def wires_by_pick(self) -> dict[Picked, list[int]]:
+        """The wires that show each link and wiring."""
+        found: dict[Picked, list[int]] = {}
+        for wire in range(self.geometry.n_wires):
+            for picked in wire_picks(self.geometry, wire):
+                found.setdefault(picked, []).append(wire)
+        return found
+
+    def shown_address(self, within: Address) -> Address:
+        """The address under which a block is drawn: of a member where one is chosen."""
+        if within in self.geometry.blocks or not within:
+            return within
+        for shown in self.geometry.blocks:
+            if len(shown) == len(within) and all(a[0] == b[0] for a, b in zip(shown, within, strict=True)):
+                return shown
+        return within
+
+    def box_of(self, picked: Picked) -> int | None:
+        """Number of the box that shows a thing; None if it is not drawn."""
+        within, ref = picked
+        geometry = self.geometry
+        if not within and ref.what in ("parts", "groups"):
+            own = geometry.boxes.own.get(ref, -1)
+            box = own + self._front if own >= 0 else -1
+            return box if box >= 0 and geometry.refs[box] == ref else None
+        return geometry.box_of(self.shown_address(within), ref)
+
+    @cached_property
+    def _front(self) -> int:
+        """How many frames are drawn before the first part."""
+        return sum(1 for a in self.geometry.design.annotations.values() if a.style == "frame")
+
+    def picks(self, boxes: Iterable[int]) -> frozenset[Picked]:
+        """What some boxes show."""
+        return frozenset(self.geometry.address(int(box)) for box in boxes)
+
+    def region(self, boxes: Int, wires: Int | None = None) -> Rect:
+        """The scene rectangle around some boxes and wires."""
+        return bounds_of(np.concatenate(_rects(self.geometry, boxes, wires)))
+
+    def contents(self, boxes: Iterable[int]) -> Bool:
+        """Which boxes are among `boxes` or stand in them. : (n,)"""
+        found = np.zeros(len(self.geometry), dtype=bool)
+        for box in boxes:
+            found[box : int(self.geometry.last[box])] = True
+        return found
+
+
+def changed_region(old: Geometry, new: Geometry) -> Rect | None:
+    """The scene rectangle in which two pictures differ; None if they are too different to tell."""
+    if len(old) != len(new) or old.n_wires != new.n_wires or old.refs != new.refs or old.kinds != new.kinds:
+        return None
+    boxes = np.flatnonzero((old.rect != new.rect).any(axis=1) | (old.replicas != new.replicas))
+    things = _changed_things(old, new)
+    if things is None:
+        return None
+    boxes = np.union1d(boxes, things)
+    same = (old.wire_a == new.wire_a) & (old.wire_b == new.wire_b) & (old.wire_capacity == new.wire_capacity)
+    same &= (old.wire_status == new.wire_status) & (old.wire_count == new.wire_count)
+    same &= (old.wire_route == new.wire_route).all(axis=(1, 2))
+    wires = np.flatnonzero(~same)
+    return bounds_of(np.concatenate(_rects(old, boxes, wires) + _rects(new, boxes, wires)))
+
+
+def region_of(stage: Stage, boxes: Bool, wires: Bool | None) -> Rect:
+    """The scene rectangle around marked boxes and wires."""
+    chosen = None if wires is None else np.flatnonzero(wires)
+    return bounds_of(np.concatenate(_rects(stage.geometry, np.flatnonzero(boxes), chosen)))
+
+
+def union(a: Rect, b: Rect) -> Rect:
+    """The rectangle around two; an empty one at the origin counts as nothing."""
+    nothing = (0.0, 0.0, 0.0, 0.0)
+    if nothing in (a, b):
+        return b if a == nothing else a
+    return bounds_of(np.array([a, b]))
+
+
+def _rects(geometry: Geometry, boxes: Int, wires: Int | None) -> list[Float]:
+    found: list[Float] = [geometry.rect[boxes]]
+    if wires is not None and len(wires):
+        route = geometry.wire_route[wires]
+        low, high = route.min(axis=1), route.max(axis=1)
+        found.append(np.concatenate((low, high - low), axis=1))
+    return found
+
+
+def _changed_things(old: Geometry, new: Geometry) -> Int | None:
+    """Boxes of the top block whose thing changed; None if a group's content did or a type or property of the whole."""
+    if old.design.part_types is not new.design.part_types or old.blocks != new.blocks:
+        return None
+    a, b = old.design, new.design
+    found: list[int] = []
+    for what, before, after in (
+        ("parts", a.parts, b.parts), ("groups", a.groups, b.groups), ("annotations", a.annotations, b.annotations)
+    ):  # fmt: skip
+        if before is after:
+            continue
+        if before.keys() != after.keys():
+            return None
+        for key, item in after.items():
+            if before[key] is not item:
+                if what == "groups":
+                    return None
+                box = new.box_of((), Ref(what, key))  # type: ignore[arg-type]
+                if box is not None:
+                    found.append(box)
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def summary_text(scenery: Scenery) -> str:
+    """What the canvas shows, in words, for screen readers."""
+    geometry = scenery.geometry
+    chosen = len(scenery.selected) + len(scenery.selected_wires)
+    return f"{geometry.design.title or geometry.design.name}: {len(geometry)} things, {chosen} selected"

@@ -1,0 +1,243 @@
+"""How the picture gets onto the screen: from kept pixels, drawn at once when that is quick, else in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+from PySide6.QtCore import QObject, QRect, QTimer
+from PySide6.QtGui import QPainter, QRegion
+
+from designer.gui.canvas.backing import Backing
+from designer.gui.canvas.batches import Batch
+from designer.gui.canvas.compose import compose_steps
+from designer.gui.canvas.levels import Level, next_level, next_octave
+from designer.gui.canvas.pencil import Pencil
+from designer.gui.canvas.sheet import Sheet
+from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.view import Rect, View
+
+#: pictures that take less than this are drawn within the frame, roughly [µs]
+_AT_ONCE: Final = 12_000.0
+#: what a box and a wire cost at each level, roughly [µs]
+_COSTS: Final = {Level.FAR: (1.2, 2.0), Level.MIDDLE: (14.0, 20.0), Level.NEAR: (35.0, 60.0)}
+#: a picture that only the scale changed is drawn after so long without another change [ms]
+_SETTLE: Final = 60
+#: extent of the small picture of the whole [px]
+_OVERVIEW: Final = (640, 420)
+
+
+class Screen(QObject):
+    """Keeps pixels of the picture and of the whole, small.
+
+    Parameters
+    ----------
+    stage
+        Gives the present picture.
+    refreshed
+        Called when there are better pixels to show.
+    """
+
+    def __init__(
+        self, pencil: Pencil, stage: Callable[[], Stage], refreshed: Callable[[], None], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._stage, self._refreshed = stage, refreshed
+        self.pencil = pencil
+        self.backing = Backing(pencil, self._source, stage().theme.background)
+        self.overview = Backing(pencil, self._plain, stage().theme.background, *_OVERVIEW)
+        self.level, self.octave = Level.MIDDLE, 0
+        self._want: Frame | None = None
+        self._growing: Sheet | None = None
+        self._late = True
+        self._worker = QTimer(self)
+        self._worker.setInterval(0)
+        self._worker.timeout.connect(self._work)
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE)
+        self._settle.timeout.connect(self._settled)
+
+    def frame(self, view: View, ratio: float) -> Frame:
+        """How a view falls on device pixels; the level of detail changes with hysteresis."""
+        self.level = next_level(self.level, view.scale)
+        self.octave = next_octave(self.octave, view.scale * ratio)
+        return Frame(view.scale * ratio, round(view.x * ratio), round(view.y * ratio), self.level, ratio, self.octave)
+
+    def _source(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
+        return compose_steps(self._stage(), frame, regions)
+
+    def _plain(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
+        return compose_steps(self._stage(), frame, regions, grid=False)
+
+    # ---- changes
+
+    def resize(self, width: int, height: int) -> None:
+        """Another extent in device pixels."""
+        self.backing.resize(width, height)
+
+    def drop(self) -> None:
+        """Other colours: forget all pixels."""
+        self.backing.background = self.overview.background = self._stage().theme.background
+        self.backing.drop()
+        self.overview.drop()
+        self._late, self._growing = True, None
+
+    def changed(self, region: Rect | None) -> None:
+        """The picture changed within a scene rectangle, or as a whole."""
+        self._late = True
+        self.backing.sheet = self._growing = None
+        self.backing.cancel_job()
+        frame = self.backing.frame
+        if frame is None or self.backing.pixmap is None:
+            return
+        if region is None:
+            if self.cost(frame) <= _AT_ONCE:
+                self.backing.draw_now(frame)
+            else:
+                self.backing.draw_later(frame)
+                self._worker.start()
+            return
+        self.repair(region)
+
+    def repair(self, region: Rect) -> None:
+        """Draw a scene rectangle anew."""
+        self.backing.sheet = self._growing = None
+        frame = self.backing.frame
+        if frame is None or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):
+            return
+        if self.cost(frame, region) > 2 * _AT_ONCE:
+            self.backing.draw_later(frame)
+            self._worker.start()
+            return
+        # names, shadows of groups and broad wires reach over the edge
+        margin = 14 * frame.ratio
+        left, top = region[0] * frame.scale + frame.x - margin, region[1] * frame.scale + frame.y - margin
+        right = (region[0] + region[2]) * frame.scale + frame.x + margin
+        bottom = (region[1] + region[3]) * frame.scale + frame.y + margin
+        low = max(-10, int(np.floor(left))), max(-10, int(np.floor(top)))
+        high = min(self.backing.width + 10, int(np.ceil(right))), min(self.backing.height + 10, int(np.ceil(bottom)))
+        self.backing.repair(QRegion(QRect(*low, high[0] - low[0], high[1] - low[1])))
+
+    def cost(self, frame: Frame, region: Rect | None = None) -> float:
+        """What drawing a frame takes, roughly, if things are spread evenly [µs]."""
+        stage = self._stage()
+        x, y, w, h = frame.scene((0.0, 0.0, float(self.backing.width), float(self.backing.height)))
+        if region is not None:
+            x, y = max(x, region[0]), max(y, region[1])
+            w, h = min(w, region[2]), min(h, region[3])
+        bx, by, bw, bh = self._stage().bounds
+        wide = max(0.0, min(x + w, bx + bw) - max(x, bx))
+        high = max(0.0, min(y + h, by + bh) - max(y, by))
+        share = wide * high / max(bw * bh, 1.0)
+        box, wire = _COSTS[frame.level]
+        return share * (len(stage.geometry) * box + stage.geometry.n_wires * wire)
+
+    # ---- painting
+
+    def paint(self, painter: QPainter, frame: Frame) -> None:
+        """Show a frame; the painter works in device pixels."""
+        self._prepare(frame)
+        backing = self.backing
+        if not backing.shows(frame):
+            painter.fillRect(0, 0, backing.width, backing.height, self.pencil.colour(backing.background))
+            self.overview.paint(painter, frame)
+            self.pencil.calls += 1
+        backing.paint(painter, frame)
+
+    def _prepare(self, frame: Frame) -> None:
+        backing = self.backing
+        self._want = frame
+        if backing.shows(frame):
+            pass
+        elif backing.can_scroll(frame):
+            backing.scroll(frame)
+        elif self.cost(frame) <= _AT_ONCE:
+            backing.cancel_job()
+            backing.draw_now(frame)
+        elif backing.pixmap is None:
+            if backing.job_frame != frame:
+                backing.draw_later(frame)
+        elif backing.job_frame != frame:
+            # the scale is changing: show the old pixels scaled, draw when it has come to rest
+            backing.cancel_job()
+            self._settle.start()
+        if backing.busy or self._late or self._wants_sheet():
+            self._worker.start()
+
+    def _settled(self) -> None:
+        if self._want is not None and not self.backing.shows(self._want):
+            self.backing.draw_later(self._want)
+            self._worker.start()
+
+    def _work(self) -> None:
+        """One slice: first the picture, then the sheet around it, then the small one of the whole."""
+        if self.backing.busy:
+            if self.backing.advance():
+                self._refreshed()
+            return
+        if self._grow_sheet():
+            return
+        if self._late and not self._settle.isActive():
+            self._late = False
+            self._stage().warm()
+            self.overview.draw_later(self._overview_frame())
+            return
+        if self.overview.busy:
+            if self.overview.advance():
+                self._refreshed()
+            return
+        self._worker.stop()
+
+    def _wants_sheet(self) -> bool:
+        """Whether the view comes near the border of the sheet, or there is none."""
+        frame, sheet = self.backing.frame, self.backing.sheet
+        if frame is None or not self.backing.shows(frame):
+            return False
+        if sheet is None:
+            return True
+        if not sheet.ready and sheet.suits(frame):
+            return True
+        margin = self._margin() / 2
+        wide, high = self.backing.width + 2 * margin, self.backing.height + 2 * margin
+        return not sheet.covers(frame, ((-margin, -margin, wide, high),))
+
+    def _grow_sheet(self) -> bool:
+        """One step of the sheet; False if there is nothing to do."""
+        if not self._wants_sheet():
+            return False
+        frame, backing = self.backing.frame, self.backing
+        assert frame is not None
+        growing = self._growing
+        if growing is None or not growing.suits(frame) or growing.ready:
+            margin = self._margin()
+            region = (-margin, -margin, backing.width + 2 * margin, backing.height + 2 * margin)
+            growing = self._growing = Sheet(frame, region, compose_steps(self._stage(), frame, (region,)))
+        if growing.grow():
+            backing.sheet, self._growing = growing, None
+        return True
+
+    def _margin(self) -> float:
+        return float(max(self.backing.width, self.backing.height) // 3)
+
+    def _overview_frame(self) -> Frame:
+        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._stage().bounds, margin=6.0, largest=1.0)
+        level = next_level(Level.FAR, view.scale * 0.6)
+        return Frame(view.scale, round(view.x), round(view.y), level, 1.0, next_octave(None, view.scale))
+
+    def finish(self, frame: Frame) -> None:
+        """Draw all that is outstanding now: for pictures of the window and for tests."""
+        self._want = frame
+        if not self.backing.shows(frame):
+            self.backing.draw_now(frame)
+        while self.backing.busy:
+            self.backing.advance()
+        while self._late or self.overview.busy or self._wants_sheet():
+            self._work()
+        self._settle.stop()
+
+    def stop(self) -> None:
+        """End all work in the background."""
+        self._worker.stop()
+        self._settle.stop()

@@ -1,0 +1,98 @@
+"""A composed picture larger than the view, kept while the view moves over it.
+
+What comes into sight while panning is looked up in the sheet instead of being composed anew: a mask over each of its
+arrays. It is made in the background, step by step, and dropped when anything changes. No Qt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.gui.canvas.batches import Batch, Glyphs, Labels, Lines
+from designer.gui.canvas.stage import Frame, Regions
+from designer.gui.canvas.view import Rect
+
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Sheet:
+    """Batches of a region of a frame.
+
+    Parameters
+    ----------
+    region
+        What it covers, in device pixels of its frame.
+    steps
+        Makes the batches; used up by `grow`.
+    """
+
+    frame: Frame
+    region: Rect
+    steps: Iterator[list[Batch]]
+    ready: bool = False
+    _batches: list[tuple[Batch, Float]] = field(default_factory=list[tuple[Batch, Float]])
+
+    def grow(self) -> bool:
+        """Take one step; True when the sheet is ready."""
+        found = next(self.steps, None)
+        if found is None:
+            self.ready = True
+        else:
+            self._batches += [(batch, _sides(batch)) for batch in found if len(batch)]
+        return self.ready
+
+    def covers(self, frame: Frame, regions: Regions) -> bool:
+        """Whether regions of a frame lie on it."""
+        dx, dy = self._shift(frame)
+        if not self.ready or self.frame.moved(dx, dy) != frame:
+            return False
+        x, y, width, height = self.region
+        return all(
+            r[0] - dx >= x and r[1] - dy >= y and r[0] - dx + r[2] <= x + width and r[1] - dy + r[3] <= y + height
+            for r in regions
+        )
+
+    def suits(self, frame: Frame) -> bool:
+        """Whether it is, or will be, a sheet of this scale."""
+        return self.frame.moved(*self._shift(frame)) == frame
+
+    def _shift(self, frame: Frame) -> tuple[int, int]:
+        return frame.x - self.frame.x, frame.y - self.frame.y
+
+    def cut(self, frame: Frame, regions: Regions) -> Iterator[Batch]:
+        """What is to be drawn in regions of a frame, in coordinates of the sheet; the painter moves them."""
+        dx, dy = self._shift(frame)
+        for batch, (left, top, right, bottom) in self._batches:
+            seen = np.zeros(len(left), dtype=bool)
+            for x, y, width, height in regions:
+                touched = left <= x - dx + width
+                touched &= right >= x - dx
+                touched &= top <= y - dy + height
+                touched &= bottom >= y - dy
+                seen |= touched
+            chosen = np.flatnonzero(seen)
+            if len(chosen):
+                yield batch if len(chosen) == len(seen) else batch.taken(chosen)
+
+    def shift(self, frame: Frame) -> tuple[int, int]:
+        """How far its coordinates are from those of a frame [px]."""
+        return self._shift(frame)
+
+
+def _sides(batch: Batch) -> Float:
+    """Left, top, right and bottom of everything in a batch, with what lines reach beyond it. : (4, n)"""
+    if isinstance(batch, Lines):
+        reach = batch.width / 2 + 1
+        low = np.minimum(batch.lines[:, :2], batch.lines[:, 2:]) - reach
+        high = np.maximum(batch.lines[:, :2], batch.lines[:, 2:]) + reach
+    elif isinstance(batch, Glyphs):
+        low, high = batch.places, batch.places + batch.size
+    else:
+        rects = np.array([label[:4] for label in batch.labels]) if isinstance(batch, Labels) else batch.rects
+        low, high = rects[:, :2], rects[:, :2] + rects[:, 2:]
+    return np.ascontiguousarray(np.concatenate((low, high), axis=1).T)

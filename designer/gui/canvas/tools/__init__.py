@@ -1,0 +1,1 @@
+"""The tools of the canvas: one state of the hand per file."""

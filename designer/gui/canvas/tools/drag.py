@@ -1,0 +1,177 @@
+"""Moving things: snapped to neighbours and grid, into containers, onto links."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import Qt
+
+from designer.gui.canvas.batches import Batch
+from designer.gui.canvas.compose_boxes import cards, containers
+from designer.gui.canvas.compose_overlay import ghosts, guides, outline, tip, wire_glow
+from designer.gui.canvas.compose_text import texts
+from designer.gui.canvas.compose_wires import near
+from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
+from designer.gui.canvas.hit import container_at, wire_at
+from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
+from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.view import Rect
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+#: edges this near to those of a neighbour are pulled in line [view px]
+_REACH = 6.0
+#: more things or wires than this are shown as plain outlines, or not at all, while they are dragged
+_MOST_BOXES = 1200
+_MOST_WIRES = 500
+
+
+class Drag(Tool):
+    """The chosen boxes follow the pointer; one step of undo at the end."""
+
+    hint = "Alt: without snapping · drop into a container or on a link · Esc cancels"
+    cursor = Qt.CursorShape.SizeAllCursor
+    scrolls = True
+    quiet = True
+
+    def __init__(self, host: Host, start: Pointer, boxes: Int) -> None:
+        super().__init__(host)
+        self._start = start
+        scenery = host.scenery
+        geometry = scenery.geometry
+        self._boxes = movable(geometry, boxes.tolist())
+        self._lifted = scenery.contents(self._boxes)
+        a, b = self._lifted[geometry.wire_a], self._lifted[geometry.wire_b]
+        self._wires = a | b
+        self._frame_rect = scenery.region(np.array(self._boxes, dtype=np.int64))
+        parents = {int(geometry.parent[i]) for i in self._boxes}
+        self._parent = parents.pop() if len(parents) == 1 else None
+        self._others = self._neighbours()
+        self._snap = Snapped(0.0, 0.0)
+        self._target: int | None = None
+        self._wire = -1
+        self._offer: Offer | None = None
+        self._at = start
+
+    def enter(self) -> None:
+        """See `Tool`."""
+        self.host.lift(self._lifted, self._wires)
+
+    def leave(self) -> None:
+        """See `Tool`."""
+        self.host.lift(None, None)
+
+    def _neighbours(self) -> Float:
+        """What to line up with: things in sight beside what moves, the nearest ones."""
+        stage = self.host.scenery.stage
+        geometry = stage.geometry
+        seen = stage.box_index.touching(*self.host.view.visible())
+        seen = seen[~self._lifted[seen]]
+        if self._parent is not None:
+            beside = seen[geometry.parent[seen] == self._parent]
+            seen = beside if len(beside) else seen[~geometry.is_container[seen]]
+        rect = geometry.rect[seen]
+        if len(rect) > MOST_NEIGHBOURS:
+            x, y, w, h = self._frame_rect
+            gap = np.abs(rect[:, 0] + rect[:, 2] / 2 - x - w / 2) + np.abs(rect[:, 1] + rect[:, 3] / 2 - y - h / 2)
+            rect = rect[np.argpartition(gap, MOST_NEIGHBOURS)[:MOST_NEIGHBOURS]]
+        return rect
+
+    def move(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self._at = p
+        dx, dy = p.sx - self._start.sx, p.sy - self._start.sy
+        reach = _REACH / self.host.view.scale
+        self._snap = Snapped(dx, dy) if p.alt else snapped(self._frame_rect, dx, dy, self._others, reach)
+        self._aim(p)
+        self.host.refresh()
+
+    def _aim(self, p: Pointer) -> None:
+        """What the drop would do: hang into another container, or into a link."""
+        stage = self.host.scenery.stage
+        self._offer, self._wire = None, -1
+        target = container_at(stage, p.sx, p.sy, without=self._lifted)
+        home = self._parent if self._parent is not None else target
+        self._target = None
+        if target != home:
+            self._target = target
+            self._offer = put_into(stage.geometry, self._boxes, self._snap.dx, self._snap.dy, target)
+        if len(self._boxes) == 1 and not self._wires.any():
+            wire = wire_at(stage, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
+            if wire >= 0:
+                offer = thread(stage.geometry, wire, self._boxes[0])
+                if offer.ok:
+                    self._wire, self._offer, self._target = wire, offer, None
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self.move(p)
+        offer, geometry = self._offer, self.host.scenery.geometry
+        if offer is not None and not offer.ok:
+            self.host.finish()
+            self.host.warn(offer.reason)
+            return
+        edit = offer.edit if offer is not None else move(geometry, self._boxes, self._snap.dx, self._snap.dy)
+        # the edit comes first, so that nothing is drawn at its old place in between
+        if edit is not None:
+            self.host.make(edit)
+        self.host.finish()
+
+    def key(self, press: Press) -> bool:
+        """See `Tool`: keys other than Esc wait until the drag is over."""
+        return True
+
+    def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
+        """See `Tool`."""
+        stage = self.host.scenery.stage
+        geometry, theme = stage.geometry, stage.theme
+        dx, dy = round(self._snap.dx * frame.scale), round(self._snap.dy * frame.scale)
+        found: list[Batch] = []
+        if self._target is not None and self._target >= 0:
+            good = self._offer is not None and self._offer.ok
+            rect = frame.boxes(geometry.rect[self._target : self._target + 1])
+            found.append(outline(rect, 3 * frame.ratio, theme.good if good else theme.bad))
+        if self._wire >= 0:
+            found += wire_glow(stage, frame, np.array([self._wire]), theme.good)
+        boxes = np.flatnonzero(self._lifted)
+        if len(boxes) <= _MOST_BOXES:
+            moved = frame.moved(dx, dy)
+            found += containers(stage, moved, boxes)
+            wires = np.flatnonzero(self._wires)
+            if len(wires) <= _MOST_WIRES:
+                found += near(stage, frame, wires, self._stretched(wires))
+            found += cards(stage, moved, boxes)
+            found += texts(stage, moved, boxes)
+        shift = np.array([self._snap.dx, self._snap.dy, 0.0, 0.0])
+        found += ghosts(geometry.rect[self._boxes] + shift, frame, theme)
+        found += guides(self._snap.guides, frame, theme.guide)
+        if self._offer is not None:
+            text = self._offer.reason or (self._said() if self._target is not None else "Insert into this link")
+            at = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
+            found += tip(text, at[0], at[1], frame, self.host.measure, theme, self._offer.ok, region)
+        return found
+
+    def _said(self) -> str:
+        geometry = self.host.scenery.geometry
+        assert self._target is not None
+        return "Move to the canvas" if self._target < 0 else f"Move into {geometry.label(self._target)}"
+
+    def _stretched(self, wires: Int) -> Float:
+        """Routes of wires whose ends moved; the bends between follow."""
+        geometry = self.host.scenery.geometry
+        shift = np.array([self._snap.dx, self._snap.dy])
+        route = geometry.wire_route[wires].copy()
+        a, b = self._lifted[geometry.wire_a[wires]], self._lifted[geometry.wire_b[wires]]
+        route[a, 0] += shift
+        route[a, 1] += shift
+        route[b, 2] += shift
+        route[b, 3] += shift
+        one = a ^ b
+        # an elbow keeps the height at which it turns
+        middle = (route[one, 1, 1] + route[one, 2, 1]) / 2
+        bent = geometry.wire_shape[wires][one] == 1
+        rows = np.flatnonzero(one)[bent]
+        route[rows, 1, 1] = route[rows, 2, 1] = middle[bent]
+        return route

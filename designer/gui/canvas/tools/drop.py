@@ -1,0 +1,146 @@
+"""Dropping from the palette: a ghost of the part, into a container, onto a link, onto the canvas."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+
+from designer.catalog.parttype import PartType, fitting_links, part_kinds
+from designer.design.arrange.sizes import card_size
+from designer.gui.canvas.batches import Batch, Rects
+from designer.gui.canvas.compose_boxes import visible_boxes
+from designer.gui.canvas.compose_overlay import ghosts, outline, tip, wire_glow
+from designer.gui.canvas.editing import Offer, add, insert
+from designer.gui.canvas.hit import container_at, wire_at
+from designer.gui.canvas.levels import Level
+from designer.gui.canvas.snapping import gridded
+from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.tools.tool import Host, Pointer, Tool
+from designer.gui.canvas.view import Rect
+
+PART_MIME = "application/x-designer-part"
+TEMPLATE_MIME = "application/x-designer-template"
+_MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Dragged:
+    """What is dragged: a part kind, and the type if one was chosen."""
+
+    kind: str
+    type_id: str = ""
+
+
+def dragged_part(data: bytes) -> Dragged | None:
+    """What the data of a drag say: ``{"kind": …, "type": …}``, or the id of a type, or the name of a kind."""
+    text = data.decode("utf-8", "replace").strip()
+    if text.startswith("{"):
+        try:
+            found: Any = json.loads(text)
+        except ValueError:
+            return None
+        type_id, kind = str(found.get("type", "")), str(found.get("kind", ""))
+        kind = kind or type_id.partition("/")[0]
+        return Dragged(kind, type_id) if kind else None
+    if "/" in text:
+        return Dragged(text.partition("/")[0], text)
+    return Dragged(text) if text in part_kinds() else None
+
+
+class Drop(Tool):
+    """A part hangs at the pointer until it is dropped."""
+
+    hint = "Drop into a container, on a link, or on the canvas · Alt: without the grid"
+    cursor = Qt.CursorShape.DragCopyCursor
+    scrolls = True
+    quiet = True
+
+    def __init__(self, host: Host, dragged: Dragged) -> None:
+        super().__init__(host)
+        self._dragged = dragged
+        self._type: PartType | None = host.part_type(dragged.type_id) if dragged.type_id else None
+        self._at: Pointer | None = None
+        self._corner = (0.0, 0.0)
+        self._target, self._wire = -1, -1
+        self.offer = Offer()
+
+    def move(self, p: Pointer) -> None:
+        """See `Tool`."""
+        stage = self.host.scenery.stage
+        self._at = p
+        width, height = card_size(self._dragged.kind)
+        x, y = p.sx - width / 2, p.sy - height / 2
+        if not p.alt:
+            x, y = gridded(x), gridded(y)
+        self._corner = (x, y)
+        self._wire = -1
+        self._target = container_at(stage, p.sx, p.sy)
+        kind = self._dragged.kind
+        if self.host.frame().level > Level.FAR:
+            wire = wire_at(stage, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
+            if wire >= 0:
+                self.offer = insert(stage.geometry, wire, kind, self._type, x, y)
+                self._wire = wire if self.offer.ok else -1
+        if self._wire < 0:
+            self.offer, _ = add(stage.geometry, kind, self._type, self._target, x, y)
+        self.host.refresh()
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self.move(p)
+        offer = self.offer
+        self.host.finish()
+        if offer.edit is not None:
+            self.host.make(offer.edit, select_new=True)
+        else:
+            self.host.warn(offer.reason)
+
+    def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
+        """See `Tool`."""
+        if self._at is None:
+            return []
+        stage = self.host.scenery.stage
+        theme, geometry = stage.theme, stage.geometry
+        found: list[Batch] = self._lights(frame, region)
+        good = self.offer.ok
+        if self._wire >= 0:
+            found += wire_glow(stage, frame, np.array([self._wire]), theme.good)
+        elif self._target >= 0:
+            rect = frame.boxes(geometry.rect[self._target : self._target + 1])
+            found.append(outline(rect, 3 * frame.ratio, theme.good if good else theme.bad))
+        rect = np.array([[*self._corner, *card_size(self._dragged.kind)]], dtype=np.float64)
+        found += ghosts(rect, frame, theme, good)
+        text = self.offer.reason or self._said()
+        at = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
+        found += tip(text, at[0], at[1], frame, self.host.measure, theme, good, region)
+        return found
+
+    def _said(self) -> str:
+        known = part_kinds().get(self._dragged.kind)
+        name = self._type.title if self._type is not None else known.title if known else self._dragged.kind
+        if self._wire >= 0:
+            return f"Insert {name} into this link"
+        where = f" to {self.host.scenery.geometry.label(self._target)}" if self._target >= 0 else ""
+        return f"Add {name}{where}"
+
+    def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
+        """What the part could be linked to is framed, the rest dims."""
+        stage = self.host.scenery.stage
+        seen = visible_boxes(stage, frame, (region,))
+        seen = seen[stage.is_card[seen]]
+        if len(seen) > _MOST or not len(seen):
+            return []
+        kinds = stage.geometry.kinds
+        fits_kind = np.array([bool(fitting_links(self._dragged.kind, k)) for k in kinds], dtype=bool)
+        fits = fits_kind[stage.geometry.kind[seen]]
+        rects = frame.boxes(stage.geometry.rect[seen])
+        found: list[Batch] = []
+        if (~fits).any():
+            found.append(Rects(rects[~fits], stage.theme.background + "80"))
+        if fits.any():
+            found.append(outline(rects[fits], frame.ratio, stage.theme.good))
+        return found

@@ -1,0 +1,305 @@
+"""Connecting: drag from a port or press C; what fits lights up, what does not dims and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import Qt
+
+from designer.catalog.parttype import fitting_links, link_kinds, part_kinds
+from designer.gui.canvas.batches import Batch, Lines, Rects
+from designer.gui.canvas.compose_boxes import visible_boxes
+from designer.gui.canvas.compose_overlay import handles, outline, side_points, tip
+from designer.gui.canvas.editing import Offer, connect, rehang
+from designer.gui.canvas.hit import box_at, container_at
+from designer.gui.canvas.navigate import Direction, nearest
+from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.together import Together
+from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
+from designer.gui.canvas.view import Rect
+
+Int = npt.NDArray[np.int64]
+
+#: so many boxes in sight are asked whether they fit; the rest is asked when pointed at
+_MOST: Final = 500
+#: an end snaps to a box within this distance [view px]
+_SNAP: Final = 14.0
+ARROWS: Final[dict[int, Direction]] = {
+    int(Qt.Key.Key_Left): "left",
+    int(Qt.Key.Key_Right): "right",
+    int(Qt.Key.Key_Up): "up",
+    int(Qt.Key.Key_Down): "down",
+}
+
+
+class _Aim(Tool):
+    """Pointing at a box: the common ground of drawing a link and hanging one to another part."""
+
+    cursor = Qt.CursorShape.CrossCursor
+    scrolls = True
+    quiet = True
+
+    def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None) -> None:
+        super().__init__(host)
+        self.anchors = list(anchors)
+        self.target = -1
+        self.offer = Offer()
+        self.at = start
+        self._known: dict[int, Offer] = {}
+        #: whether the button that began it is still down
+        self.dragging = start is not None
+        self._start = start
+
+    def offer_for(self, box: int) -> Offer:
+        """What would be made if `box` were chosen."""
+        found = self._known.get(box)
+        if found is None:
+            found = self._known[box] = self._asked(box)
+        return found
+
+    def _asked(self, box: int) -> Offer:
+        raise NotImplementedError
+
+    def point_at(self, box: int) -> None:
+        """Aim at a box; −1 at nothing."""
+        self.target = -1 if box in self.anchors else box
+        self.offer = self.offer_for(self.target) if self.target >= 0 else Offer()
+        self.host.refresh()
+
+    def move(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self.at = p
+        self.point_at(self._box_near(p))
+
+    def _box_near(self, p: Pointer) -> int:
+        """The box at the pointer, or a fitting one close to it: small ports far away must be easy to hit."""
+        stage = self.host.scenery.stage
+        box = box_at(stage, p.sx, p.sy, self.host.view.scale)
+        if box >= 0 and not stage.geometry.is_container[box] and not stage.is_frame[box]:
+            return box
+        slack = _SNAP / self.host.view.scale
+        close = stage.box_index.at(p.sx, p.sy, slack)
+        close = close[stage.is_card[close]][:20]
+        if not len(close):
+            return -1
+        rect = stage.geometry.rect[close]
+        gap = np.hypot(
+            np.maximum(np.maximum(rect[:, 0] - p.sx, p.sx - rect[:, 0] - rect[:, 2]), 0),
+            np.maximum(np.maximum(rect[:, 1] - p.sy, p.sy - rect[:, 1] - rect[:, 3]), 0),
+        )
+        for k in np.argsort(gap, kind="stable").tolist():
+            if self.offer_for(int(close[k])).ok:
+                return int(close[k])
+        return -1
+
+    def key(self, press: Press) -> bool:
+        """See `Tool`: arrows go from box to box, Enter chooses."""
+        if press.key in ARROWS:
+            start = self.target if self.target >= 0 else self.anchors[0]
+            self.at = None
+            box = self._next(start, ARROWS[press.key])
+            self.point_at(box)
+            self._reveal(box)
+            return True
+        if press.key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_C):
+            self.commit()
+            return True
+        return False
+
+    def _next(self, start: int, direction: Direction) -> int:
+        box = nearest(self.host.scenery.stage, start, direction)
+        # step over the anchors themselves
+        return nearest(self.host.scenery.stage, box, direction) if box in self.anchors else box
+
+    def _reveal(self, box: int) -> None:
+        if box >= 0:
+            view = self.host.view
+            rect = self.host.scenery.region(np.array([box], dtype=np.int64))
+            self.host.set_view(view.revealing(rect))
+
+    def press(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self.move(p)
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self.move(p)
+        if self.dragging and self._start is not None and not p.far_from(self._start):
+            # a click on a port: go on without the button
+            self.dragging = False
+            return
+        if self.target >= 0:
+            self.commit()
+        else:
+            self.dropped(p)
+
+    def dropped(self, p: Pointer) -> None:
+        """Let go over empty ground."""
+        self.host.finish()
+
+    def commit(self) -> None:
+        """Make what is offered, or say why not."""
+        if self.target < 0:
+            return
+        if self.offer.edit is None:
+            self.host.warn(self.offer.reason)
+            if self.dragging:
+                self.host.finish()
+            return
+        edit, select_new = self.offer.edit, False
+        self.host.finish()
+        self.host.make(edit, select_new)
+
+    def from_point(self, frame: Frame, anchor: int, to: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Where the line leaves a box: the side nearest to its other end."""
+        sides = side_points(frame, self.host.scenery.geometry.rect[anchor])
+        return sides[np.hypot(*(sides - to).T).argmin()]
+
+    def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
+        """See `Tool`."""
+        stage = self.host.scenery.stage
+        geometry, theme = stage.geometry, stage.theme
+        found = self._lights(frame, region)
+        anchors = frame.boxes(geometry.rect[self.anchors])
+        found.append(outline(anchors, 2 * frame.ratio, theme.selection, frame.ratio))
+        to = None
+        if self.target >= 0:
+            good = self.offer.ok
+            rect = geometry.rect[self.target]
+            found.append(outline(frame.boxes(rect.reshape(1, 4)), 3 * frame.ratio, theme.good if good else theme.bad))
+            middle = frame.points(rect[:2] + rect[2:] / 2)
+            start = self.from_point(frame, self.anchors[0], middle)
+            to = self.from_point(frame, self.target, start)
+        elif self.at is not None:
+            to = frame.points(np.array([self.at.sx, self.at.sy]))
+        if to is not None:
+            colour = theme.selection if self.target < 0 else theme.good if self.offer.ok else theme.bad
+            dash = () if self.offer.ok else (5.0 * frame.ratio, 4.0 * frame.ratio)
+            lines = np.array([[*self.from_point(frame, a, to), *to] for a in self.anchors[:200]])
+            found.append(Lines(lines, colour, 2.0 * frame.ratio, dash, True))
+            found += handles(np.concatenate((lines[:, :2], lines[:1, 2:])), frame, colour)
+            text = self.remark()
+            if text:
+                found += tip(text, float(to[0]), float(to[1]), frame, self.host.measure, theme, self.offer.ok, region)
+        return found
+
+    def remark(self) -> str:
+        """What stands beside the pointer."""
+        if self.target < 0:
+            return ""
+        return self.offer.reason or f"to {self.host.scenery.geometry.label(self.target)}"
+
+    def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
+        """Boxes that fit are framed, the others dim."""
+        stage = self.host.scenery.stage
+        seen = visible_boxes(stage, frame, (region,))
+        seen = seen[stage.is_card[seen]]
+        if len(seen) > _MOST:
+            return []
+        fits = np.array([self.offer_for(int(box)).ok for box in seen], dtype=bool)
+        own = np.isin(seen, self.anchors)
+        rects = frame.boxes(stage.geometry.rect[seen])
+        found: list[Batch] = []
+        if (~fits & ~own).any():
+            found.append(Rects(rects[~fits & ~own], stage.theme.background + "a8"))
+        if fits.any():
+            found.append(outline(rects[fits], 2 * frame.ratio, stage.theme.good))
+        return found
+
+
+class Connect(_Aim):
+    """Draws links from the anchors to the box that is chosen."""
+
+    hint = "Choose a part that lights up · arrows and Enter work too · Tab: another kind of link · Esc cancels"
+
+    def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None = None) -> None:
+        super().__init__(host, anchors, start)
+        self._kind: str | None = None
+
+    def _asked(self, box: int) -> Offer:
+        if box in self.anchors:
+            return Offer(reason="a part cannot be linked to itself")
+        offers = [connect(self.host.scenery.geometry, a, box, self._kind) for a in self.anchors]
+        good = [offer for offer in offers if offer.edit is not None]
+        if not good:
+            return offers[0]
+        edits = tuple(offer.edit for offer in good if offer.edit is not None)
+        edit = edits[0] if len(edits) == 1 else Together(edits, f"Connect {len(edits)} parts")
+        return Offer(edit, kinds=good[0].kinds)
+
+    def key(self, press: Press) -> bool:
+        """See `Tool`."""
+        if press.key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab) and self.target >= 0:
+            self._cycle()
+            return True
+        return super().key(press)
+
+    def _cycle(self) -> None:
+        """The next kind of link that fits."""
+        kept = self._kind
+        self._kind, self._known = None, {}
+        kinds = self.offer_for(self.target).kinds
+        if kinds:
+            at = kinds.index(kept) if kept in kinds else 0
+            self._kind = kinds[(at + 1) % len(kinds)]
+        self._known = {}
+        self.point_at(self.target)
+
+    def dropped(self, p: Pointer) -> None:
+        """See `_Aim`: over empty ground, parts are offered that fit."""
+        scenery = self.host.scenery
+        geometry = scenery.geometry
+        container = container_at(scenery.stage, p.sx, p.sy)
+        kinds = {geometry.kinds[int(geometry.kind[a])] for a in self.anchors}
+        known = sorted(part_kinds().values(), key=lambda k: k.order)
+        fits = tuple(k.name for k in known if all(fitting_links(own, k.name) for own in kinds))
+        inside = geometry.address(container) if container >= 0 else None
+        wanted = QuickAdd(p.sx, p.sy, scenery.picks(self.anchors), fits, inside)
+        self.host.finish()
+        self.host.wish(wanted)
+
+    def remark(self) -> str:
+        """See `_Aim`."""
+        if self.target < 0 or not self.offer.ok:
+            return super().remark()
+        kind = self._kind or self.offer.kinds[0]
+        more = f"  ({len(self.offer.kinds)} kinds fit: Tab)" if len(self.offer.kinds) > 1 else ""
+        return f"{link_kinds()[kind].title} to {self.host.scenery.geometry.label(self.target)}{more}"
+
+
+class Rehang(_Aim):
+    """Hangs one end of a wire to another part."""
+
+    hint = "Drop on another part · Esc cancels"
+
+    def __init__(self, host: Host, wire: int, end: Literal["a", "b"], start: Pointer) -> None:
+        geometry = host.scenery.geometry
+        kept = int(geometry.wire_b[wire] if end == "a" else geometry.wire_a[wire])
+        super().__init__(host, [kept], start)
+        self._wire: int = wire
+        self._side: Literal["a", "b"] = end
+        self._left = int(geometry.wire_a[wire] if end == "a" else geometry.wire_b[wire])
+
+    def enter(self) -> None:
+        """See `Tool`."""
+        wires = np.zeros(self.host.scenery.geometry.n_wires, dtype=bool)
+        wires[self._wire] = True
+        self.host.lift(np.zeros(len(self.host.scenery.geometry), dtype=bool), wires)
+
+    def leave(self) -> None:
+        """See `Tool`."""
+        self.host.lift(None, None)
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`: back on its part nothing changes."""
+        self.move(p)
+        if self.target in (-1, self._left):
+            self.host.finish()
+        else:
+            self.commit()
+
+    def _asked(self, box: int) -> Offer:
+        return rehang(self.host.scenery.geometry, self._wire, self._side, box)

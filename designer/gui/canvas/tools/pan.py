@@ -1,0 +1,79 @@
+"""Moving the view by dragging: middle button, right button on anything, or Space and the left button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+
+from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+
+
+class Pan(Tool):
+    """The view follows the hand. A right click that does not move asks for the context menu."""
+
+    cursor = Qt.CursorShape.ClosedHandCursor
+
+    def __init__(self, host: Host, start: Pointer) -> None:
+        super().__init__(host)
+        self._start = start
+        self._view = host.view
+        self._moved = False
+
+    def move(self, p: Pointer) -> None:
+        """See `Tool`."""
+        if self._moved or p.far_from(self._start):
+            self._moved = True
+            self.host.set_view(self._view.panned(p.x - self._start.x, p.y - self._start.y))
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`."""
+        if p.button is not self._start.button:
+            return
+        self.host.finish()
+        if not self._moved and p.button is Qt.MouseButton.RightButton:
+            self.host.ask_context(p, self.host.hit(p))
+
+    def cancel(self) -> bool:
+        """See `Tool`: the view goes back to where it was."""
+        self.host.set_view(self._view)
+        self.host.finish()
+        return True
+
+    def redrawn(self) -> None:
+        """See `Tool`: a changing design does not disturb the view."""
+
+
+class Hand(Tool):
+    """Space is held, or the hand was chosen: the next drag moves the view."""
+
+    hint = "Drag to move the view"
+    cursor = Qt.CursorShape.OpenHandCursor
+
+    def __init__(self, host: Host, held: bool = True) -> None:
+        super().__init__(host)
+        self._held = held
+        self._pan: Pan | None = None
+
+    def press(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self._pan = Pan(self.host, p)
+        self.host.set_cursor(Pan.cursor)
+
+    def move(self, p: Pointer) -> None:
+        """See `Tool`."""
+        if self._pan is not None:
+            self._pan.move(p)
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self._pan = None
+        self.host.set_cursor(self.cursor)
+
+    def key_up(self, press: Press) -> bool:
+        """See `Tool`."""
+        if press.key == Qt.Key.Key_Space and self._held:
+            self.host.finish()
+            return True
+        return False
+
+    def redrawn(self) -> None:
+        """See `Tool`."""

@@ -1,0 +1,208 @@
+"""What a tool is: a state of the hand that receives pointer and key events until it is done or cancelled.
+
+A tool never changes the design while it runs. It previews on the overlay, and at its end gives one edit to the host,
+which is one step of undo; cancelled, it leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import Qt
+
+from designer.catalog.parttype import PartType
+from designer.design.edit import Edit
+from designer.gui.canvas.batches import Batch
+from designer.gui.canvas.editing import Picked
+from designer.gui.canvas.hit import Hit
+from designer.gui.canvas.scenery import Scenery
+from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.view import Rect, View
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer event: ``x, y`` in view pixels, ``sx, sy`` in the scene."""
+
+    x: float
+    y: float
+    sx: float
+    sy: float
+    button: Qt.MouseButton = Qt.MouseButton.NoButton
+    shift: bool = False
+    ctrl: bool = False
+    alt: bool = False
+
+    def far_from(self, other: Pointer, reach: float = 4.0) -> bool:
+        """Whether the pointer moved enough since `other` to mean a drag."""
+        return abs(self.x - other.x) > reach or abs(self.y - other.y) > reach
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A key event."""
+
+    key: int
+    shift: bool = False
+    ctrl: bool = False
+    alt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuickAdd:
+    """A wish to add a part at a point of the scene, linked to ``sources``; ``kinds`` are the part kinds that fit.
+
+    Parameters
+    ----------
+    container
+        The container at the point, None for the canvas.
+    """
+
+    x: float
+    y: float
+    sources: frozenset[Picked] = frozenset()
+    kinds: tuple[str, ...] = ()
+    container: Picked | None = None
+
+
+class Host(Protocol):
+    """What a tool may ask of the canvas."""
+
+    @property
+    def scenery(self) -> Scenery:
+        """The picture and its state."""
+        ...
+
+    @property
+    def view(self) -> View:
+        """Where the eye is."""
+        ...
+
+    def frame(self) -> Frame:
+        """How the scene falls on device pixels."""
+        ...
+
+    def hit(self, p: Pointer) -> Hit:
+        """What is under the pointer."""
+        ...
+
+    def measure(self, text: str, px: int, bold: bool) -> float:
+        """Width of a text [px]."""
+        ...
+
+    def switch(self, tool: Tool) -> None:
+        """Take up another tool."""
+        ...
+
+    def finish(self) -> None:
+        """Go back to the resting tool."""
+        ...
+
+    def make(self, edit: Edit, select_new: bool = False) -> bool:
+        """Make an edit; False if it was refused."""
+        ...
+
+    def select(self, picked: Iterable[Picked]) -> None:
+        """Select exactly these."""
+        ...
+
+    def set_view(self, view: View) -> None:
+        """Look somewhere else."""
+        ...
+
+    def glide(self, view: View) -> None:
+        """Move the view there, shortly animated."""
+        ...
+
+    def lift(self, boxes: npt.NDArray[np.bool_] | None, wires: npt.NDArray[np.bool_] | None) -> None:
+        """Take boxes and wires out of the picture, to be drawn by the tool; None puts all back."""
+        ...
+
+    def refresh(self) -> None:
+        """Draw the overlay again."""
+        ...
+
+    def set_cursor(self, cursor: Qt.CursorShape) -> None:
+        """Show another pointer."""
+        ...
+
+    def say(self, hint: str) -> None:
+        """Tell what can be done now."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Tell why something was refused."""
+        ...
+
+    def wish(self, wanted: QuickAdd) -> None:
+        """Ask whoever shows the window to offer parts."""
+        ...
+
+    def activate(self, picked: Picked) -> None:
+        """Tell that something was double-clicked."""
+        ...
+
+    def ask_context(self, p: Pointer, hit: Hit) -> None:
+        """Ask for a context menu."""
+        ...
+
+    def part_type(self, type_id: str) -> PartType | None:
+        """A part type of the design or catalog."""
+        ...
+
+
+class Tool:
+    """A state of the hand; the base does nothing."""
+
+    hint = ""
+    cursor = Qt.CursorShape.ArrowCursor
+    #: whether values and badges step back while it is used
+    quiet = False
+    #: whether the view moves when the pointer nears its border
+    scrolls = False
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def enter(self) -> None:
+        """The tool is taken up."""
+
+    def leave(self) -> None:
+        """The tool is put away, done or cancelled."""
+
+    def press(self, p: Pointer) -> None:
+        """A button goes down."""
+
+    def move(self, p: Pointer) -> None:
+        """The pointer moves."""
+
+    def release(self, p: Pointer) -> None:
+        """A button goes up."""
+
+    def double(self, p: Pointer) -> None:
+        """A double click."""
+
+    def key(self, press: Press) -> bool:
+        """A key goes down; whether the tool used it."""
+        return False
+
+    def key_up(self, press: Press) -> bool:
+        """A key goes up; whether the tool used it."""
+        return False
+
+    def cancel(self) -> bool:
+        """Back out one step; whether there was anything to back out of."""
+        self.host.finish()
+        return True
+
+    def redrawn(self) -> None:
+        """The design changed under the tool: by undo, another view, a script."""
+        self.host.finish()
+
+    def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
+        """What the tool draws over the picture."""
+        return []

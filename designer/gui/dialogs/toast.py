@@ -1,0 +1,89 @@
+"""Short messages over the canvas that go away by themselves; nothing has to be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+_SHORT, _LONG = 3500, 9000
+_MOST = 4
+
+
+class Toast(QFrame):
+    """One message, with a button where something can be done."""
+
+    def __init__(self, text: str, bad: bool, button: str, run: Callable[[], object] | None, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("toast")
+        self.setProperty("bad", bad)
+        label = QLabel(text)
+        label.setWordWrap(True)
+        label.setMaximumWidth(420)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text = text
+        line = QHBoxLayout(self)
+        line.setContentsMargins(14, 9, 10, 9)
+        line.setSpacing(12)
+        line.addWidget(label, 1)
+        if run is not None:
+            act = QPushButton(button)
+            act.setProperty("link", True)
+            act.clicked.connect(run)
+            act.clicked.connect(self.leave)
+            line.addWidget(act)
+        close = QPushButton("✕")
+        close.setProperty("link", True)
+        close.setAccessibleName("Dismiss")
+        close.clicked.connect(self.leave)
+        line.addWidget(close)
+        self.setAccessibleName(text)
+
+    def leave(self) -> None:
+        """Go away."""
+        self.hide()
+        self.deleteLater()
+
+
+class Toasts(QWidget):
+    """Stacks messages at the bottom of a widget."""
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self._over = over
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(8)
+        self.shown: list[Toast] = []
+        over.installEventFilter(self)
+        self.hide()
+
+    def say(self, text: str, bad: bool = False, button: str = "", run: Callable[[], object] | None = None) -> Toast:
+        """Show a message; errors and those with a button stay longer."""
+        self.shown = [t for t in self.shown if not t.isHidden()]
+        for old in [t for t in self.shown if t.text == text] + self.shown[: max(0, len(self.shown) + 1 - _MOST)]:
+            old.leave()
+        toast = Toast(text, bad, button, run, self)
+        self._box.addWidget(toast, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.shown = [t for t in self.shown if not t.isHidden()] + [toast]
+        QTimer.singleShot(_LONG if bad or run is not None else _SHORT, toast, toast.leave)
+        toast.destroyed.connect(self._place)
+        toast.show()
+        self._place()
+        return toast
+
+    def _place(self) -> None:
+        live = [i for i in range(self._box.count()) if self._box.itemAt(i) is not None]
+        self.setVisible(bool(live))
+        self.adjustSize()
+        width = min(560, self._over.width() - 24)
+        self.resize(width, self.sizeHint().height())
+        self.move((self._over.width() - width) // 2, self._over.height() - self.height() - 18)
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay at the bottom."""
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return super().eventFilter(watched, event)

@@ -1,0 +1,1 @@
+"""Draws figures of the report with pyqtgraph."""

@@ -1,0 +1,421 @@
+"""One widget that draws any figure: lines with bands, bars, ticks and spans, with hover, copying and clicks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QToolTip, QVBoxLayout, QWidget
+
+from designer.gui.theme import Theme
+from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
+from designer.units import DIMENSION_OF_UNIT, format_si
+
+_BAR: Final = 0.52
+_LONGEST: Final = 230.0
+_PHASES: Final = {
+    "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
+}  # fmt: skip
+
+
+class ValueAxis(pg.AxisItem):
+    """An axis whose ticks are spelled with the unit that fits."""
+
+    def __init__(self, orientation: str, axis: Axis) -> None:
+        super().__init__(orientation)
+        self.axis = axis
+        self.enableAutoSIPrefix(False)
+        self.setStyle(tickLength=0, autoExpandTextSpace=True)
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> Any:
+        """Ticks at powers of 1024 for sizes on a log axis, where pyqtgraph's fit otherwise."""
+        if self.axis.log and self.axis.unit == "B":
+            low, high = math.ceil(minVal / math.log10(2)), math.floor(maxVal / math.log10(2))
+            step = max(1, round((high - low) / max(2.0, size / 70)))
+            return [(step * math.log10(2), [k * math.log10(2) for k in range(low, high + 1) if k % step == 0])]
+        if self.axis.log:
+            return super().tickValues(minVal, maxVal, size)
+        return super().tickValues(minVal, maxVal, size)[:1]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """The spelled values."""
+        return [self.spelled(10**v if self.axis.log else v) for v in values]
+
+    def spelled(self, value: float) -> str:
+        """A value with its unit."""
+        return axis_text(self.axis, value)
+
+
+def axis_text(axis: Axis, value: float) -> str:
+    """A value of an axis for people."""
+    if axis.unit == "1" and not axis.log:
+        return f"{value * 100:.3g} %"
+    if axis.unit == "B" and axis.log:
+        return binary_text(value)
+    return format_si(value, axis.unit) if axis.unit in DIMENSION_OF_UNIT else f"{value:.4g}"
+
+
+def binary_text(value: float) -> str:
+    """A size in binary units, as messages of collectives are counted."""
+    for unit, factor in (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)):
+        if value >= factor * (1 - 1e-9):
+            return f"{value / factor:.3g} {unit}"
+    return f"{value:.3g} B"
+
+
+class FigureView(QWidget):
+    """Shows one figure.
+
+    Signals
+    -------
+    picked : ``str``
+        Key of a bar that was clicked.
+    """
+
+    picked = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.figure: Figure | None = None
+        self._theme = theme
+        self._plot: pg.PlotWidget | None = None
+        self._title = QLabel()
+        self._title.setProperty("role", "title")
+        self._legend = QLabel()
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 4, 10, 0)
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(self._legend)
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(2)
+        self._box.addLayout(head)
+        self.setMinimumSize(220, 120)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self._theme = theme
+        self._draw()
+
+    def set_figure(self, figure: Figure | None) -> None:
+        """Show another figure, or nothing."""
+        if figure != self.figure:
+            self.figure = figure
+            self._draw()
+
+    # ---- drawing
+
+    def _draw(self) -> None:
+        figure = self.figure
+        if self._plot is not None:
+            self._box.removeWidget(self._plot)
+            self._plot.viewport().removeEventFilter(self)
+            # hidden first: pyqtgraph's close takes the parent away, and a shown widget would become a window
+            self._plot.hide()
+            self._plot.close()
+            self._plot.deleteLater()
+            self._plot = None
+        self._title.setText(figure.title if figure else "")
+        self._legend.setText(self._legend_text(figure) if figure else "")
+        self.setAccessibleName(figure.title if figure else "No figure")
+        if figure is None:
+            return
+        plot = self._plot = self._new_plot(figure)
+        for span in figure.spans:
+            self._add_span(plot, span, figure)
+        for bar in figure.bars:
+            self._add_bars(plot, bar, figure)
+        for tick in figure.ticks:
+            self._add_ticks(plot, tick, figure)
+        for number, line in enumerate(figure.lines):
+            self._add_line(plot, line, number, figure)
+        self._set_ranges(plot, figure)
+        plot.viewport().installEventFilter(self)
+        plot.viewport().setMouseTracking(True)
+        self._box.addWidget(plot, 1)
+
+    def _new_plot(self, figure: Figure) -> pg.PlotWidget:
+        axes = {"bottom": self._axis("bottom", figure.x), "left": self._axis("left", figure.y)}
+        plot = pg.PlotWidget(axisItems=axes, background=self._theme.surface)
+        plot.setFrameShape(plot.Shape.NoFrame)
+        plot.setMenuEnabled(False)
+        plot.hideButtons()
+        plot.setMouseEnabled(False, False)
+        plot_item(plot).setContentsMargins(6, 2, 14, 4)
+        view = plot_item(plot).getViewBox()
+        view.setDefaultPadding(0.02)
+        for side, axis in (("bottom", figure.x), ("left", figure.y)):
+            item = plot_item(plot).getAxis(side)
+            item.setPen(pg.mkPen(self._theme.border))
+            item.setTextPen(pg.mkPen(self._theme.muted))
+            item.setTickFont(self.font())
+            if axis.categories:
+                item.setTicks([list(enumerate(self._elided(axis.categories)))])
+            else:
+                label = axis.title
+                item.setLabel(label, color=self._theme.muted)
+        if figure.sideways:
+            view.invertY(True)
+        grid_x, grid_y = not figure.x.categories, not figure.y.categories
+        plot.showGrid(x=grid_x, y=grid_y, alpha=0.16 if not self._theme.is_dark else 0.22)
+        plot_item(plot).setLogMode(x=figure.x.log, y=figure.y.log)
+        return plot
+
+    def _axis(self, side: str, axis: Axis) -> pg.AxisItem:
+        if not axis.categories:
+            return ValueAxis(side, axis)
+        item = pg.AxisItem(side)
+        item.setStyle(tickLength=0)
+        if side == "left":
+            metrics = QFontMetricsF(self.font())
+            widest = max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)
+            item.setWidth(round(widest) + 14)
+        return item
+
+    def _elided(self, names: tuple[str, ...]) -> list[str]:
+        metrics = QFontMetricsF(self.font())
+        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, _LONGEST) for n in names]
+
+    def _colour(self, role: str, number: int = 0) -> QColor:
+        theme = self._theme
+        fixed = {
+            "bound": theme.bad, "quiet": theme.border, "idle": theme.border, "stun": theme.bad, "ideal": theme.faint,
+            "second": theme.series[1], "measured": theme.text, "limit": theme.text,
+        }  # fmt: skip
+        if role in fixed:
+            return QColor(fixed[role])
+        return QColor(theme.series[_PHASES.get(role, number) % len(theme.series)])
+
+    def _add_bars(self, plot: pg.PlotWidget, bar: BarSeries, figure: Figure) -> None:
+        start = np.asarray(bar.start or [0.0] * len(bar.value), dtype=float)
+        at, value = np.asarray(bar.at, dtype=float), np.asarray(bar.value, dtype=float)
+        brush = pg.mkBrush(self._colour(bar.role))
+        if figure.sideways:
+            item = pg.BarGraphItem(x0=start, width=value, y=at, height=_BAR, pen=None, brush=brush)
+        else:
+            item = pg.BarGraphItem(x=at, width=_BAR, y0=start, height=value, pen=None, brush=brush)
+        plot.addItem(item)
+        for place, first, length, text in zip(at, start, value, bar.labels or ("",) * len(at), strict=True):
+            if text:
+                label = pg.TextItem(text, color=self._theme.muted, anchor=(0, 0.5) if figure.sideways else (0.5, 1))
+                label.setPos(first + length, place) if figure.sideways else label.setPos(place, first + length)
+                plot.addItem(label)
+        if bar.low:
+            middle = start + value
+            beam = 0.16
+            top, bottom = np.asarray(bar.high) - middle, middle - np.asarray(bar.low)
+            pen = pg.mkPen(self._theme.text)
+            error = (
+                pg.ErrorBarItem(x=middle, y=at, left=bottom, right=top, beam=beam, pen=pen)
+                if figure.sideways
+                else pg.ErrorBarItem(x=at, y=middle, bottom=bottom, top=top, beam=beam, pen=pen)
+            )
+            plot.addItem(error)
+
+    def _add_ticks(self, plot: pg.PlotWidget, tick: TickSeries, figure: Figure) -> None:
+        half = _BAR * 0.75
+        along = np.repeat(np.asarray(tick.value, dtype=float), 2)
+        across = np.repeat(np.asarray(tick.at, dtype=float), 2)
+        across[0::2] -= half
+        across[1::2] += half
+        x, y = (along, across) if figure.sideways else (across, along)
+        plot.addItem(pg.PlotCurveItem(x, y, connect="pairs", pen=pg.mkPen(self._colour(tick.role), width=2)))
+
+    def _add_line(self, plot: pg.PlotWidget, line: LineSeries, number: int, figure: Figure) -> None:
+        colour = self._colour(line.role, number)
+        x, y = _logged(line.x, figure.x.log), _logged(line.y, figure.y.log)
+        if line.low and line.high:
+            soft = QColor(colour)
+            soft.setAlpha(46)
+            low = pg.PlotCurveItem(x, _logged(line.low, figure.y.log), pen=None)
+            high = pg.PlotCurveItem(x, _logged(line.high, figure.y.log), pen=None)
+            plot.addItem(pg.FillBetweenItem(low, high, brush=pg.mkBrush(soft)))
+        if line.role == "measured":
+            plot.addItem(pg.ScatterPlotItem(x, y, size=8, pen=pg.mkPen(self._theme.surface), brush=pg.mkBrush(colour)))
+            return
+        style = Qt.PenStyle.DashLine if line.role == "ideal" else Qt.PenStyle.SolidLine
+        pen = pg.mkPen(colour, width=2 if len(x) <= 1200 and style == Qt.PenStyle.SolidLine else 1, style=style)
+        plot.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
+
+    def _add_span(self, plot: pg.PlotWidget, span: Span, figure: Figure) -> None:
+        colour = self._colour(span.role)
+        colour.setAlpha(60)
+        region = pg.LinearRegionItem(
+            (span.start, span.end), movable=False, brush=pg.mkBrush(colour), pen=pg.mkPen(None),
+            orientation="vertical",
+        )  # fmt: skip
+        plot.addItem(region)
+
+    def _set_ranges(self, plot: pg.PlotWidget, figure: Figure) -> None:
+        view = plot_item(plot).getViewBox()
+        view.disableAutoRange()
+        for side, axis in ((0, figure.x), (1, figure.y)):
+            if axis.categories:
+                low, high = -0.6, len(axis.categories) - 0.4
+            else:
+                low, high = _extent(figure, side)
+                if axis.log:
+                    low, high = math.log10(max(low, 1e-30)), math.log10(max(high, 1e-30))
+                elif axis.zero:
+                    low = 0.0
+                room = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
+                has_labels = any(b.labels for b in figure.bars)
+                high += room * (2.5 if has_labels else 1)
+                low -= 0.0 if axis.zero and not axis.log else room * 0.3
+            if side == 0:
+                view.setXRange(low, high, padding=0)
+            else:
+                view.setYRange(low, high, padding=0)
+
+    def _legend_text(self, figure: Figure) -> str:
+        pieces: list[str] = []
+        shown = [(b.name, b.role, "■") for b in figure.bars] + [(t.name, t.role, "┃") for t in figure.ticks]
+        shown += [(s.name, s.role, "▒") for s in figure.spans]
+        for number, line in enumerate(figure.lines):
+            pieces.append(_mark("●" if line.role == "measured" else "━", self._colour(line.role, number), line.name))
+            if line.low:
+                pieces.append(_mark("▒", self._colour(line.role, number), "80 % band"))
+        pieces += [_mark(sign, self._colour(role), name) for name, role, sign in dict.fromkeys(shown)]
+        return f"<span style='color:{self._theme.muted}'>{'&nbsp;&nbsp; '.join(pieces)}</span>"
+
+    # ---- what one does with it
+
+    def eventFilter(self, watched: Any, event: QEvent) -> bool:
+        """Hover reads values, a click selects, the right button copies."""
+        plot = self._plot
+        if plot is None or not isinstance(event, QMouseEvent):
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.MouseMove:
+            text = self.read(event.position())
+            if text:
+                QToolTip.showText(event.globalPosition().toPoint(), text, plot.viewport())
+            else:
+                QToolTip.hideText()
+        elif event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.RightButton:
+            self._menu().popup(event.globalPosition().toPoint())
+            return True
+        elif event.type() == QEvent.Type.MouseButtonRelease and event.button() == Qt.MouseButton.LeftButton:
+            key = self._key_at(event.position())
+            if key:
+                self.picked.emit(key)
+        return super().eventFilter(watched, event)
+
+    def _point(self, at: QPointF) -> QPointF | None:
+        if self._plot is None:
+            return None
+        view = plot_item(self._plot).getViewBox()
+        scene = self._plot.mapToScene(at.toPoint())
+        return view.mapSceneToView(scene) if view.sceneBoundingRect().contains(scene) else None
+
+    def read(self, at: QPointF) -> str:
+        """What stands at a point of the plot, in words."""
+        figure, point = self.figure, self._point(at)
+        if figure is None or point is None:
+            return ""
+        place, value_axis = (point.y(), figure.x) if figure.sideways else (point.x(), figure.y)
+        said: list[str] = []
+        names = figure.y.categories if figure.sideways else figure.x.categories
+        row = round(place)
+        if names and 0 <= row < len(names) and abs(place - row) <= 0.5:
+            said.append(names[row])
+            for bar in figure.bars:
+                said += _values_at(bar.name, bar.at, bar.value, row, value_axis)
+            for tick in figure.ticks:
+                said += _values_at(tick.name, tick.at, tick.value, row, value_axis)
+        for line in figure.lines:
+            x = 10 ** point.x() if figure.x.log else point.x()
+            i = int(np.argmin(np.abs(_logged(line.x, figure.x.log) - point.x()))) if line.x else -1
+            if i >= 0 and x:
+                said.append(f"{line.name} at {axis_text(figure.x, line.x[i])}: {axis_text(figure.y, line.y[i])}")
+                if line.low:
+                    low, high = axis_text(figure.y, line.low[i]), axis_text(figure.y, line.high[i])
+                    said.append(f"80 % band: {low} – {high}")
+        return "\n".join(said)
+
+    def _key_at(self, at: QPointF) -> str:
+        figure, point = self.figure, self._point(at)
+        if figure is None or point is None:
+            return ""
+        place = point.y() if figure.sideways else point.x()
+        for bar in figure.bars:
+            for a, key in zip(bar.at, bar.keys, strict=False):
+                if abs(place - a) <= 0.5:
+                    return key
+        return ""
+
+    def _menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Copy data", self.copy_data)
+        menu.addAction("Copy picture", self.copy_picture)
+        menu.addAction("Save picture…", self._save)
+        return menu
+
+    def copy_data(self) -> None:
+        """Put the numbers on the clipboard, tab separated, SI units in the heads."""
+        if self.figure is None:
+            return
+        heads, rows = self.figure.table()
+        text = io.StringIO()
+        csv.writer(text, delimiter="\t", lineterminator="\n").writerows([heads, *rows])
+        QGuiApplication.clipboard().setText(text.getvalue())
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard."""
+        QGuiApplication.clipboard().setPixmap(self.grab())
+
+    def _save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save picture", "figure.png", "PNG (*.png)")
+        if name:
+            self.grab().save(name)
+
+
+def plot_item(plot: pg.PlotWidget) -> pg.PlotItem:
+    """The plot inside a plot widget."""
+    item = plot.getPlotItem()
+    assert item is not None
+    return item
+
+
+def _logged(values: tuple[float, ...], log: bool) -> np.ndarray[Any, np.dtype[np.float64]]:
+    array = np.asarray(values, dtype=np.float64)
+    return np.log10(np.maximum(array, 1e-30)) if log else array
+
+
+def _extent(figure: Figure, side: int) -> tuple[float, float]:
+    """Lowest and highest value on one side: 0 horizontal, 1 vertical."""
+    found: list[float] = []
+    for line in figure.lines:
+        found += line.x if side == 0 else (*line.y, *line.low, *line.high)
+    along = 0 if figure.sideways else 1
+    if side == along:
+        for bar in figure.bars:
+            starts = bar.start or (0.0,) * len(bar.value)
+            found += [s + v for s, v in zip(starts, bar.value, strict=True)]
+            found += (*starts, *bar.high)
+        for tick in figure.ticks:
+            found += tick.value
+    if side == 0:
+        for span in figure.spans:
+            found += (span.start, span.end)
+    finite = [v for v in found if math.isfinite(v)]
+    return (min(finite), max(finite)) if finite else (0.0, 1.0)
+
+
+def _values_at(name: str, at: tuple[float, ...], value: tuple[float, ...], row: int, axis: Axis) -> list[str]:
+    return [f"{name}: {axis_text(axis, v)}" for a, v in zip(at, value, strict=True) if round(a) == row]
+
+
+def _mark(sign: str, colour: QColor, name: str) -> str:
+    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name}"
+
+
+__all__ = ["FigureView", "axis_text", "binary_text"]

@@ -1,0 +1,1 @@
+"""Qt models over rows and branches of view-models."""

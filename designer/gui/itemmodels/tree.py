@@ -1,0 +1,153 @@
+"""A Qt tree over branches of a view-model, which can be dragged out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QByteArray, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.table import Branch
+
+Index = QModelIndex | QPersistentModelIndex
+KEY = Qt.ItemDataRole.UserRole + 1
+DETAIL = Qt.ItemDataRole.UserRole + 2
+
+
+class TreeModel(QAbstractItemModel):
+    """Branches in one column; `DetailDelegate` draws the detail behind the title."""
+
+    def __init__(
+        self, theme: Theme, find_icon: Callable[[str], QIcon | None] | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = find_icon
+        self._roots: list[Branch] = []
+        self._above: dict[int, tuple[Branch | None, int]] = {}
+
+    @property
+    def roots(self) -> Sequence[Branch]:
+        """The outermost branches."""
+        return self._roots
+
+    def set_roots(self, roots: list[Branch]) -> None:
+        """Show other branches."""
+        self.beginResetModel()
+        self._roots = roots
+        self._above = {}
+        self._learn(None, roots)
+        self.endResetModel()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self._theme = theme
+        self.beginResetModel()
+        self.endResetModel()
+
+    def _learn(self, parent: Branch | None, branches: list[Branch]) -> None:
+        for row, branch in enumerate(branches):
+            self._above[id(branch)] = (parent, row)
+            self._learn(branch, branch.children)
+
+    def branch(self, index: Index) -> Branch | None:
+        """The branch at an index."""
+        found = index.internalPointer() if index.isValid() else None
+        return found if isinstance(found, Branch) else None
+
+    def walk(self) -> Iterator[tuple[Branch, QModelIndex]]:
+        """All branches with their indexes, from the top."""
+        todo = [(b, self.createIndex(i, 0, b)) for i, b in enumerate(self._roots)]
+        while todo:
+            branch, index = todo.pop(0)
+            yield branch, index
+            todo += [(b, self.createIndex(i, 0, b)) for i, b in enumerate(branch.children)]
+
+    def index_of(self, key: object) -> QModelIndex:
+        """Index of the branch with a key; an invalid one if there is none."""
+        return next((index for branch, index in self.walk() if branch.key == key), QModelIndex())
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        above = self.branch(parent)
+        branches = above.children if above is not None else self._roots
+        return self.createIndex(row, column, branches[row]) if 0 <= row < len(branches) else QModelIndex()
+
+    def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
+        branch = self.branch(index)
+        above = self._above.get(id(branch), (None, 0))[0] if branch is not None else None
+        if above is None:
+            return QModelIndex()
+        return self.createIndex(self._above[id(above)][1], 0, above)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        if parent.column() > 0:
+            return 0
+        branch = self.branch(parent)
+        return len(branch.children) if branch is not None else len(self._roots)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 1
+
+    def data(self, index: Index, role: int = 0) -> Any:
+        branch = self.branch(index)
+        if branch is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return branch.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{branch.title}, {branch.detail}" if branch.detail else branch.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return branch.tip or branch.title
+        if role == DETAIL:
+            return branch.detail
+        if role == Qt.ItemDataRole.DecorationRole and branch.icon and self._icon is not None:
+            return self._icon(branch.icon)
+        return branch.key if role == KEY else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        branch = self.branch(index)
+        if branch is not None and branch.drag[0]:
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
+        return flags
+
+    def mimeTypes(self) -> list[str]:
+        return ["text/plain"]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        data = QMimeData()
+        for index in indexes:
+            branch = self.branch(index)
+            if branch is not None and branch.drag[0]:
+                data.setData(branch.drag[0], QByteArray(branch.drag[1].encode()))
+        return data
+
+
+class DetailDelegate(QStyledItemDelegate):
+    """Draws the detail of a branch quietly behind its title, where there is room."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        detail = index.data(DETAIL)
+        if not detail:
+            return
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        style = QApplication.style()
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, shown, None)
+        metrics = shown.fontMetrics  # type: ignore[attr-defined]
+        room.setLeft(room.left() + metrics.horizontalAdvance(index.data()) + 16)
+        if room.width() < 24:
+            return
+        painter.save()
+        painter.setPen(QColor(self.theme.faint))
+        text = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room.width() - 4)
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.restore()

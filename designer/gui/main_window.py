@@ -1,0 +1,1009 @@
+"""The window: menus, tool strip, docks and tabs around the canvases of the open documents.
+
+Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window stands quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QIcon, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QMessageBox,
+    QSizePolicy,
+    QStackedWidget,
+    QTabBar,
+    QToolBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer.gui import icons, theme
+from designer.gui.dialogs.toast import Toasts
+from designer.gui.settings import Settings
+from designer.gui.start_page import StartPage
+
+if TYPE_CHECKING:
+    from designer.gui.actions._action import Action
+    from designer.gui.canvas.canvas import Canvas
+    from designer.gui.canvas.tools.tool import QuickAdd
+    from designer.gui.docks import Docks
+    from designer.gui.session import Picked, Session
+    from designer.gui.workspace import Document, Workspace
+
+_STRIP: Final = (
+    "view.select", "edit.connect", "view.pan", "", "edit.undo", "edit.redo", "", "view.fit", "",
+)  # fmt: skip
+_LAYOUT: Final = 1
+
+
+class MainWindow(QMainWindow):
+    """The frame around everything. Its public methods are what actions ask for (``actions._action.Window``)."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.settings = settings or Settings()
+        self.theme = theme.resolve(self.settings.theme)
+        self.setWindowTitle("designer")
+        self.setAcceptDrops(True)
+        self.resize(1440, 900)
+        self.setMinimumSize(900, 560)
+        self.setDockOptions(
+            QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        self.start = StartPage(self.theme, lambda: self.settings.recent)
+        self.start.new_wanted.connect(self.new_document)
+        self.start.open_wanted.connect(self.ask_open)
+        self.start.import_wanted.connect(self.ask_import)
+        self.start.template_chosen.connect(self.open_template)
+        self.start.file_chosen.connect(self.open_file)
+        self.tabs = QTabBar()
+        self.tabs.setObjectName("documents")
+        self.tabs.setMovable(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setDrawBase(False)
+        self.tabs.currentChanged.connect(self._tab_changed)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.start)
+        middle = QWidget()
+        box = QVBoxLayout(middle)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self.tabs)
+        box.addWidget(self.pages, 1)
+        self.setCentralWidget(middle)
+        self.toasts = Toasts(middle)
+        self.tabs.hide()
+        self.workspace_: Workspace | None = None
+        self.docks: Docks | None = None
+        self.qt_actions: dict[str, QAction] = {}
+        self._canvases: dict[Document, Canvas] = {}
+        self._order: list[Document] = []
+        self._wires: list[tuple[Any, Callable[..., object]]] = []
+        self._closing = False
+        self._fill_menus()
+        self._fill_strip()
+        geometry = self.settings.layout("geometry")
+        if geometry is not None:
+            self.restoreGeometry(geometry)
+        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    # ---- menus and tool strip, from the table of actions
+
+    def _fill_menus(self) -> None:
+        from designer.gui.actions._action import menus
+
+        for menu in menus():
+            shown = self.menuBar().addMenu(menu.title)
+            shown.setToolTipsVisible(True)
+            shown.aboutToShow.connect(self.update_actions)
+            below: dict[str, QMenu] = {}
+            section = menu.actions[0].section
+            for action in menu.actions:
+                if action.section != section:
+                    section = action.section
+                    shown.addSeparator()
+                target = shown
+                if action.under:
+                    if action.under not in below:
+                        below[action.under] = shown.addMenu(action.under)
+                    target = below[action.under]
+                made = self._make(action)
+                target.addAction(made)
+            if menu.name == "file":
+                self._recent = QMenu("Recent files", shown)
+                shown.insertMenu(self.qt_actions["file.save"], self._recent)
+                self._recent.aboutToShow.connect(self._fill_recent)
+        search = QToolButton()
+        search.setProperty("pill", True)
+        search.setText("Search everything   Ctrl+K")
+        search.setIcon(icons.icon("search", self.theme.muted))
+        search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        search.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        search.clicked.connect(self.command_palette)
+        self._search = search
+        self.menuBar().setCornerWidget(search)
+
+    def _make(self, action: Action) -> QAction:
+        made = QAction(action.title, self)
+        made.setObjectName(action.id)
+        made.setShortcuts([QKeySequence(s) for s in action.shortcut])
+        if action.icon:
+            made.setIcon(icons.icon(action.icon, self.theme.text))
+            made.setIconVisibleInMenu(False)
+        tip = action.tip or action.title
+        keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        made.setToolTip(f"{tip}  ({keys})" if keys else tip)
+        made.setStatusTip(tip)
+        made.setCheckable(action.checked is not None)
+        made.triggered.connect(partial(self.run, action.id))
+        self.qt_actions[action.id] = made
+        if action.shortcut and all(_is_plain(s) for s in action.shortcut):
+            # plain letters and Del belong to the canvas: in a list or field they mean something else
+            made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            self.pages.addAction(made)
+        else:
+            self.addAction(made)
+        return made
+
+    def run(self, action_id: str, *_: object) -> None:
+        """Do what an action does, if it can be done now."""
+        from designer.gui.actions._action import all_actions
+
+        action = all_actions()[action_id]
+        if action.enabled_when(self):
+            action.run(self)
+        self.update_actions()
+
+    def update_actions(self, *_: object) -> None:
+        """Look which actions can be done."""
+        from designer.gui.actions._action import all_actions
+
+        for action_id, made in self.qt_actions.items():
+            action = all_actions()[action_id]
+            made.setEnabled(action.enabled_when(self))
+            if action.checked is not None:
+                made.setChecked(action.checked(self))
+        document = self.document
+        if document is not None:
+            history = document.session.history
+            self.qt_actions["edit.undo"].setText(f"Undo {_lower(history.undo_label)}".strip())
+            self.qt_actions["edit.redo"].setText(f"Redo {_lower(history.redo_label)}".strip())
+
+    def _fill_recent(self) -> None:
+        self._recent.clear()
+        for file in self.settings.recent:
+            self._recent.addAction(str(file), partial(self.open_file, file))
+        self._recent.setEnabled(True)
+        if self._recent.isEmpty():
+            self._recent.addAction("None yet").setEnabled(False)
+
+    def _fill_strip(self) -> None:
+        strip = QToolBar("Tools")
+        strip.setObjectName("tools")
+        strip.setMovable(False)
+        strip.setIconSize(strip.iconSize() * 0.75)
+        for action_id in _STRIP:
+            if action_id:
+                strip.addAction(self.qt_actions[action_id])
+            else:
+                strip.addSeparator()
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("Workload shown")
+        self.chooser.setToolTip("Workload shown")
+        self.chooser.setMinimumWidth(280)
+        self.chooser.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.chooser.activated.connect(self._choose_workload)
+        strip.addWidget(self.chooser)
+        strip.addAction(self.qt_actions["analyze.edit"])
+        self.live = QToolButton()
+        self.live.setToolTip("How fresh the numbers are; click to analyze now")
+        self.live.clicked.connect(partial(self.run, "analyze.run"))
+        self.findings = QToolButton()
+        self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.findings.clicked.connect(lambda: self.show_panel("findings"))
+        self.hint = QLabel()
+        self.hint.setProperty("role", "faint")
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.hint.setContentsMargins(8, 0, 8, 0)
+        strip.addSeparator()
+        strip.addWidget(self.live)
+        strip.addWidget(self.findings)
+        strip.addWidget(self.hint)
+        self.addToolBar(strip)
+        self.strip = strip
+        strip.hide()
+
+    # ---- documents
+
+    @property
+    def workspace(self) -> Workspace:
+        """The open documents; made at first need."""
+        if self.workspace_ is None:
+            from designer.gui.workspace import Workspace
+
+            self.workspace_ = Workspace(self.settings, self)
+            self.workspace_.opened.connect(self._opened)
+            self.workspace_.closed.connect(self._closed)
+            self.workspace_.warned.connect(self.warn)
+            self.workspace_.message.connect(self.say)
+        return self.workspace_
+
+    @property
+    def document(self) -> Document | None:
+        """The document shown; None on the start page."""
+        at = self.tabs.currentIndex()
+        if self.pages.currentWidget() is self.start or not 0 <= at < len(self._order):
+            return None
+        return self._order[at]
+
+    @property
+    def canvas(self) -> Canvas | None:
+        """The canvas of the document shown."""
+        document = self.document
+        return self._canvases.get(document) if document is not None else None
+
+    def _opened(self, document: Document) -> None:
+        if document in self._order:
+            self.tabs.setCurrentIndex(self._order.index(document))
+            self._show_document()
+            return
+        from designer.gui.canvas.canvas import Canvas
+
+        session = document.session
+        canvas = Canvas(session, self._canvas_theme())
+        canvas.camera.animated = not self.settings.reduced_motion
+        canvas.hint_changed.connect(self.hint.setText)
+        canvas.quick_add_requested.connect(self._quick_add)
+        canvas.context_requested.connect(self._context)
+        canvas.template_dropped.connect(self._drop_template)
+        canvas.activated.connect(self._activated)
+        session.warned.connect(self.warn)
+        session.message.connect(self.say)
+        session.analysis_changed.connect(partial(self._light, document))
+        session.workload_changed.connect(partial(self._light, document))
+        session.modified_changed.connect(self._retitle)
+        session.file_changed.connect(self._retitle)
+        self._canvases[document] = canvas
+        self._order.append(document)
+        self.pages.addWidget(canvas)
+        at = self.tabs.addTab(session.title)
+        close = QToolButton()
+        close.setObjectName("closetab")
+        close.setIcon(icons.icon("close", self.theme.faint))
+        close.setIconSize(QSize(12, 12))
+        close.setAccessibleName("Close design")
+        close.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        close.clicked.connect(partial(self._close_tab, document))
+        self.tabs.setTabButton(at, QTabBar.ButtonPosition.RightSide, close)
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
+        self._show_document()
+        canvas.setFocus()
+        # the docks have taken their room only when the event loop has been round
+        QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
+
+    def _closed(self, document: Document) -> None:
+        at = self._order.index(document)
+        canvas = self._canvases.pop(document)
+        self._unwire()
+        self._order.remove(document)
+        self.tabs.blockSignals(True)
+        self.tabs.removeTab(at)
+        self.tabs.blockSignals(False)
+        self.pages.removeWidget(canvas)
+        canvas.hide()
+        canvas.setParent(None)
+        canvas.deleteLater()
+        if self._order:
+            self._show_document()
+        else:
+            self.show_start()
+
+    def _tab_changed(self, at: int) -> None:
+        if 0 <= at < len(self._order):
+            self._show_document()
+
+    def _show_document(self) -> None:
+        at = self.tabs.currentIndex()
+        if not 0 <= at < len(self._order):
+            return
+        document = self._order[at]
+        self.pages.setCurrentWidget(self._canvases[document])
+        self.tabs.setVisible(True)
+        self.strip.show()
+        self._ready_docks().show_all()
+        self._follow(document)
+
+    def show_start(self) -> None:
+        """Show the start page."""
+        self._follow(None)
+        self.pages.setCurrentWidget(self.start)
+        self.strip.hide()
+        self.tabs.setVisible(bool(self._order))
+        if self.docks is not None:
+            self.docks.hide_all()
+        self.update_actions()
+
+    def _ready_docks(self) -> Docks:
+        if self.docks is None:
+            from designer.gui.docks import Docks
+
+            self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._compared)
+            self.docks.parts.insert_requested.connect(self._insert)
+            self.docks.findings.counted.connect(self._counted)
+            for name in ("outline", "history"):
+                self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
+            state = self.settings.layout("docks")
+            if state is not None:
+                self.restoreState(state, _LAYOUT)
+        return self.docks
+
+    def _follow(self, document: Document | None) -> None:
+        self._unwire()
+        session = document.session if document is not None else None
+        if self.docks is not None:
+            self.docks.set_session(session)
+        if document is not None and session is not None:
+            for signal, slot in (
+                (session.design_changed, self._design_changed), (session.selection_changed, self.update_actions),
+                (session.workload_changed, self._fill_chooser), (session.stale_changed, self._freshness),
+                (session.analysis_changed, self._freshness), (document.live.busy_changed, self._freshness),
+                (document.live.timed, self._freshness),
+            ):  # fmt: skip
+                signal.connect(slot)
+                self._wires.append((signal, slot))
+            self._fill_chooser()
+            self._freshness()
+        self._retitle()
+        self.update_actions()
+
+    def _unwire(self) -> None:
+        for signal, slot in self._wires:
+            signal.disconnect(slot)
+        self._wires.clear()
+
+    def _design_changed(self, changes: Any) -> None:
+        if changes["workloads"] or "default_workload" in changes.properties:
+            self._fill_chooser()
+        self.update_actions()
+
+    def _light(self, document: Document, *_: object) -> None:
+        """Colour the canvas by the load of the shown workload."""
+        from designer.gui.canvas.live import Loads
+
+        canvas, session = self._canvases.get(document), document.session
+        if canvas is None:
+            return
+        loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
+        canvas.set_loads(Loads(loads.load, loads.utilization) if loads is not None else None)
+        result = session.result if loads is not None else None
+        canvas.set_binding(tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ())
+
+    def _retitle(self, *_: object) -> None:
+        for at, document in enumerate(self._order):
+            session = document.session
+            self.tabs.setTabText(at, ("● " if session.modified else "") + session.title)
+            self.tabs.setTabToolTip(at, str(session.file or "not saved yet"))
+        document = self.document
+        self.setWindowModified(document is not None and document.session.modified)
+        self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer")
+
+    # ---- the strip
+
+    def _fill_chooser(self, *_: object) -> None:
+        from designer.gui.viewmodels.workloads import choices
+
+        document = self.document
+        if document is None:
+            return
+        self.chooser.blockSignals(True)
+        self.chooser.clear()
+        for key, title in choices(document.session.design):
+            self.chooser.addItem(title, key)
+        if not self.chooser.count():
+            self.chooser.addItem("No workload", "")
+        self.chooser.insertSeparator(self.chooser.count())
+        self.chooser.addItem("Add a workload…", "+")
+        self.chooser.setCurrentIndex(max(0, self.chooser.findData(document.session.workload)))
+        self.chooser.blockSignals(False)
+
+    def _choose_workload(self, at: int) -> None:
+        key = str(self.chooser.itemData(at) or "")
+        document = self.document
+        if document is None:
+            return
+        if key == "+":
+            self._fill_chooser()
+            self.edit_workload(new=True)
+        elif key:
+            document.session.set_workload(key)
+
+    def _freshness(self, *_: object) -> None:
+        document = self.document
+        if document is None:
+            return
+        session, colours = document.session, self.theme
+        text, colour = f"live   {document.live.took:.0f} ms", colours.good
+        if not session.design.workloads:
+            text, colour = "no workload", colours.faint
+        elif session.failure is not None and not session.stale:
+            text, colour = "cannot run", colours.bad
+        elif session.stale:
+            text, colour = ("stale" if not document.live.enabled else "updating"), colours.warn
+        self.live.setText(f"● {text}")
+        self.live.setStyleSheet(f"QToolButton {{ color: {colour}; }}")
+
+    def _counted(self, count: int, text: str) -> None:
+        self.findings.setText(str(count) if count else "")
+        icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
+        self.findings.setIcon(icons.icon(icon, colour))
+        self.findings.setToolTip(f"Findings: {text}")
+        self.findings.setAccessibleName(f"Findings: {text}")
+
+    # ---- looks
+
+    def _canvas_theme(self) -> Any:
+        from dataclasses import replace
+
+        from designer.gui.canvas.canvas_theme import DARK, LIGHT
+
+        chosen = DARK if self.theme.is_dark else LIGHT
+        return replace(chosen, family=self.font().family())
+
+    def set_theme(self, name: str) -> None:
+        """``system``, ``light`` or ``dark``; everything changes at once."""
+        self.settings.theme = name
+        self.theme = theme.resolve(name)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply(app, self.theme)
+        for action_id, made in self.qt_actions.items():
+            from designer.gui.actions._action import all_actions
+
+            if all_actions()[action_id].icon:
+                made.setIcon(icons.icon(all_actions()[action_id].icon, self.theme.text))
+        self._search.setIcon(icons.icon("search", self.theme.muted))
+        self.start.set_theme(self.theme)
+        for canvas in self._canvases.values():
+            canvas.set_theme(self._canvas_theme())
+        if self.docks is not None:
+            self.docks.set_theme(self.theme)
+        self._freshness()
+        self.update_actions()
+
+    def find_icon(self, kind: str) -> QIcon | None:
+        """Icon of a kind of part in its colour."""
+        from designer.gui.kind_icons import kind_icon
+
+        if kind in icons.names():
+            return icons.icon(kind, self.theme.muted)
+        return kind_icon(kind, self.theme.is_dark)
+
+    # ---- what actions ask for
+
+    def new_document(self) -> None:
+        """Open an empty design."""
+        self.workspace.new()
+
+    def open_template(self, template_id: str) -> None:
+        """Open a template as a new document."""
+        self.workspace.open_template(template_id)
+
+    def open_file(self, file: Path) -> None:
+        """Open a file."""
+        self.workspace.open(Path(file))
+
+    def ask_open(self) -> None:
+        """Ask for files and open them."""
+        names, _ = QFileDialog.getOpenFileNames(self, "Open", self._folder(), "Designs (*.design.json);;All files (*)")
+        for name in names:
+            self.open_file(Path(name))
+
+    def ask_import(self) -> None:
+        """Ask for a dump of a machine and open it."""
+        names, _ = QFileDialog.getOpenFileNames(
+            self, "Import a machine", self._folder(), "Dumps (*.xml *.txt *.json *.log);;All files (*)"
+        )
+        for name in names:
+            self.import_file(Path(name))
+
+    def import_file(self, file: Path) -> None:
+        """Open what a foreign file describes."""
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            self.warn(f"{file.name} cannot be read: {error.strerror}")
+            return
+        self.workspace.import_bytes(data, file.name)
+
+    def save(self) -> bool:
+        """Save to the document's file; asks for one if there is none."""
+        document = self.document
+        if document is None:
+            return False
+        if document.session.file is None:
+            return self.save_as()
+        return self._save(document, document.session.file)
+
+    def save_as(self) -> bool:
+        """Ask for a file and save there."""
+        from designer.gui.workspace import design_file_name
+
+        document = self.document
+        if document is None:
+            return False
+        wish = document.session.file or Path(self._folder()) / f"{document.session.design.name}.design.json"
+        name, _ = QFileDialog.getSaveFileName(self, "Save as", str(wish), "Designs (*.design.json)")
+        return bool(name) and self._save(document, design_file_name(name))
+
+    def _save(self, document: Document, file: Path) -> bool:
+        from designer.errors import FormatError
+
+        try:
+            document.save(file)
+        except FormatError as error:
+            self.warn(str(error))
+            return False
+        self.settings.add_recent(file)
+        self.say(f"Saved {file.name}")
+        return True
+
+    def paste(self) -> None:
+        """Paste parts, or offer to import what the clipboard describes."""
+        text = QGuiApplication.clipboard().text()
+        canvas = self.canvas
+        if canvas is not None and canvas.paste_here(text):
+            return
+        if text.strip():
+            self.offer_import(text)
+
+    def offer_import(self, text: str) -> None:
+        """Import a pasted text if it describes a machine; else say what can be pasted."""
+        from designer.errors import DesignerError
+        from designer.interchange.importing import read_bytes
+
+        data = text.encode()
+        try:
+            read_bytes(data, None, "clipboard")
+        except DesignerError as error:
+            self.warn(f"The clipboard holds nothing that can be pasted: {error.text}")
+            return
+        self.toasts.say(
+            "The clipboard describes a machine.",
+            False,
+            "Import it",
+            lambda: self.workspace.import_bytes(data, "clipboard"),
+        )
+
+    def export_picture(self) -> None:
+        """Ask for a file and write the picture to it."""
+        document, canvas = self.document, self.canvas
+        if document is None or canvas is None:
+            return
+        wish = str(Path(self._folder()) / f"{document.session.design.name}.svg")
+        name, _ = QFileDialog.getSaveFileName(self, "Export picture", wish, "SVG (*.svg);;PDF (*.pdf);;PNG (*.png)")
+        if name:
+            self.write_picture(Path(name))
+
+    def write_picture(self, file: Path) -> None:
+        """Write the picture of the shown design: SVG, PDF or PNG by the suffix."""
+        document = self.document
+        if document is None:
+            return
+        from designer.design.geometry import lay_out
+        from designer.report.drawing.compose import Options, compose
+        from designer.report.drawing.palette import palette
+        from designer.report.drawing.pdf import to_pdf
+        from designer.report.drawing.png import to_png
+        from designer.report.drawing.svg import to_svg
+
+        design = document.session.design
+        options = Options(title=design.title or design.name, subtitle=design.intent)
+        made = compose(lay_out(design), palette("dark" if self.theme.is_dark else "light"), options)
+        suffix = file.suffix.lower()
+        try:
+            data = to_pdf(made) if suffix == ".pdf" else to_png(made) if suffix == ".png" else to_svg(made).encode()
+            file.write_bytes(data)
+        except OSError as error:
+            self.warn(f"{file.name} cannot be written: {error.strerror}")
+            return
+        self.say(f"Wrote {file.name}")
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard."""
+        canvas = self.canvas
+        if canvas is not None:
+            QGuiApplication.clipboard().setImage(canvas.image(2.0))
+            self.say("Picture copied")
+
+    def close_document(self) -> None:
+        """Close the document shown; asks if it is not saved."""
+        document = self.document
+        if document is not None and self._may_close(document):
+            self.workspace.close(document)
+
+    def _close_tab(self, document: Document, *_: object) -> None:
+        if document in self._order and self._may_close(document):
+            self.workspace.close(document)
+
+    def _may_close(self, document: Document) -> bool:
+        if not document.session.modified:
+            return True
+        answer = self.ask_to_save(document.session.title)
+        if answer == "cancel":
+            return False
+        if answer == "save":
+            self.tabs.setCurrentIndex(self._order.index(document))
+            self._show_document()
+            return self.save()
+        return True
+
+    def ask_to_save(self, title: str) -> str:
+        """``save``, ``discard`` or ``cancel``."""
+        buttons = QMessageBox.StandardButton
+        answer = QMessageBox.question(
+            self,
+            "Not saved",
+            f"Save the changes of {title}?",
+            buttons.Save | buttons.Discard | buttons.Cancel,
+            buttons.Save,
+        )
+        return {buttons.Save: "save", buttons.Discard: "discard"}.get(answer, "cancel")
+
+    def quit(self) -> None:
+        """Close the window."""
+        self.close()
+
+    def find_in_design(self) -> None:
+        """Show the outline, ready to type."""
+        self.show_panel("outline")
+        if self.docks is not None:
+            self.docks.outline.search.setFocus()
+            self.docks.outline.search.selectAll()
+
+    def search_parts(self) -> None:
+        """Show the palette, ready to type."""
+        if self.document is None:
+            self.new_document()
+        self.show_panel("parts")
+        if self.docks is not None:
+            self.docks.parts.search.setFocus()
+            self.docks.parts.search.selectAll()
+
+    def show_panel(self, name: str) -> None:
+        """Bring a dock to the front."""
+        if self.document is not None:
+            self._ready_docks().raise_dock(name)
+
+    def reset_layout(self) -> None:
+        """All docks back to where they came from."""
+        self.settings.set_layout("docks", None)
+        if self.docks is not None:
+            self.docks.arrange()
+
+    def next_tab(self, by: int) -> None:
+        """Show another open document."""
+        if self.tabs.count():
+            self.tabs.setCurrentIndex((self.tabs.currentIndex() + by) % self.tabs.count())
+            self._show_document()
+
+    def edit_workload(self, new: bool = False) -> None:
+        """Show the form of the workload."""
+        from designer.gui.dialogs.workload_dialog import WorkloadDialog
+
+        document = self.document
+        if document is None:
+            return
+        session = document.session
+        spec = None if new else session.design.workloads.get(session.workload)
+        dialog = WorkloadDialog(spec, self)
+        if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
+            self.take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
+        dialog.deleteLater()
+
+    def take_workload(self, session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
+        """Put what a form says into the design."""
+        from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
+        from designer.gui.viewmodels import workloads
+
+        settings = workloads.typed(kind, texts)
+        if new:
+            spec = workloads.new_workload(session.design, kind, title, settings)
+            if session.apply(AddWorkloads((spec,))):
+                session.set_workload(spec.id)
+        else:
+            changes = {"kind": kind, "title": title.strip(), "settings": settings}
+            session.apply(ChangeWorkload(session.workload, changes))
+
+    def edit_settings(self) -> None:
+        """Show the settings."""
+        from designer.gui.dialogs.settings_dialog import SettingsDialog
+
+        dialog = SettingsDialog(self.settings, self)
+        dialog.changed.connect(self.take_settings)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def take_settings(self) -> None:
+        """Follow the settings."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.base_font(app, self.settings.font_scale)
+        self.set_theme(self.settings.theme)
+        for document in self._order:
+            document.live.enabled = self.settings.live
+            self._canvases[document].camera.animated = not self.settings.reduced_motion
+
+    def about(self) -> None:
+        """Tell about the program."""
+        from designer.interchange.native.envelope import written_by
+
+        QMessageBox.about(
+            self, "About designer",
+            f"<b>{written_by()}</b><p>Design AI servers and clusters: draw them, see which link binds, "
+            "and what to buy first.</p><p>Every number carries its unit, band and source.</p>",
+        )  # fmt: skip
+
+    def command_palette(self) -> None:
+        """Search everything: commands, parts of the design, templates."""
+        from designer.gui.dialogs.command_palette import CommandPalette
+
+        self.update_actions()
+        CommandPalette(self.choices(), self.theme, "Search commands, parts, workloads, templates", self).open_over(self)
+
+    def choices(self) -> list[Any]:
+        """All one can search for."""
+        from designer.gui.actions._action import menus
+        from designer.gui.dialogs.command_palette import Choice
+        from designer.gui.viewmodels.workloads import choices as workload_choices
+        from designer.interchange.templates import list_templates
+
+        colour = self.theme.muted
+        found: list[Choice] = []
+        for menu in menus():
+            for action in menu.actions:
+                made = self.qt_actions[action.id]
+                keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+                icon = icons.icon(action.icon, colour) if action.icon else None
+                found.append(
+                    Choice(action.title, partial(self.run, action.id), keys, menu.title, icon, made.isEnabled())
+                )
+        document = self.document
+        if document is not None:
+            session = document.session
+            for key, title in workload_choices(session.design):
+                found.append(
+                    Choice(title, partial(session.set_workload, key), "", "Workload", icons.icon("workload", colour))
+                )
+            found += self._things(session)
+        template = icons.icon("template", colour)
+        found += [
+            Choice(t.title, partial(self.open_template, t.id), "", "Template", template) for t in list_templates()
+        ]
+        return found
+
+    def _things(self, session: Session) -> list[Any]:
+        from designer.design.address import Ref
+        from designer.gui.dialogs.command_palette import Choice
+
+        def choice(title: str, what: str, key: str, icon: str) -> Choice:
+            picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
+            return Choice(title, partial(session.reveal, [picked]), key, "In the design", self.find_icon(icon))
+
+        design = session.design
+        found = [choice(p.label, "parts", p.id, p.kind) for p in list(design.parts.values())[:2000]]
+        return found + [choice(g.label, "groups", g.id, "group") for g in design.groups.values()]
+
+    # ---- inserting
+
+    def _insert(self, what: str, key: str) -> None:
+        canvas = self.canvas
+        if canvas is None:
+            return
+        if what == "template":
+            x, y = canvas.view.to_scene(canvas.width() / 2, canvas.height() / 2)
+            self._drop_template(key, x, y)
+        else:
+            kind, is_type = key.split("/", 1)[0], "/" in key
+            canvas.add_part(kind, key if is_type else "")
+
+    def _drop_template(self, template_id: str, x: float, y: float) -> None:
+        """Put the content of a template into the design, its middle at a point of the scene."""
+        from designer.design.address import Ref
+        from designer.design.edits.clipboard import copy
+        from designer.design.geometry import lay_out
+        from designer.errors import DesignerError
+        from designer.interchange.templates import open_any
+
+        document = self.document
+        if document is None:
+            return
+        try:
+            design = open_any(template_id).design
+            refs = [Ref("parts", p.id) for p in design.parts.values() if p.parent is None]
+            refs += [Ref("groups", g.id) for g in design.groups.values() if g.parent is None]
+            _, _, width, height = lay_out(design).bounds()
+            at = (round((x - width / 2) / 8) * 8, round((y - height / 2) / 8) * 8)
+            empty = not document.session.design.parts and not document.session.design.groups
+            if document.session.paste(copy(design, refs), at=at) and empty:
+                self._take_workloads(document, design)
+        except DesignerError as error:
+            self.warn(error.text)
+
+    def _take_workloads(self, document: Document, design: Any) -> None:
+        """An empty design that gets a template gets its workloads as well."""
+        from designer.design.edits.workloads import AddWorkloads
+
+        new = tuple(w for w in design.workloads.values() if w.id not in document.session.design.workloads)
+        if new:
+            document.session.apply(AddWorkloads(new))
+        canvas = self.canvas
+        if canvas is not None:
+            canvas.zoom_to_fit()
+
+    def _quick_add(self, wanted: QuickAdd) -> None:
+        """Offer the parts that fit at a point."""
+        from designer.catalog.loader import load_catalog
+        from designer.catalog.parttype import part_kinds
+        from designer.gui.dialogs.command_palette import Choice, CommandPalette
+
+        canvas = self.canvas
+        if canvas is None:
+            return
+        kinds = part_kinds()
+        found: list[Choice] = []
+        for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
+            run = partial(canvas.add_part, kind.name, "", wanted)
+            found.append(Choice(f"{kind.title}, no type", run, "", kind.plural, self.find_icon(kind.name)))
+        for entry in load_catalog().entries():
+            if not wanted.kinds or entry.kind in wanted.kinds:
+                run = partial(canvas.add_part, entry.kind, entry.id, wanted)
+                plural = kinds[entry.kind].plural if entry.kind in kinds else entry.kind
+                found.append(Choice(entry.title, run, "", plural, self.find_icon(entry.kind)))
+        hint = "Add a part that fits here" if wanted.kinds else "Add a part"
+        CommandPalette(found, self.theme, hint, self).open_over(self)
+
+    def _activated(self, _picked: object) -> None:
+        self.show_panel("inspector")
+
+    def _context(self, at: QPoint, picked: Picked | None) -> None:
+        document = self.document
+        if document is None:
+            return
+        if picked is not None and picked not in document.session.selection:
+            document.session.select([picked])
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        ids = (
+            ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
+             "edit.duplicate", "edit.delete", "", "view.fit_selection")
+            if picked is not None
+            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit")
+        )  # fmt: skip
+        self.update_actions()
+        for action_id in ids:
+            if action_id:
+                menu.addAction(self.qt_actions[action_id])
+            else:
+                menu.addSeparator()
+        menu.popup(at)
+
+    def _compared(self) -> list[tuple[str, Callable[[], Any]]]:
+        """What the shown document can be compared with."""
+        shown = self.document
+        if shown is None:
+            return []
+        first = shown.session.history.steps[0].before if shown.session.history.steps else None
+        found: list[tuple[str, Callable[[], Any]]] = []
+        if first is not None:
+            found.append(("itself as it was opened", lambda: first))
+        found += [(d.session.title, partial(_design_of, d)) for d in self._order if d is not shown]
+        from designer.interchange.templates import list_templates, open_design
+
+        return found + [(f"template: {t.title}", partial(open_design, t.id)) for t in list_templates()]
+
+    # ---- messages, drops, closing
+
+    def say(self, text: str) -> None:
+        """Tell something that went well."""
+        self.toasts.say(text)
+
+    def warn(self, text: str) -> None:
+        """Tell something that did not."""
+        self.toasts.say(text, bad=True)
+
+    def offer_recovery(self) -> None:
+        """Offer what a run that ended badly left behind; nothing is asked where nothing is left."""
+        for journal in self.workspace.leftovers()[:3]:
+            run = partial(self.workspace.recover, journal)
+            self.toasts.say("Unsaved work of an earlier run was found.", False, "Bring it back", run)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files and texts can be dropped anywhere."""
+        if event.mimeData().hasUrls() or event.mimeData().hasText():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open dropped files; import a dropped text."""
+        data = event.mimeData()
+        files = [Path(u.toLocalFile()) for u in data.urls() if u.isLocalFile()]
+        for file in files:
+            self.open_file(file)
+        if not files and data.hasText():
+            self.offer_import(data.text())
+        event.acceptProposedAction()
+
+    def eventFilter(self, watched: Any, event: QEvent) -> bool:
+        """Files opened by the desktop while the program runs."""
+        if event.type() == QEvent.Type.FileOpen:
+            self.open_file(Path(event.file()))  # type: ignore[attr-defined]
+            return True
+        return super().eventFilter(watched, event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask for each document that is not saved, then stop all work."""
+        if not all(self._may_close(d) for d in list(self._order)):
+            event.ignore()
+            return
+        self.settings.set_layout("geometry", self.saveGeometry())
+        if self.docks is not None and self.document is not None:
+            self.settings.set_layout("docks", self.saveState(_LAYOUT))
+        self.settings.sync()
+        self.shut_down()
+        event.accept()
+
+    def shut_down(self) -> None:
+        """Close every document without asking and stop all threads."""
+        app = QApplication.instance()
+        if app is not None:
+            app.removeEventFilter(self)
+        if self.docks is not None:
+            self.docks.close_jobs()
+        if self.workspace_ is not None:
+            self.workspace_.close_all()
+
+    def begin(self, files: list[str]) -> None:
+        """What is done once the window stands: fill the start page, open files, offer recovery."""
+        self.start.fill()
+        for name in files:
+            path = Path(name)
+            if path.exists() or name.endswith(".json"):
+                self.open_file(path)
+            else:
+                self.open_template(name)
+        QTimer.singleShot(0, self, self.offer_recovery)
+
+    def _folder(self) -> str:
+        document = self.document
+        if document is not None and document.session.file is not None:
+            return str(document.session.file.parent)
+        recent = self.settings.recent
+        return str(recent[0].parent) if recent else str(Path.home())
+
+
+def _design_of(document: Document) -> Any:
+    return document.session.design
+
+
+def _is_plain(shortcut: str) -> bool:
+    """Whether it is a single key without modifiers."""
+    return "+" not in shortcut
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

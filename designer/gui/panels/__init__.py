@@ -1,0 +1,1 @@
+"""Docks, one per file."""

@@ -1,0 +1,79 @@
+"""What every dock panel does: follow the current document, and redraw only while it can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+
+
+class Panel(QWidget):
+    """Base of the panels. Sub-classes give ``watch`` and ``refresh``."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.theme = theme
+        self.session: Session | None = None
+        self._wires: list[tuple[Any, Callable[..., Any]]] = []
+        self._dirty = True
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._redraw)
+
+    def set_session(self, session: Session | None) -> None:
+        """Follow another document."""
+        for signal, slot in self._wires:
+            signal.disconnect(slot)
+        self._wires.clear()
+        self.session = session
+        if session is not None:
+            self.watch(session)
+        self.outdate()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.theme = theme
+        self.outdate()
+
+    def watch(self, session: Session) -> None:
+        """Connect to what the panel shows, by `wire`."""
+
+    def refresh(self) -> None:
+        """Show the present state of the session."""
+
+    def wire(self, signal: Any, slot: Callable[..., Any]) -> None:
+        """Connect a signal of the session until another document is followed."""
+        signal.connect(slot)
+        self._wires.append((signal, slot))
+
+    def outdate(self, *_: object) -> None:
+        """What is shown is old: redraw soon, once, and only if it can be seen."""
+        self._dirty = True
+        if self.isVisible():
+            self._timer.start()
+
+    def _redraw(self) -> None:
+        if self._dirty and self.isVisible():
+            self._dirty = False
+            self.refresh()
+
+    def flush(self) -> None:
+        """Redraw at once, seen or not."""
+        self._dirty = False
+        self._timer.stop()
+        self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Redraw what became old while hidden."""
+        super().showEvent(event)
+        if self._dirty:
+            self._timer.start()

@@ -1,0 +1,93 @@
+"""Two designs side by side: the open one against another open document, a file, or itself as it was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from designer.design.document import Design
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import Table
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import compare
+from designer.gui.workers import Cancelled_, Newest
+
+#: title, and the design where it is at hand
+Other = tuple[str, Callable[[], Design | None]]
+
+
+class ComparePanel(Panel):
+    """A chooser of what to compare with, and a table."""
+
+    def __init__(self, theme: Theme, others: Callable[[], Sequence[Other]], parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._others = others
+        self._known: list[Other] = []
+        self._answer: tuple[object, object] | None = None
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("Compare with")
+        self.chooser.setMinimumWidth(260)
+        self.chooser.activated.connect(lambda: self._compare())
+        self.table = Table(compare.columns("This design", "The other"), theme, "Comparison of two designs")
+        self.table.setSortingEnabled(False)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 6, 8, 2)
+        head.addWidget(QLabel("Compare with"))
+        head.addWidget(self.chooser)
+        head.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addLayout(head)
+        box.addWidget(self.table, 1)
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._other: Design | None = None
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self._jobs.close()
+
+    def watch(self, session: Session) -> None:
+        """Follow the analysis."""
+        self.wire(session.analysis_changed, self.outdate)
+
+    def refresh(self) -> None:
+        """List what there is to compare with, and compare."""
+        chosen = self.chooser.currentText()
+        self._known = list(self._others())
+        self.chooser.clear()
+        self.chooser.addItems([title for title, _ in self._known])
+        at = self.chooser.findText(chosen)
+        self.chooser.setCurrentIndex(max(0, at) if self._known else -1)
+        self.table.set_theme(self.theme)
+        self._compare()
+
+    def _compare(self) -> None:
+        session, at = self.session, self.chooser.currentIndex()
+        self._other = self._known[at][1]() if session is not None and 0 <= at < len(self._known) else None
+        if session is None or self._other is None:
+            self.table.lines.set_lines([])
+            return
+        other = self._other
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer.analysis.study import analyze
+
+            return analyze(other, curves=False, cancelled=cancelled) if other.workloads else None
+
+        self._show(None)
+        self._jobs.submit(job)
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        self._show(None if isinstance(result, Exception) else result)
+
+    def _show(self, answer: object) -> None:
+        session = self.session
+        if session is None or self._other is None:
+            return
+        heads = compare.columns(session.title, self.chooser.currentText())
+        rows = compare.lines(session.design, self._other, session.analysis, answer)  # type: ignore[arg-type]
+        self.table.lines.set_lines(rows, heads)

@@ -1,0 +1,89 @@
+"""A dock that shows whatever figures there are for it and the shown workload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QWidget
+
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import quiet
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.places import picked_of
+
+if TYPE_CHECKING:
+    from designer.gui.figures.view import FigureView
+    from designer.report.figure import Figure
+
+
+class FiguresPanel(Panel):
+    """Figures side by side; a sentence where there are none.
+
+    Parameters
+    ----------
+    dock
+        The ``dock`` of the figures to show.
+    empty
+        What to say where there are none.
+    """
+
+    def __init__(self, dock: str, empty: str, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.dock = dock
+        self._views: list[FigureView] = []
+        self.empty = quiet(empty)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._page = QWidget()
+        self._page.setObjectName("panel")
+        self._row = QHBoxLayout(self._page)
+        self._row.setContentsMargins(6, 6, 6, 2)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self._page)
+
+    def watch(self, session: Session) -> None:
+        """Follow the analysis."""
+        self.wire(session.analysis_changed, self.outdate)
+        self.wire(session.workload_changed, self.outdate)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        for view in self._views:
+            view.set_theme(theme)
+        super().set_theme(theme)
+
+    def figures(self) -> list[Figure]:
+        """The figures there are for the shown workload."""
+        session = self.session
+        if session is None or session.analysis is None or session.result is None:
+            return []
+        from designer.report.figure import figure_kinds
+
+        kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
+        made = [k.build(session.design, session.analysis, session.result) for k in kinds]
+        return [f for f in made if f is not None]
+
+    def refresh(self) -> None:
+        """Draw them."""
+        figures = self.figures()
+        self._stack.setCurrentIndex(1 if figures else 0)
+        if not figures:
+            return
+        from designer.gui.figures.view import FigureView
+
+        while len(self._views) < len(figures):
+            view = FigureView(self.theme)
+            view.picked.connect(self._reveal)
+            self._views.append(view)
+            self._row.addWidget(view, 1)
+        for number, view in enumerate(self._views):
+            view.set_figure(figures[number] if number < len(figures) else None)
+            view.setVisible(number < len(figures))
+
+    def _reveal(self, key: str) -> None:
+        if self.session is not None:
+            found = picked_of(self.session.design, key)
+            if found is not None:
+                self.session.reveal([found])

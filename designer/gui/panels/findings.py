@@ -1,0 +1,69 @@
+"""The findings: what to look at, worst first; a click shows where."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedLayout, QWidget
+
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import Table, quiet
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import findings
+from designer.gui.viewmodels.places import picked_of
+
+
+class FindingsPanel(Panel):
+    """A table of findings.
+
+    Signals
+    -------
+    counted : ``int, str``
+        How many need attention, and a text about it.
+    """
+
+    counted = Signal(int, str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.table = Table(findings.COLUMNS, theme, "Findings")
+        self.empty = quiet("Nothing to mend.")
+        self.empty.setContentsMargins(14, 12, 14, 12)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.table)
+        self.table.selectionModel().selectionChanged.connect(self._chosen)
+        self._busy = False
+
+    def watch(self, session: Session) -> None:
+        """Follow the analysis."""
+        self.wire(session.analysis_changed, self._count)
+        self._count()
+
+    def _gathered(self) -> list[findings.Finding]:
+        session = self.session
+        if session is None:
+            return []
+        return findings.gather(session.findings, session.analysis, session.failure, session.workload)
+
+    def _count(self, *_: object) -> None:
+        self.counted.emit(*findings.summary(self._gathered()))
+        self.outdate()
+
+    def refresh(self) -> None:
+        """List the findings."""
+        self.table.set_theme(self.theme)
+        found = self._gathered()
+        self._busy = True
+        self.table.lines.set_lines(findings.lines(found))
+        self._busy = False
+        self._stack.setCurrentIndex(1 if found else 0)
+
+    def _chosen(self) -> None:
+        if self._busy or self.session is None:
+            return
+        places = [p for key in self.table.keys() if isinstance(key, tuple) for p in key]  # noqa: SIM118
+        picked = [picked_of(self.session.design, str(place)) for place in places]
+        chosen = [p for p in picked if p is not None]
+        if chosen:
+            self.session.reveal(chosen)

@@ -1,0 +1,238 @@
+"""The flow: the numbers that count, what binds and what comes next in words, and the way with its stages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import clear, quiet
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import flow
+from designer.gui.viewmodels.places import picked_of
+
+if TYPE_CHECKING:
+    from designer.gui.figures.view import FigureView
+    from designer.report.figure import Figure
+
+_NUMBERS = 4
+_LINK_WIDTH = 270
+
+
+class FlowPanel(Panel):
+    """Words at the left, the stages or the sweep at the right."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        words = QWidget()
+        words.setObjectName("panel")
+        self._words = QVBoxLayout(words)
+        self._words.setContentsMargins(14, 10, 10, 8)
+        self._words.setSpacing(7)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(words)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setMinimumWidth(330)
+        area.setMaximumWidth(480)
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("Flow to show")
+        self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.chooser.setMinimumContentsLength(30)
+        self.chooser.activated.connect(self._choose)
+        self._figures = QHBoxLayout()
+        self._figures.setContentsMargins(0, 0, 0, 0)
+        right = QVBoxLayout()
+        right.setContentsMargins(0, 6, 4, 0)
+        right.setSpacing(0)
+        right.addWidget(self.chooser, 0, Qt.AlignmentFlag.AlignLeft)
+        right.addLayout(self._figures, 1)
+        line = QFrame()
+        line.setFixedWidth(1)
+        line.setStyleSheet(f"background: {theme.border};")
+        self._line = line
+        box = QHBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(6)
+        box.addWidget(area, 4)
+        box.addWidget(line)
+        box.addLayout(right, 7)
+        self._views: list[FigureView] = []
+        self._flow = ""
+        self._shown: flow.FlowView | None = None
+        self._plots = QTimer(self)
+        self._plots.setSingleShot(True)
+        self._plots.setInterval(30)
+        self._plots.timeout.connect(self._draw)
+
+    def watch(self, session: Session) -> None:
+        """Follow the analysis."""
+        self.wire(session.analysis_changed, self.outdate)
+        self.wire(session.workload_changed, self._other_workload)
+        self.wire(session.highlight_changed, self._highlighted)
+        self._flow = ""
+
+    def _other_workload(self, _workload: str) -> None:
+        self._flow = ""
+        self.outdate()
+
+    def _highlighted(self, channels: object) -> None:
+        if not channels and self._flow:
+            self._flow = ""
+            self.chooser.setCurrentIndex(0)
+            self._plots.start()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self._line.setStyleSheet(f"background: {theme.border};")
+        self._shown = None
+        for view in self._views:
+            view.set_theme(theme)
+        super().set_theme(theme)
+
+    def refresh(self) -> None:
+        """Say it, then draw it."""
+        session = self.session
+        view = flow.flow_view(session.result, session.failure) if session is not None else flow.FlowView("")
+        if view != self._shown:
+            self._shown = view
+            self._write(view)
+            self._fill(view)
+        self._plots.start()
+
+    # ---- words
+
+    def _write(self, view: flow.FlowView) -> None:
+        clear(self._words)
+        title = QLabel(view.title)
+        title.setProperty("role", "title")
+        title.setWordWrap(True)
+        self._words.addWidget(title)
+        if view.trouble:
+            self._words.addWidget(quiet(view.trouble))
+        if view.numbers:
+            self._words.addLayout(self._numbers(view.numbers))
+        if view.binding is not None:
+            self._words.addWidget(self._sentence("Binding", view.binding, self.theme.bad))
+        if view.next is not None:
+            self._words.addWidget(self._sentence("Next", view.next, self.theme.muted))
+        self._words.addStretch(1)
+
+    def _numbers(self, numbers: tuple[flow.Number, ...]) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(18)
+        grid.setVerticalSpacing(2)
+        for i, number in enumerate(numbers[:_NUMBERS]):
+            value = QLabel(number.text)
+            font = value.font()
+            font.setPointSizeF(font.pointSizeF() * 1.35)
+            font.setWeight(font.Weight.DemiBold)
+            value.setFont(font)
+            caption = quiet(number.title)
+            band = quiet(number.band, "faint")
+            for widget in (value, caption, band):
+                widget.setToolTip(number.tip)
+                widget.setWordWrap(False)
+            row, column = (i // 3) * 3, i % 3
+            grid.addWidget(caption, row, column)
+            grid.addWidget(value, row + 1, column)
+            grid.addWidget(band, row + 2, column)
+        grid.setColumnStretch(3, 1)
+        return grid
+
+    def _sentence(self, head: str, sentence: flow.Sentence, colour: str) -> QWidget:
+        box = QWidget()
+        lines = QVBoxLayout(box)
+        lines.setContentsMargins(0, 2, 0, 0)
+        lines.setSpacing(1)
+        tag = QLabel(f"<span style='color:{colour}; font-weight:600'>{head}</span>")
+        name = QPushButton(self.fontMetrics().elidedText(sentence.head, Qt.TextElideMode.ElideMiddle, _LINK_WIDTH))
+        name.setAccessibleName(sentence.head)
+        name.setProperty("link", True)
+        name.setCursor(Qt.CursorShape.PointingHandCursor)
+        name.setToolTip(f"{sentence.head}\nShow on the canvas")
+        name.clicked.connect(lambda: self._reveal(sentence.ids))
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(tag)
+        top.addWidget(name)
+        top.addStretch(1)
+        lines.addLayout(top)
+        lines.addWidget(quiet(sentence.body))
+        gain = flow.gain_text(sentence.gain, len(sentence.ids) > 1)
+        if gain:
+            lines.addWidget(quiet(gain[0].upper() + gain[1:] + ".", "good" if "%" in gain else "muted"))
+        return box
+
+    def _reveal(self, ids: tuple[str, ...]) -> None:
+        if self.session is not None:
+            picked = [picked_of(self.session.design, i) for i in ids]
+            self.session.reveal(p for p in picked if p is not None)
+            self.session.set_highlight(ids)
+
+    def _picked(self, key: str) -> None:
+        self._reveal((key,))
+
+    # ---- the flows
+
+    def _fill(self, view: flow.FlowView) -> None:
+        self.chooser.blockSignals(True)
+        self.chooser.clear()
+        self.chooser.addItem("Slowest flow", "")
+        for flow_id, text in view.flows:
+            self.chooser.addItem(text, flow_id)
+        at = self.chooser.findData(self._flow)
+        self.chooser.setCurrentIndex(max(0, at))
+        self.chooser.setVisible(len(view.flows) > 1)
+        self.chooser.blockSignals(False)
+
+    def _choose(self, index: int) -> None:
+        self._flow = str(self.chooser.itemData(index) or "")
+        if self.session is not None:
+            chosen = flow.find_flow(self.session.result, self._flow)
+            self.session.set_highlight(chosen.via if chosen is not None else ())
+        self._plots.start()
+
+    def _made(self) -> list[Figure]:
+        session = self.session
+        if session is None or session.analysis is None or session.result is None:
+            return []
+        from designer.report.figure import figure_kinds
+        from designer.report.figures.flow_stages import stages
+
+        chosen = flow.find_flow(session.result, self._flow) if self._flow else None
+        if chosen is not None:
+            one = stages(session.analysis, chosen)
+            return [one] if one is not None else []
+        kinds = sorted((k for k in figure_kinds().values() if k.dock == "flow"), key=lambda k: k.order)
+        found = [k.build(session.design, session.analysis, session.result) for k in kinds]
+        return [f for f in found if f is not None]
+
+    def _draw(self) -> None:
+        if not self.isVisible():
+            self._dirty = True
+            return
+        from designer.gui.figures.view import FigureView
+
+        figures = self._made()
+        while len(self._views) < len(figures):
+            view = FigureView(self.theme)
+            view.picked.connect(self._picked)
+            self._views.append(view)
+            self._figures.addWidget(view, 1)
+        for number, view in enumerate(self._views):
+            view.set_figure(figures[number] if number < len(figures) else None)
+            view.setVisible(number < len(figures))

@@ -1,0 +1,429 @@
+"""The inspector: the selected thing as a form, with "what if" at hand for every number."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSlider,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import clear, quiet
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import forms, inspector
+from designer.gui.viewmodels.forms import Entry, Form, Section
+
+_SLIDER = 100
+_HEAD: Final = """QToolButton { font-weight: 600; padding: 3px 2px; }
+QToolButton:checked { background: none; }"""
+_FULL, _BUSY = 0.95, 0.8
+
+
+class ValueField(QLineEdit):
+    """A value with its unit: shows it for people, lets one edit it as it is spelled.
+
+    Signals
+    -------
+    entered : ``str``
+    """
+
+    entered = Signal(str)
+    focused = Signal()
+
+    def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.entry = entry
+        self._done = False
+        self.show_entry(entry)
+        self.textEdited.connect(self._check)
+        self.editingFinished.connect(self._finish)
+
+    def show_entry(self, entry: Entry) -> None:
+        """Show another value of the same line, unless it is being edited."""
+        self.entry = entry
+        if self.hasFocus() and self.isModified():
+            return
+        self.setText(entry.spelled if self.hasFocus() else entry.text)
+        self.setCursorPosition(0)
+        self.setModified(False)
+        self.setToolTip(entry.tip)
+        self.setAccessibleName(entry.title)
+        self.setAccessibleDescription(entry.tip)
+        if not entry.text:
+            self.setPlaceholderText("–")
+
+    def focusInEvent(self, event: object) -> None:
+        """Show what is edited."""
+        super().focusInEvent(event)  # type: ignore[arg-type]
+        if not self.isModified():
+            self.setText(self.entry.spelled)
+            self.selectAll()
+        self.focused.emit()
+
+    def focusOutEvent(self, event: object) -> None:
+        """Show what is for people."""
+        super().focusOutEvent(event)  # type: ignore[arg-type]
+        if not self.isModified() and not self.property("wrong"):
+            self.setText(self.entry.text)
+            self.setCursorPosition(0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc gives the old value back."""
+        if event.key() == Qt.Key.Key_Escape and self.isModified():
+            self.setText(self.entry.spelled)
+            self.setModified(False)
+            self._mark("")
+            return
+        super().keyPressEvent(event)
+
+    def _check(self, text: str) -> None:
+        self._mark(forms.check(self.entry, text))
+
+    def _mark(self, wrong: str) -> None:
+        if bool(self.property("wrong")) != bool(wrong):
+            self.setProperty("wrong", bool(wrong))
+            self.style().unpolish(self)
+            self.style().polish(self)
+        self.setToolTip(wrong or self.entry.tip)
+
+    def _finish(self) -> None:
+        if not self.isModified():
+            return
+        text = self.text().strip()
+        if forms.check(self.entry, text):
+            return
+        self.setModified(False)
+        if text != self.entry.spelled:
+            self.entered.emit(text)
+
+
+class EntryRow(QWidget):
+    """One line of the form: title, value, and how sure it is."""
+
+    entered = Signal(str)
+    doubled = Signal()
+    focused = Signal()
+
+    def __init__(self, entry: Entry, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.entry = entry
+        self._theme = theme
+        self.title = QLabel()
+        self.title.setProperty("role", "muted")
+        self.title.setWordWrap(True)
+        self.value: QWidget = self._editor(entry)
+        self.mark = QLabel()
+        self.mark.setFixedWidth(12)
+        self.mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 1, 0, 1)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(0, 5 if entry.dimension == "text" else 9)
+        grid.setColumnStretch(1, 10)
+        self.bar: QProgressBar | None = None
+        if entry.editable:
+            grid.addWidget(self.title, 0, 0)
+            grid.addWidget(self.value, 0, 1)
+            grid.addWidget(self.mark, 0, 2)
+        else:
+            grid.addWidget(self.title, 0, 0, 1, 3)
+            grid.addWidget(self.value, 1, 0, 1, 3)
+        if entry.bar is not None:
+            self.bar = QProgressBar()
+            self.bar.setTextVisible(False)
+            grid.addWidget(self.bar, 2, 0, 1, 3)
+        self.show_entry(entry)
+
+    def _editor(self, entry: Entry) -> QWidget:
+        if not entry.editable:
+            label = QLabel()
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            return label
+        if entry.dimension in ("choice", "flag"):
+            box = QComboBox()
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(8)
+            box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            box.activated.connect(lambda: self.entered.emit(str(box.currentData())))
+            box.wheelEvent = lambda e: e.ignore()  # type: ignore[method-assign]
+            return box
+        field = ValueField(entry)
+        field.entered.connect(self.entered)
+        field.focused.connect(self.focused)
+        return field
+
+    def show_entry(self, entry: Entry) -> None:
+        """Show the line anew."""
+        self.entry = entry
+        self.title.setText(entry.title)
+        self.setToolTip(entry.tip)
+        if isinstance(self.value, ValueField):
+            self.value.show_entry(entry)
+        elif isinstance(self.value, QComboBox):
+            fill(self.value, entry)
+        elif isinstance(self.value, QLabel):
+            self.value.setText(entry.text)
+        if self.bar is not None and entry.bar is not None:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(entry.bar * 1000))
+            colour = (
+                self._theme.bad if entry.bar >= 0.95 else self._theme.warn if entry.bar >= 0.8 else self._theme.accent
+            )
+            self.bar.setStyleSheet(f"QProgressBar::chunk {{ background: {colour}; border-radius: 2px; }}")
+        sign, colour = ("●", self._theme.accent) if entry.overridden else ("?", self._theme.assumed)
+        self.mark.setText(sign if entry.overridden or entry.unsure else "")
+        self.mark.setStyleSheet(f"color: {colour};")
+        self.mark.setToolTip(entry.tip)
+
+
+def fill(box: QComboBox, entry: Entry) -> None:
+    """Put the choices of a line into a box."""
+    choices = entry.choices or (("yes", "yes"), ("no", "no"))
+    if [box.itemData(i) for i in range(box.count())] != [c[0] for c in choices]:
+        box.clear()
+        for value, title in choices:
+            box.addItem(title, value)
+    index = box.findData(entry.spelled)
+    box.setCurrentIndex(index)
+    if index < 0:
+        box.setPlaceholderText(entry.text)
+    box.setAccessibleName(entry.title)
+    box.setToolTip(entry.tip)
+
+
+class SectionBox(QWidget):
+    """Lines under a heading that opens and closes."""
+
+    def __init__(self, section: Section, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.head = QToolButton()
+        self.head.setText(section.title)
+        self.head.setCheckable(True)
+        self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.head.setStyleSheet(
+            "QToolButton { font-weight: 600; padding: 3px 2px; } QToolButton:checked { background: none; }"
+        )
+        self.body = QWidget()
+        self.lines = QVBoxLayout(self.body)
+        self.lines.setContentsMargins(4, 0, 0, 6)
+        self.lines.setSpacing(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self.head)
+        box.addWidget(self.body)
+        self.head.toggled.connect(self._open)
+        self.head.setChecked(section.hint != "collapsed")
+        self._open(self.head.isChecked())
+
+    def _open(self, on: bool) -> None:
+        self.head.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+        self.body.setVisible(on)
+
+
+class WhatIf(QWidget):
+    """A slider and buttons that scale the number last touched; everything follows at once."""
+
+    scaled = Signal(str)
+    released = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.entry: Entry | None = None
+        self.base: Entry | None = None
+        self.title = QLabel()
+        self.factor = QLabel("× 1")
+        self.factor.setProperty("role", "muted")
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(-2 * _SLIDER, 2 * _SLIDER)
+        self.slider.setAccessibleName("What if this number were larger or smaller")
+        self.half, self.double = QPushButton("÷ 2"), QPushButton("× 2")
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.factor)
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        line.addWidget(self.half)
+        line.addWidget(self.slider, 1)
+        line.addWidget(self.double)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(12, 8, 12, 10)
+        box.setSpacing(6)
+        box.addLayout(head)
+        box.addLayout(line)
+        self.half.clicked.connect(lambda: self._step(-_SLIDER))
+        self.double.clicked.connect(lambda: self._step(_SLIDER))
+        self.slider.valueChanged.connect(self._moved)
+        self.slider.sliderReleased.connect(self.released)
+        self._busy = False
+
+    def begin(self, entry: Entry | None) -> None:
+        """Start from the present value of a line; None hides the slider."""
+        usable = entry is not None and entry.scalable
+        self.setVisible(usable)
+        if not usable or (
+            self.base is not None and entry is not None and entry.name == self.base.name and self.base is entry
+        ):
+            return
+        self.base = entry
+        self._busy = True
+        self.slider.setValue(0)
+        self._busy = False
+        self.factor.setText("× 1")
+        if entry is not None:
+            self.title.setText(f"What if: {entry.title}")
+
+    def _step(self, by: int) -> None:
+        self.slider.setValue(self.slider.value() + by)
+        self.released.emit()
+
+    def _moved(self, value: int) -> None:
+        if self._busy or self.base is None:
+            return
+        factor = 2.0 ** (value / _SLIDER)
+        self.factor.setText(f"× {factor:.3g}")
+        self.scaled.emit(self.base.scaled(factor))
+
+
+class InspectorPanel(Panel):
+    """The form of the selection."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
+        self.subtitle = quiet("")
+        self.rows: dict[str, EntryRow] = {}
+        self._form: Form | None = None
+        self._body = QWidget()
+        self._body.setObjectName("panel")
+        self._sections = QVBoxLayout(self._body)
+        self._sections.setContentsMargins(10, 2, 8, 8)
+        self._sections.setSpacing(2)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(self._body)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.what_if = WhatIf()
+        self.what_if.hide()
+        head = QVBoxLayout()
+        head.setContentsMargins(14, 12, 12, 4)
+        head.setSpacing(2)
+        head.addWidget(self.title)
+        head.addWidget(self.subtitle)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addLayout(head)
+        box.addWidget(area, 1)
+        box.addWidget(self.what_if)
+        self._touched = ""
+        self.what_if.scaled.connect(self._scale)
+        self.what_if.released.connect(self._seal)
+
+    def watch(self, session: Session) -> None:
+        """Follow selection, design and analysis."""
+        self.wire(session.selection_changed, self.outdate)
+        self.wire(session.design_changed, self.outdate)
+        self.wire(session.analysis_changed, self.outdate)
+        self._touched = ""
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours: the form is made anew."""
+        self._form = None
+        super().set_theme(theme)
+
+    def refresh(self) -> None:
+        """Show the form of the selection."""
+        session = self.session
+        if session is None:
+            self._show(Form(None, "", ""))
+            return
+        self._show(inspector.inspect(session.design, session.selection, session.analysis, session.result))
+
+    def _show(self, form: Form) -> None:
+        old = self._form
+        self._form = form
+        self.title.setText(form.title)
+        self.subtitle.setText(form.subtitle)
+        self.subtitle.setVisible(bool(form.subtitle))
+        if old is not None and _shape(old) == _shape(form):
+            for section in form.sections:
+                for entry in section.entries:
+                    self.rows[entry.name].show_entry(entry)
+            return
+        clear(self._sections)
+        self.rows = {}
+        for section in form.sections:
+            self._sections.addWidget(self._section(section))
+        self._sections.addStretch(1)
+        self._touched = next(
+            (e.name for s in form.sections for e in s.entries if e.scalable and e.dimension != "count"), ""
+        )
+        self.what_if.base = None
+        self.what_if.begin(self._entry(self._touched))
+
+    def _section(self, section: Section) -> SectionBox:
+        box = SectionBox(section)
+        for entry in section.entries:
+            row = EntryRow(entry, self.theme)
+            row.entered.connect(partial(self._enter, entry.name))
+            row.focused.connect(partial(self._touch, entry.name))
+            self.rows[entry.name] = row
+            box.lines.addWidget(row)
+        return box
+
+    def _entry(self, name: str) -> Entry | None:
+        if self._form is None:
+            return None
+        return next((e for s in self._form.sections for e in s.entries if e.name == name), None)
+
+    def _touch(self, name: str) -> None:
+        entry = self._entry(name)
+        if entry is not None and entry.scalable:
+            self._touched = name
+            self.what_if.begin(entry)
+
+    def _enter(self, name: str, text: str) -> None:
+        entry = self._entry(name)
+        if entry is None or entry.make is None or self.session is None:
+            return
+        self.session.seal()
+        self.session.apply(entry.make(text))
+        self.session.seal()
+        self.flush()
+
+    def _scale(self, text: str) -> None:
+        entry = self._entry(self._touched)
+        if entry is not None and entry.make is not None and self.session is not None:
+            self.session.apply(entry.make(text))
+
+    def _seal(self) -> None:
+        if self.session is not None:
+            self.session.seal()
+
+
+def _shape(form: Form) -> object:
+    """What must be equal for the widgets to stay."""
+    return form.key, [
+        (s.title, [(e.name, e.dimension, e.editable, e.bar is None) for e in s.entries]) for s in form.sections
+    ]

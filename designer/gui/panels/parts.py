@@ -1,0 +1,94 @@
+"""The palette: templates and parts to drag in, with a search; Enter inserts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QIcon, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QVBoxLayout, QWidget
+
+from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import make_tree
+from designer.gui.settings import Settings
+from designer.gui.theme import Theme
+
+
+class PartsPanel(Panel):
+    """Searchable parts and templates.
+
+    Signals
+    -------
+    insert_requested : ``str, str``
+        ``part`` or ``template``, and its id.
+    """
+
+    insert_requested = Signal(str, str)
+
+    def __init__(
+        self, theme: Theme, settings: Settings, find_icon: Callable[[str], QIcon | None], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, parent)
+        self._settings = settings
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search parts and templates")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Search parts and templates")
+        self.tree = make_tree("Parts and templates", theme)
+        self.tree.setDragEnabled(True)
+        self.tree.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+        self.model = TreeModel(theme, find_icon, self)
+        self.tree.setModel(self.model)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(8, 8, 4, 4)
+        box.setSpacing(6)
+        box.addWidget(self.search)
+        box.addWidget(self.tree, 1)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(80)
+        self._later.timeout.connect(self.flush)
+        self.search.textChanged.connect(lambda: self._later.start())
+        self.search.installEventFilter(self)
+        self.tree.installEventFilter(self)
+        self.tree.doubleClicked.connect(self._insert)
+
+    def refresh(self) -> None:
+        """Fill the tree."""
+        from designer.catalog.loader import load_catalog
+        from designer.gui.viewmodels import palette
+        from designer.interchange.templates import list_templates
+
+        query = self.search.text()
+        self.model.set_theme(self.theme)
+        delegate = self.tree.itemDelegate()
+        if isinstance(delegate, DetailDelegate):
+            delegate.theme = self.theme
+        self.model.set_roots(palette.tree(load_catalog(), list_templates(), query, self._settings.used_parts))
+        if query.strip():
+            self.tree.expandAll()
+            first = self.model.index(0, 0, self.model.index(0, 0))
+            self.tree.setCurrentIndex(first)
+
+    def _insert(self, index: QModelIndex) -> None:
+        branch = self.model.branch(index)
+        if branch is not None and isinstance(branch.key, tuple):
+            what, key = branch.key
+            if what == "part":
+                self._settings.add_used_part(key)
+            self.insert_requested.emit(what, key)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Enter inserts, arrows go from the search into the tree."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._later.stop()
+                if self.search.text().strip() and watched is self.search:
+                    self.flush()
+                self._insert(self.tree.currentIndex())
+                return True
+            if watched is self.search and event.key() == Qt.Key.Key_Down:
+                self.tree.setFocus()
+                return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,374 @@
+"""The only mutable state of a document window: the current design, its history, what is selected, the last analysis.
+
+Views never change a design. They make an edit, give it to `Session.apply`, and redraw from the one ``Diff`` the
+session sends. Selection, highlight and the chosen workload are state of the view: never in the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from designer.design.address import Address, Ref, address_text, block_at, collection
+from designer.design.diff import Diff, diff
+from designer.design.document import Design
+from designer.design.edit import Edit
+from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
+from designer.design.edits.structure import Delete
+from designer.design.history import History
+from designer.errors import DesignerError, DocumentError
+
+if TYPE_CHECKING:
+    from designer.analysis.results import Analysis, WorkloadResult
+    from designer.findings import Finding
+
+#: one selected thing: the address of the block it is in, and what it is there; see ``Geometry.address``
+Picked = tuple[Address, Ref]
+CLIP_MIME = "application/x-designer-parts"
+NONE: frozenset[Picked] = frozenset()
+
+
+class Session(QObject):
+    """One open document.
+
+    Signals
+    -------
+    design_changed : ``Diff``
+        After every edit, undo, redo and preview; once each.
+    selection_changed : ``frozenset[Picked]``
+    highlight_changed : ``frozenset[str]``
+        Ids of channels to light up while the rest dims: the way of a flow. Empty for none.
+    analysis_changed : ``Analysis | None``
+        A new answer of the engine for the current design.
+    stale_changed : ``bool``
+        Whether ``analysis`` belongs to an earlier design or workload.
+    workload_changed : ``str``
+    modified_changed : ``bool``
+    file_changed : ``Path | None``
+    reveal_requested : ``frozenset[Picked]``
+        Bring these into sight.
+    message, warned : ``str``
+        Something to tell: done, or refused.
+    """
+
+    design_changed = Signal(object)
+    selection_changed = Signal(object)
+    highlight_changed = Signal(object)
+    analysis_changed = Signal(object)
+    stale_changed = Signal(bool)
+    workload_changed = Signal(str)
+    modified_changed = Signal(bool)
+    file_changed = Signal(object)
+    reveal_requested = Signal(object)
+    message = Signal(str)
+    warned = Signal(str)
+
+    def __init__(self, design: Design, file: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.history = History(design)
+        self.file = file
+        self.selection: frozenset[Picked] = NONE
+        self.highlight: frozenset[str] = frozenset()
+        self.analysis: Analysis | None = None
+        self.failure: DesignerError | None = None
+        self.stale = False
+        self.workload = design.default_workload or next(iter(design.workloads), "")
+        self.findings: tuple[Finding, ...] = ()
+        self._modified = False
+        self._pastes = 0
+
+    @property
+    def design(self) -> Design:
+        """The current design."""
+        return self.history.design
+
+    @property
+    def modified(self) -> bool:
+        """Whether the current design is another than the saved one."""
+        return self.history.modified
+
+    @property
+    def title(self) -> str:
+        """Name of the document for people."""
+        if self.file is not None:
+            return self.file.name.removesuffix(".design.json")
+        return self.design.title or self.design.name
+
+    @property
+    def result(self) -> WorkloadResult | None:
+        """What the analysis says about the chosen workload."""
+        if self.analysis is None:
+            return None
+        found = [w for w in self.analysis.workloads if w.id == self.workload]
+        return found[0] if found else next(iter(self.analysis.workloads), None)
+
+    # ---- changing the design
+
+    def apply(self, edit: Edit, select_new: bool = False) -> bool:
+        """Make an edit; False and a message if it cannot be made. With `select_new` what it added is selected."""
+        before = self.design
+        try:
+            self.history.do(edit)
+        except DocumentError as error:
+            self.warned.emit(f"{error.text} — {error.remedy}" if error.remedy else error.text)
+            return False
+        changes = self._tell(before)
+        if select_new and changes is not None:
+            new = added(changes)
+            if new:
+                self.select(new)
+        return True
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        if self.history.can_undo:
+            before = self.design
+            self.history.undo()
+            self._tell(before)
+
+    def redo(self) -> None:
+        """Do the next undone step again."""
+        if self.history.can_redo:
+            before = self.design
+            self.history.redo()
+            self._tell(before)
+
+    def go_to(self, done: int) -> None:
+        """Undo or redo until `done` steps are done."""
+        before = self.design
+        self.history.go_to(done)
+        self._tell(before)
+
+    def seal(self) -> None:
+        """End a drag or slider: the next edit does not merge with the last one."""
+        self.history.seal()
+
+    @contextmanager
+    def transaction(self, label: str, merge_key: Hashable | None = None) -> Generator[None, None, None]:
+        """Several edits as one step of the history; an exception takes them all back."""
+        before = self.design
+        try:
+            with self.history.transaction(label, merge_key):
+                yield
+        except BaseException:
+            self._tell(before)
+            raise
+        self._touch()
+
+    def begin(self, label: str, merge_key: Hashable | None = None) -> None:
+        """Open a transaction that `commit` or `cancel` closes."""
+        self.history.begin(label, merge_key)
+
+    def commit(self) -> None:
+        """Close a transaction: its edits are one step."""
+        self.history.commit()
+        self._touch()
+
+    def cancel(self) -> None:
+        """Close a transaction without a trace of what was done in it."""
+        before = self.design
+        self.history.cancel()
+        self._tell(before)
+
+    def _tell(self, before: Design) -> Diff | None:
+        after = self.design
+        if after is before:
+            return None
+        changes = diff(before, after)
+        if not changes.only_placement:
+            self._set_stale(True)
+        self._keep_selection()
+        if self.workload not in after.workloads:
+            self._set_workload(after.default_workload or next(iter(after.workloads), ""))
+        self.design_changed.emit(changes)
+        self._touch()
+        return changes
+
+    def _touch(self) -> None:
+        if self._modified != self.modified:
+            self._modified = self.modified
+            self.modified_changed.emit(self._modified)
+
+    # ---- selection
+
+    def select(self, picked: Iterable[Picked]) -> None:
+        """Select exactly these, as far as they are there."""
+        design = self.design
+        new = frozenset(p for p in picked if exists(design, p))
+        if new != self.selection:
+            self.selection = new
+            self.selection_changed.emit(new)
+
+    def toggle(self, picked: Iterable[Picked]) -> None:
+        """Add those that are not selected, drop those that are."""
+        self.select(self.selection ^ frozenset(picked))
+
+    def clear_selection(self) -> None:
+        """Select nothing."""
+        self.select(NONE)
+
+    def select_all(self) -> None:
+        """Select every part without a container, every group and note of the design."""
+        design = self.design
+        found = [((), Ref("parts", p.id)) for p in design.parts.values() if p.parent is None]
+        found += [((), Ref("groups", g.id)) for g in design.groups.values() if g.parent is None]
+        found += [((), Ref("annotations", a)) for a in design.annotations]
+        self.select(found)
+
+    def reveal(self, picked: Iterable[Picked]) -> None:
+        """Select these and ask the canvas to bring them into sight."""
+        chosen = frozenset(picked)
+        self.select(chosen)
+        self.reveal_requested.emit(chosen)
+
+    def set_highlight(self, channels: Iterable[str]) -> None:
+        """Light up these channels and dim the rest."""
+        new = frozenset(channels)
+        if new != self.highlight:
+            self.highlight = new
+            self.highlight_changed.emit(new)
+
+    def selected_refs(self) -> tuple[Address, tuple[Ref, ...]]:
+        """The selection within one block: that of most selected things, the outermost where even."""
+        by_block: dict[Address, list[Ref]] = {}
+        for within, ref in self.selection:
+            by_block.setdefault(within, []).append(ref)
+        if not by_block:
+            return (), ()
+        within = min(by_block, key=lambda w: (-len(by_block[w]), len(w), address_text(w)))
+        return within, tuple(sorted(by_block[within]))
+
+    def _keep_selection(self) -> None:
+        kept = frozenset(p for p in self.selection if exists(self.design, p))
+        self.select(kept)
+
+    # ---- what one does with the selection
+
+    def delete(self) -> None:
+        """Take the selected things out, as one step."""
+        by_block: dict[Address, list[Ref]] = {}
+        for within, ref in self.selection:
+            by_block.setdefault(within, []).append(ref)
+        if len(by_block) == 1:
+            within, refs = next(iter(by_block.items()))
+            self.apply(Delete(tuple(sorted(refs)), within=within))
+        elif by_block:
+            try:
+                with self.transaction("Delete"):
+                    # innermost first, so that no address is gone before it is used
+                    for within in sorted(by_block, key=len, reverse=True):
+                        self.apply(Delete(tuple(sorted(by_block[within])), within=within))
+            except DocumentError as error:
+                self.warned.emit(str(error))
+
+    def duplicate(self) -> None:
+        """Copy the selected things beside themselves."""
+        within, refs = self.selected_refs()
+        if refs:
+            self.apply(Duplicate(refs, within=within), select_new=True)
+
+    def copy(self) -> str:
+        """Put the selected things on the clipboard as text, for this and other windows; the text."""
+        within, refs = self.selected_refs()
+        refs = tuple(r for r in refs if r.what not in ("links", "wirings")) or refs
+        if not refs:
+            return ""
+        try:
+            text = copy(self.design, refs, within)
+        except DocumentError as error:
+            self.warned.emit(error.text)
+            return ""
+        data = QMimeData()
+        data.setText(text)
+        data.setData(CLIP_MIME, text.encode())
+        QGuiApplication.clipboard().setMimeData(data)
+        self._pastes = 0
+        return text
+
+    def cut(self) -> None:
+        """Copy the selected things, then take them out; one undo brings them back."""
+        if self.copy():
+            self.delete()
+
+    def paste(self, text: str | None = None, at: tuple[int, int] | None = None, within: Address = ()) -> bool:
+        """Paste parts from a text or the clipboard; each further paste stands a little aside."""
+        if text is None:
+            text = QGuiApplication.clipboard().text()
+        if not is_clip(text):
+            return False
+        self._pastes += 1
+        shift = 24 * self._pastes
+        return self.apply(Paste(text, offset=(shift, shift), at=at, within=within), select_new=True)
+
+    # ---- workload and analysis
+
+    def set_workload(self, workload: str) -> None:
+        """Show another workload."""
+        if workload != self.workload and workload in self.design.workloads:
+            self._set_workload(workload)
+            if self.analysis is None or all(w.id != workload for w in self.analysis.workloads):
+                self._set_stale(True)
+
+    def _set_workload(self, workload: str) -> None:
+        self.workload = workload
+        self.set_highlight(())
+        self.workload_changed.emit(workload)
+
+    def set_analysis(self, analysis: Analysis | None, failure: DesignerError | None = None) -> None:
+        """Take over the answer of the engine for the current design, or why there is none."""
+        self.analysis = analysis
+        self.failure = failure
+        self.set_highlight(())
+        self._set_stale(False)
+        self.analysis_changed.emit(analysis)
+
+    def _set_stale(self, stale: bool) -> None:
+        if stale != self.stale:
+            self.stale = stale
+            self.stale_changed.emit(stale)
+
+    # ---- file
+
+    def mark_saved(self, file: Path) -> None:
+        """The current design is now in `file`."""
+        self.history.mark_saved()
+        if file != self.file:
+            self.file = file
+            self.file_changed.emit(file)
+        self._touch()
+
+    def mark_unsaved(self) -> None:
+        """No file holds this design: it was recovered or imported."""
+        self.history.mark_unsaved()
+        self._touch()
+
+
+def exists(design: Design, picked: Picked) -> bool:
+    """Whether what was selected is in a design."""
+    within, ref = picked
+    try:
+        return ref.id in collection(block_at(design, within), ref.what)
+    except DocumentError:
+        return False
+
+
+def added(changes: Diff) -> frozenset[Picked]:
+    """What an edit brought, without what stands inside of it; links only if nothing else came."""
+    found: set[Picked] = set()
+    links: set[Picked] = set()
+    for within, block in changes.blocks.items():
+        after = block_at(changes.after, within)
+        new_parts = set(block["parts"].added)
+        for part_id in new_parts:
+            if after.parts[part_id].parent not in new_parts:
+                found.add((within, Ref("parts", part_id)))
+        found |= {(within, Ref("groups", g)) for g in block["groups"].added if after.groups[g].parent not in new_parts}
+        if not within:
+            found |= {(within, Ref("annotations", a)) for a in block["annotations"].added}
+        links |= {(within, Ref("links", x)) for x in block["links"].added}
+    return frozenset(found or links)

@@ -1,0 +1,107 @@
+"""What the window remembers between runs: theme, layout, recent files. Nothing of a design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
+
+_RECENT: Final = 12
+_USED: Final = 8
+
+
+class Settings:
+    """Typed access to the stored settings."""
+
+    def __init__(self) -> None:
+        self._store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "designer", "designer")
+
+    @property
+    def theme(self) -> str:
+        """``system``, ``light`` or ``dark``."""
+        return str(self._store.value("look/theme", "system"))
+
+    @theme.setter
+    def theme(self, name: str) -> None:
+        self._store.setValue("look/theme", name)
+
+    @property
+    def font_scale(self) -> int:
+        """Size of all text in per cent."""
+        text = str(self._store.value("look/font_scale", "100"))
+        return min(200, max(80, int(text))) if text.isdigit() else 100
+
+    @font_scale.setter
+    def font_scale(self, percent: int) -> None:
+        self._store.setValue("look/font_scale", percent)
+
+    @property
+    def live(self) -> bool:
+        """Whether every edit analyses at once."""
+        return str(self._store.value("analysis/live", "true")).lower() == "true"
+
+    @live.setter
+    def live(self, on: bool) -> None:
+        self._store.setValue("analysis/live", "true" if on else "false")
+
+    @property
+    def reduced_motion(self) -> bool:
+        """Whether nothing moves by itself."""
+        return str(self._store.value("look/reduced_motion", "false")).lower() == "true"
+
+    @reduced_motion.setter
+    def reduced_motion(self, on: bool) -> None:
+        self._store.setValue("look/reduced_motion", "true" if on else "false")
+
+    @property
+    def recent(self) -> list[Path]:
+        """Files opened and saved lately that still exist, newest first."""
+        return [Path(p) for p in self._texts("files/recent") if Path(p).is_file()]
+
+    def add_recent(self, file: Path) -> None:
+        """Put a file on top of the recent ones."""
+        path = str(file.resolve())
+        others = [p for p in self._texts("files/recent") if p != path]
+        self._store.setValue("files/recent", [path, *others][:_RECENT])
+
+    def forget_recent(self) -> None:
+        """Empty the list of recent files."""
+        self._store.remove("files/recent")
+
+    @property
+    def used_parts(self) -> list[str]:
+        """Part types inserted lately, newest first."""
+        return self._texts("parts/used")
+
+    def add_used_part(self, part_id: str) -> None:
+        """Put a part type on top of those used lately."""
+        self._store.setValue("parts/used", [part_id, *(p for p in self.used_parts if p != part_id)][:_USED])
+
+    def layout(self, name: str) -> QByteArray | None:
+        """A stored geometry or dock layout."""
+        found = self._store.value(f"window/{name}")
+        return found if isinstance(found, QByteArray) and not found.isEmpty() else None
+
+    def set_layout(self, name: str, state: QByteArray | None) -> None:
+        """Store a geometry or dock layout; None forgets it."""
+        if state is None:
+            self._store.remove(f"window/{name}")
+        else:
+            self._store.setValue(f"window/{name}", state)
+
+    def sync(self) -> None:
+        """Write to disk now."""
+        self._store.sync()
+
+    def _texts(self, key: str) -> list[str]:
+        found = self._store.value(key, [])
+        if isinstance(found, str):
+            return [found]
+        return [str(x) for x in found] if isinstance(found, list) else []
+
+
+def journal_folder() -> Path:
+    """Where the journals of documents being edited stand."""
+    place = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
+    return Path(place) / "designer" / "journals"

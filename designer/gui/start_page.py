@@ -1,0 +1,444 @@
+"""The start page: recent files, templates with pictures, import. Nothing else, and nothing slow before it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer.gui import icons
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.fuzzy import ranked
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
+    from designer.interchange.templates import Template
+
+CARD: Final = QSize(236, 188)
+_PICTURE: Final = 128
+_GAP: Final = 14
+#: the templates most people look for, shown first
+_FIRST: Final = (
+    "hgx-h100-8", "dgx-h100", "hgx-b200-8", "hgx-a100-8", "dgx-a100", "dgx-b200", "mi300x-platform", "gb200-tray",
+    "hgx-a100-4", "dell-xe9680",
+)  # fmt: skip
+
+
+class Card(QFrame):
+    """A picture with a title and a line below it; click or Enter opens it."""
+
+    opened = Signal()
+
+    def __init__(self, title: str, detail: str, tip: str, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self.setFixedSize(CARD)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip(tip)
+        self.setAccessibleName(f"{title}, {detail}" if detail else title)
+        self.setAccessibleDescription(tip)
+        self._theme = theme
+        self._picture: QPixmap | None = None
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        name = QLabel(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30))
+        name.setProperty("role", "title")
+        below = QLabel(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
+        below.setProperty("role", "muted")
+        box = QVBoxLayout(self)
+        box.setContentsMargins(14, _PICTURE + 12, 12, 10)
+        box.setSpacing(2)
+        box.addWidget(name)
+        box.addWidget(below)
+        box.addStretch(1)
+
+    def show_picture(self, picture: QPixmap | None) -> None:
+        """Show a picture above the title."""
+        self._picture = picture
+        self.update()
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether there is a picture already."""
+        return self._picture is not None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture in the upper part, with the round corners of the card."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        clip = QPainterPath()
+        clip.addRoundedRect(QRectF(1.5, 1.5, self.width() - 3, _PICTURE + 40), 7, 7)
+        painter.setClipPath(clip)
+        area = QRectF(1.5, 1.5, self.width() - 3, _PICTURE)
+        painter.setClipRect(area, Qt.ClipOperation.IntersectClip)
+        painter.fillRect(area, QColor(self._theme.sunken))
+        if self._picture is not None:
+            ratio = self._picture.devicePixelRatio()
+            width, height = self._picture.width() / ratio, self._picture.height() / ratio
+            at = QRectF(area.center().x() - width / 2, area.center().y() - height / 2, width, height)
+            painter.drawPixmap(at, self._picture, QRectF(self._picture.rect()))
+        painter.setClipping(False)
+        painter.setPen(QColor(self._theme.accent if self.hasFocus() else self._theme.border))
+        painter.drawLine(2, _PICTURE + 2, self.width() - 3, _PICTURE + 2)
+        painter.end()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter and Space open."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.opened.emit()
+            return
+        super().keyPressEvent(event)
+
+    def focusInEvent(self, event: object) -> None:
+        """Show where the keyboard is."""
+        super().focusInEvent(event)  # type: ignore[arg-type]
+        self._mark(True)
+
+    def focusOutEvent(self, event: object) -> None:
+        """Show where the keyboard is."""
+        super().focusOutEvent(event)  # type: ignore[arg-type]
+        self._mark(False)
+
+    def _mark(self, on: bool) -> None:
+        self.setProperty("focused", on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        parent = self.parentWidget()
+        if on and parent is not None:
+            area = parent.parentWidget()
+            while area is not None and not isinstance(area, QScrollArea):
+                area = area.parentWidget()
+            if area is not None:
+                area.ensureWidgetVisible(self, 10, 30)
+
+
+class Grid(QWidget):
+    """Cards in as many columns as fit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cards: list[Card] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(_GAP)
+        self._columns = 0
+
+    def set_cards(self, cards: list[Card]) -> None:
+        """Show these cards."""
+        self.cards = cards
+        self.lay(self.width(), anew=True)
+
+    def lay(self, width: int, anew: bool = False) -> None:
+        """Spread the cards over a width."""
+        columns = max(1, (width + _GAP) // (CARD.width() + _GAP))
+        if columns == self._columns and not anew:
+            return
+        self._columns = columns
+        while self._grid.count():
+            item = self._grid.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None and widget not in self.cards:
+                widget.setParent(None)
+                widget.deleteLater()
+        for number, card in enumerate(self.cards):
+            self._grid.addWidget(card, number // columns, number % columns)
+            card.show()
+        for column in range(20):
+            self._grid.setColumnStretch(column, 1 if column == columns else 0)
+
+
+class StartPage(QWidget):
+    """What one sees first.
+
+    Signals
+    -------
+    template_chosen : ``str``
+    file_chosen : ``Path``
+    new_wanted, open_wanted, import_wanted
+    """
+
+    template_chosen = Signal(str)
+    file_chosen = Signal(object)
+    new_wanted = Signal()
+    open_wanted = Signal()
+    import_wanted = Signal()
+
+    def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("start")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._theme = theme
+        self._recent = recent
+        self._templates: list[Template] = []
+        self._loaded = False
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search templates")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(320)
+        self.search.setAccessibleName("Search templates")
+        self.search.textChanged.connect(self._show_templates)
+        self.templates, self.recent = Grid(), Grid()
+        self._recent_head = self._heading("Recent")
+        self._page = QWidget()
+        self._page.setObjectName("start")
+        self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        box = QVBoxLayout(self._page)
+        box.setContentsMargins(44, 30, 44, 40)
+        box.setSpacing(14)
+        box.addLayout(self._top())
+        box.addSpacing(6)
+        box.addWidget(self._recent_head)
+        box.addWidget(self.recent)
+        line = QHBoxLayout()
+        line.addWidget(self._heading("Templates"))
+        line.addStretch(1)
+        line.addWidget(self.search)
+        box.addLayout(line)
+        box.addWidget(self.templates)
+        box.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setWidget(self._page)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.area)
+        self._painter = QTimer(self)
+        self._painter.setInterval(0)
+        self._painter.timeout.connect(self._paint_next)
+        self._pictures: dict[str, QPixmap] = {}
+        self._unreadable: set[str] = set()
+        self.area.verticalScrollBar().valueChanged.connect(lambda: self._painter.start())
+        self._sources: dict[int, tuple[str, str]] = {}
+
+    def _heading(self, text: str) -> QLabel:
+        label = QLabel(text)
+        font = QFont(label.font())
+        font.setPointSizeF(font.pointSizeF() * 1.2)
+        font.setWeight(QFont.Weight.DemiBold)
+        label.setFont(font)
+        return label
+
+    def _top(self) -> QHBoxLayout:
+        title = QLabel("designer")
+        font = QFont(title.font())
+        font.setPointSizeF(font.pointSizeF() * 2.1)
+        font.setWeight(QFont.Weight.DemiBold)
+        title.setFont(font)
+        claim = QLabel("Draw a server or a cluster, see which link starves the GPUs, and what to buy first.")
+        claim.setProperty("role", "muted")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(title)
+        words.addWidget(claim)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addLayout(words)
+        line.addStretch(1)
+        self.buttons: list[tuple[QPushButton, str]] = []
+        for text, icon, signal, primary in (
+            ("New design", "new", self.new_wanted, False),
+            ("Open…", "open", self.open_wanted, False),
+            ("Import a machine…", "import", self.import_wanted, True),
+        ):
+            button = QPushButton(text)
+            button.setProperty("primary", primary)
+            button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            button.clicked.connect(signal)
+            button.setIcon(icons.icon(icon, self._theme.accent_text if primary else self._theme.text))
+            self.buttons.append((button, icon))
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return line
+
+    # ---- filling
+
+    def fill(self) -> None:
+        """Read what there is to show; called once the window is on the screen, and when it comes back."""
+        from designer.interchange.templates import list_templates
+
+        order = {name: i for i, name in enumerate(_FIRST)}
+        self._templates = sorted(list_templates(), key=lambda t: (order.get(t.id, 99), t.title))
+        self._loaded = True
+        self._show_recent()
+        self._show_templates()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours: the pictures are made anew."""
+        self._theme = theme
+        self._pictures.clear()
+        for button, icon in self.buttons:
+            primary = bool(button.property("primary"))
+            button.setIcon(icons.icon(icon, theme.accent_text if primary else theme.text))
+        if self._loaded:
+            self._show_recent()
+            self._show_templates()
+
+    def _show_templates(self) -> None:
+        found = ranked(self.search.text(), self._templates, lambda t: f"{t.title} {t.id} {t.intent}")
+        cards: list[Card] = []
+        for template in found:
+            size = ", ".join(x for x in (f"{template.gpus} GPUs" if template.gpus else "", _servers(template)) if x)
+            card = Card(template.title, size, template.intent, self._theme)
+            card.opened.connect(partial(self.template_chosen.emit, template.id))
+            self._adopt(card, "template", template.id)
+            cards.append(card)
+        self.templates.set_cards(cards)
+        self._painter.start()
+
+    def _show_recent(self) -> None:
+        files = self._recent()[:6]
+        cards: list[Card] = []
+        for file in files:
+            name = file.name.removesuffix(".design.json")
+            card = Card(name, str(file.parent), str(file), self._theme)
+            card.opened.connect(partial(self.file_chosen.emit, file))
+            self._adopt(card, "file", str(file))
+            cards.append(card)
+        self.recent.set_cards(cards)
+        self._recent_head.setVisible(bool(cards))
+        self.recent.setVisible(bool(cards))
+
+    def _adopt(self, card: Card, what: str, name: str) -> None:
+        self._sources[id(card)] = (what, name)
+        known = self._pictures.get(f"{what}:{name}")
+        if known is not None:
+            card.show_picture(known)
+
+    # ---- pictures, one at a time while nothing else is to be done
+
+    def _paint_next(self) -> None:
+        if not self.isVisible():
+            self._painter.stop()
+            return
+        seen = self.area.viewport().rect()
+        for card in (*self.recent.cards, *self.templates.cards):
+            what, name = self._sources[id(card)]
+            if card.has_picture or f"{what}:{name}" in self._unreadable:
+                continue
+            at = card.mapTo(self.area.viewport(), card.rect().topLeft())
+            if at.y() < seen.bottom() + CARD.height() and at.y() > -2 * CARD.height():
+                self._paint(card, what, name)
+                return
+        self._painter.stop()
+
+    def _paint(self, card: Card, what: str, name: str) -> None:
+        from designer.errors import DesignerError
+        from designer.interchange.native.reader import load
+        from designer.interchange.templates import open_any
+
+        try:
+            design = (open_any(name) if what == "template" else load(name)).design
+        except DesignerError:
+            self._unreadable.add(f"{what}:{name}")
+            return
+        picture = thumbnail(design, self._theme, QSize(CARD.width() - 3, _PICTURE), self.devicePixelRatioF())
+        self._pictures[f"{what}:{name}"] = picture
+        card.show_picture(picture)
+
+    def resizeEvent(self, event: object) -> None:
+        """Another number of columns."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        width = self.area.viewport().width() - 88
+        self.templates.lay(width)
+        self.recent.lay(width)
+        self._painter.start()
+
+    def showEvent(self, event: object) -> None:
+        """Look at the recent files again."""
+        super().showEvent(event)  # type: ignore[arg-type]
+        if self._loaded:
+            self._show_recent()
+        self._painter.start()
+
+
+def _servers(template: Template) -> str:
+    return f"{template.servers} servers" if template.servers > 1 else ""
+
+
+def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixmap:
+    """A small picture of a design: boxes in the colours of their kinds, and the links between them."""
+    from designer.design.geometry import lay_out
+    from designer.design.routes import CURVE
+    from designer.report.drawing.palette import palette
+
+    colours = palette("dark" if theme.is_dark else "light")
+    geometry = lay_out(design)
+    pixmap = QPixmap(round(size.width() * ratio), round(size.height() * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(QColor(theme.sunken))
+    if not len(geometry):
+        return pixmap
+    x, y, width, height = geometry.bounds()
+    scale = min((size.width() - 20) / max(width, 1), (size.height() - 16) / max(height, 1))
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(size.width() / 2, size.height() / 2)
+    painter.scale(scale, scale)
+    painter.translate(-(x + width / 2), -(y + height / 2))
+    boxes = geometry.rect.tolist()
+    for box, rect in enumerate(boxes):
+        if geometry.is_container[box]:
+            painter.setPen(_pen(theme.border, 1.2 / scale))
+            painter.setBrush(QColor(theme.surface))
+            painter.drawRoundedRect(QRectF(*rect), 6 / scale, 6 / scale)
+    for wire, points in enumerate(geometry.wire_route.tolist()):
+        kind = geometry.wire_kinds[int(geometry.wire_kind[wire])]
+        colour = QColor(colours.link(kind))
+        colour.setAlpha(150)
+        painter.setPen(_pen(colour.name(QColor.NameFormat.HexArgb), 1.1 / scale))
+        path = QPainterPath()
+        path.moveTo(*points[0])
+        if int(geometry.wire_shape[wire]) == CURVE:
+            path.cubicTo(*points[1], *points[2], *points[3])
+        else:
+            for point in points[1:]:
+                path.lineTo(*point)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+    painter.setPen(Qt.PenStyle.NoPen)
+    for box, rect in enumerate(boxes):
+        if not geometry.is_container[box]:
+            kind = geometry.kinds[int(geometry.kind[box])]
+            painter.setBrush(QColor(colours.kind(kind)))
+            painter.drawRoundedRect(QRectF(*rect), 2.5 / scale, 2.5 / scale)
+    painter.end()
+    return pixmap
+
+
+def _pen(colour: str, width: float) -> QPen:
+    return QPen(QColor(colour), width)

@@ -1,0 +1,1 @@
+"""What panels show, as rows and texts. Plain Python: nothing here knows Qt."""

@@ -1,0 +1,81 @@
+"""Two designs side by side: parts, links, metrics, and what differs."""
+
+from __future__ import annotations
+
+from designer.analysis.results import Analysis
+from designer.design.diff import diff
+from designer.design.document import Design
+from designer.design.query import count_kinds, count_links
+from designer.errors import DocumentError
+from designer.gui.viewmodels.flow import metric_text, metric_title
+from designer.gui.viewmodels.table import Cell, Column, Line
+
+LOWER_IS_BETTER = ("_time", "ttft", "tpot", "latency", "transferred")
+_NOTICE = 0.005
+_LONGEST = 26
+
+
+def columns(first: str, second: str) -> tuple[Column, ...]:
+    """Columns of the table, titled with the two designs."""
+    first, second = (t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in (first, second))
+    return (
+        Column("", width=300), Column(first, number=True, width=190), Column(second, number=True, width=190),
+        Column("Change", number=True, width=110),
+    )  # fmt: skip
+
+
+def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) -> list[Line]:
+    """Rows: metrics of workloads both have, then counts that differ, then the changes in words."""
+    found: list[Line] = []
+    if of_a is not None and of_b is not None:
+        others = {w.id: w for w in of_b.workloads}
+        for result in of_a.workloads:
+            other = others.get(result.id) or next((o for o in of_b.workloads if o.title == result.title), None)
+            if other is None:
+                continue
+            found.append(Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""))))
+            for name, mine in result.metrics.items():
+                if name in other.metrics:
+                    found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit))
+            found.append(Line((
+                Cell("   bound by"), Cell(_bound(result.binding)), Cell(_bound(other.binding)), Cell(""),
+            )))  # fmt: skip
+    found += _counts(a, b)
+    if a is not b:
+        changes = diff(a, b).lines(200)
+        found += [Line((Cell(line, tone="muted"), Cell(""), Cell(""), Cell(""))) for line in changes]
+    return found
+
+
+def _bound(bounds: tuple[object, ...]) -> str:
+    return str(getattr(bounds[0], "label", "–")) if bounds else "–"
+
+
+def _metric(name: str, a: float, b: float, unit: str) -> Line:
+    change, tone = "", ""
+    if a and abs(b / a - 1) >= _NOTICE:
+        share = b / a - 1
+        change = f"{share * 100:+.0f} %" if abs(share) < 9.95 else f"× {b / a:.3g}"
+        worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
+        tone = "bad" if worse else "good"
+    cells = (Cell(f"   {metric_title(name)}"), Cell(metric_text(name, a, unit)), Cell(metric_text(name, b, unit)))
+    return Line((*cells, Cell(change, tone=tone)))
+
+
+def _counts(a: Design, b: Design) -> list[Line]:
+    found: list[Line] = []
+    for title, count in (("Parts", count_kinds), ("Links", count_links)):
+        try:
+            first, second = count(a), count(b)
+        except DocumentError:
+            continue
+        rows = sorted(first.keys() | second.keys())
+        if rows:
+            found.append(Line((Cell(title, tone="title"), Cell(""), Cell(""), Cell(""))))
+        for kind in rows:
+            x, y = first[kind], second[kind]
+            tone = "" if x != y else "muted"
+            change = f"{y - x:+d}" if x != y else ""
+            cells = (Cell(f"   {kind}", tone=tone), Cell(f"{x:,}", tone=tone), Cell(f"{y:,}", tone=tone), Cell(change))
+            found.append(Line(cells))
+    return found

@@ -1,0 +1,62 @@
+"""The findings panel: what a person should look at, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from designer.analysis.results import Analysis
+from designer.errors import DesignerError
+from designer.findings import Finding, Severity
+from designer.gui.viewmodels.table import Cell, Column, Line
+
+COLUMNS = (
+    Column("", width=30),
+    Column("Finding", width=500),
+    Column("What to do", width=280),
+    Column("Code", width=120),
+)
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+_ICON = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
+_TONE = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "muted"}
+
+
+def gather(
+    own: Iterable[Finding], analysis: Analysis | None, failure: DesignerError | None, workload: str = ""
+) -> list[Finding]:
+    """Findings of the import and the rules, of the analysis and of the shown workload, worst first, each once."""
+    found: list[Finding] = []
+    if failure is not None:
+        where = (failure.place,) if failure.place else ()
+        found.append(Finding("ANALYSIS", Severity.ERROR, failure.text, where, failure.remedy or ""))
+    found += own
+    if analysis is not None:
+        found += analysis.findings
+        for result in analysis.workloads:
+            if not workload or result.id == workload:
+                found += result.findings
+    unique = {f.key + f.text: f for f in found}
+    return sorted(unique.values(), key=lambda f: _ORDER[f.severity])
+
+
+def lines(findings: Sequence[Finding]) -> list[Line]:
+    """Rows of the table."""
+    return [
+        Line(
+            (
+                Cell("", _ORDER[f.severity], tip=str(f.severity), icon=_ICON[f.severity], tone=_TONE[f.severity]),
+                Cell(f.text, f.text, tip=f.text),
+                Cell(f.remedy, f.remedy, tone="muted", tip=f.remedy),
+                Cell(f.code, f.code, tone="muted"),
+            ),
+            f.where,
+        )
+        for f in findings
+    ]
+
+
+def summary(findings: Sequence[Finding]) -> tuple[int, str]:
+    """How many need attention, and a text for the button: errors and warnings count, remarks do not."""
+    errors = sum(f.severity is Severity.ERROR for f in findings)
+    warnings = sum(f.severity is Severity.WARNING for f in findings)
+    parts = [f"{n} {word}{'s' if n != 1 else ''}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    return errors + warnings, " and ".join(parts) or "nothing to mend"

@@ -1,0 +1,139 @@
+"""Forms built from data: an entry for every field of a part kind, link, group or workload, each making its edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from designer.design.edit import Edit
+from designer.errors import UnitError
+from designer.units import DIMENSIONS, format_quantity, parse, write
+
+#: an entry of a mixed selection, where the values differ
+SEVERAL: Final = "several"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a form.
+
+    Parameters
+    ----------
+    text
+        What is shown; carries its unit.
+    spelled
+        What one edits.
+    dimension
+        A dimension of ``designer.units``, or ``count``, ``text``, ``flag``, ``choice``, ``fact`` (cannot be changed).
+    status, source, band, note
+        How sure the value is, where it comes from, its 80 % band.
+    overridden
+        Whether this design gives a value of its own in place of the part type's.
+    make
+        The edit that sets the value from spelled text; empty text takes an override away.
+    value
+        SI value for sliders; None where there is none.
+    """
+
+    name: str
+    title: str
+    text: str
+    spelled: str = ""
+    dimension: str = "fact"
+    choices: tuple[tuple[str, str], ...] = ()
+    status: str = ""
+    source: str = ""
+    band: str = ""
+    note: str = ""
+    overridden: bool = False
+    required: bool = False
+    make: Callable[[str], Edit] | None = None
+    value: float | None = None
+    bar: float | None = None
+
+    @property
+    def editable(self) -> bool:
+        """Whether it can be changed."""
+        return self.make is not None
+
+    @property
+    def unsure(self) -> bool:
+        """Whether nobody vouches for the value."""
+        return self.status in ("assumed", "unverified")
+
+    @property
+    def scalable(self) -> bool:
+        """Whether "twice as much" makes sense."""
+        return self.editable and bool(self.value) and (self.dimension in DIMENSIONS or self.dimension == "count")
+
+    @property
+    def tip(self) -> str:
+        """All that is known about the value, for a tool tip."""
+        pieces = [
+            f"80 % band: {self.band}" if self.band else "",
+            f"Source: {self.source}" if self.source else "",
+            f"How sure: {self.status}" if self.status else "",
+            "Overridden in this design" if self.overridden else "",
+            self.note,
+        ]
+        return "\n".join(p for p in pieces if p)
+
+    def scaled(self, factor: float) -> str:
+        """The value times a factor, spelled."""
+        assert self.value is not None
+        if self.dimension == "count":
+            return str(max(1, round(self.value * factor)))
+        return rounded(self.value * factor, self.dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Entries under a heading."""
+
+    title: str
+    entries: tuple[Entry, ...]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the inspector shows.
+
+    Parameters
+    ----------
+    key
+        Tells whether the next form is about the same thing, so that a field being edited keeps the focus.
+    """
+
+    key: object
+    title: str
+    subtitle: str = ""
+    icon: str = ""
+    sections: tuple[Section, ...] = field(default=())
+
+
+def rounded(value: float, dimension: str) -> str:
+    """A spelled value of three digits, for sliders: exact enough to read, short enough to keep in a file."""
+    text = format_quantity(value, dimension)
+    try:
+        parse(text, dimension)
+    except UnitError:
+        return write(value, dimension)
+    return text
+
+
+def check(entry: Entry, text: str) -> str:
+    """Why `text` cannot be the value of an entry; empty when it can."""
+    text = text.strip()
+    if not text:
+        return f"{entry.title} is needed" if entry.required else ""
+    if entry.dimension in DIMENSIONS:
+        try:
+            if parse(text, entry.dimension) < 0:
+                return "less than nothing"
+        except UnitError as error:
+            return f"{error.text} — {error.remedy}" if error.remedy else error.text
+    if entry.dimension == "count" and not (text.isascii() and text.isdigit() and int(text) <= 10**9):
+        return f"{text!r} is not a count: give a whole number"
+    return ""

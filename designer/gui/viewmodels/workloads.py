@@ -1,0 +1,67 @@
+"""Workloads as forms, built from the settings their kinds declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from designer.design.document import Design, WorkloadSpec
+from designer.design.ids import next_id
+from designer.gui.viewmodels.forms import Entry
+from designer.units import DIMENSIONS
+from designer.workload.kind import Setting, workload_kinds
+
+
+def kinds() -> tuple[tuple[str, str, str], ...]:
+    """Name, title and help of every kind of workload."""
+    return tuple((k.name, k.title, k.help) for k in workload_kinds().values())
+
+
+def entries(kind_name: str, settings: Mapping[str, JsonValue]) -> tuple[Entry, ...]:
+    """The lines of the form of a kind, filled with settings; empty for an unknown kind."""
+    kind = workload_kinds().get(kind_name)
+    return tuple(_entry(s, settings.get(s.name)) for s in kind.settings) if kind else ()
+
+
+def _entry(setting: Setting, value: JsonValue) -> Entry:
+    now = setting.default if value is None else value
+    spelled = ("yes" if now else "no") if isinstance(now, bool) else ("" if now is None else str(now))
+    choices = tuple((c, c) for c in setting.choices)
+    dimension = "text" if setting.dimension == "selector" else setting.dimension
+    return Entry(
+        setting.name, setting.title, spelled, spelled, dimension, choices, note=setting.help,
+        overridden=value is not None and value != setting.default, required=setting.default is None,
+    )  # fmt: skip
+
+
+def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
+    """Settings from the texts of a form; what equals the default is left out."""
+    kind = workload_kinds()[kind_name]
+    found: dict[str, JsonValue] = {}
+    for setting in kind.settings:
+        text = texts.get(setting.name, "").strip()
+        if not text and setting.default is not None:
+            continue
+        value: JsonValue = text
+        if setting.dimension == "flag":
+            value = text == "yes"
+        elif setting.dimension == "count" or (
+            setting.dimension not in DIMENSIONS and isinstance(setting.default, int) and text.isdigit()
+        ):
+            value = int(text) if text.isdigit() else text
+        if value != setting.default:
+            found[setting.name] = value
+    return found
+
+
+def new_workload(design: Design, kind_name: str, title: str, settings: Mapping[str, JsonValue]) -> WorkloadSpec:
+    """A workload with a free id made from its kind."""
+    wish = kind_name.replace("_", "-")
+    return WorkloadSpec(id=next_id(design.workloads, wish), kind=kind_name, title=title.strip(), settings=settings)
+
+
+def choices(design: Design) -> tuple[tuple[str, str], ...]:
+    """Id and title of every workload of a design, for the chooser."""
+    titles = {k.name: k.title for k in workload_kinds().values()}
+    return tuple((w.id, w.title or titles.get(w.kind, w.kind)) for w in design.workloads.values())

@@ -1,0 +1,213 @@
+"""Long work beside the window: one job at a time on a thread, the newest wins, and old answers are dropped."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from designer.errors import Cancelled, DesignerError
+from designer.gui.session import Session
+
+if TYPE_CHECKING:
+    from designer.analysis.results import Analysis
+    from designer.design.diff import Diff
+    from designer.design.document import Design
+
+#: quiet time before the curves of all workloads are computed [ms]
+IDLE_MS: Final = 250
+_JOIN: Final = 10.0
+
+Cancelled_ = Callable[[], bool]
+Job = Callable[[Cancelled_], object]
+
+
+class Newest(QObject):
+    """Runs jobs on a thread, one at a time; a newer job takes the place of one that waits and stops the running one.
+
+    There is no thread while there is nothing to do.
+    """
+
+    #: ticket of the job, what it returned or the error it raised
+    finished = Signal(int, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lock = threading.Lock()
+        self._waiting: tuple[int, Job] | None = None
+        self._thread: threading.Thread | None = None
+        self._ticket = 0
+        self._closed = False
+
+    def submit(self, job: Job) -> int:
+        """Run a job as soon as the running one has noticed that it is outdated; the ticket it will report with."""
+        with self._lock:
+            self._ticket += 1
+            ticket = self._ticket
+            if not self._closed:
+                self._waiting = (ticket, job)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="designer-job", daemon=True)
+                    self._thread.start()
+        return ticket
+
+    def cancel(self) -> None:
+        """Forget the waiting job and ask the running one to stop."""
+        with self._lock:
+            self._ticket += 1
+            self._waiting = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is running."""
+        with self._lock:
+            return self._thread is not None
+
+    def close(self) -> None:
+        """Stop for good and wait for the thread."""
+        with self._lock:
+            self._closed = True
+            self._ticket += 1
+            self._waiting = None
+            thread = self._thread
+        if thread is not None:
+            thread.join(_JOIN)
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if self._waiting is None or self._closed:
+                    self._thread = None
+                    return
+                ticket, job = self._waiting
+                self._waiting = None
+            result: object
+            try:
+                result = job(lambda ticket=ticket: self._ticket != ticket)
+            except Exception as error:
+                result = error
+            if self._ticket == ticket and not self._closed:
+                self.finished.emit(ticket, result)
+
+
+class LiveAnalysis(QObject):
+    """Keeps a session's analysis fresh: the shown workload at once, curves and the other workloads when idle."""
+
+    #: milliseconds the last answer took
+    timed = Signal(float)
+    #: share done and what is being done
+    progressed = Signal(float, str)
+    busy_changed = Signal(bool)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.enabled = True
+        self.took = 0.0
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._asked: tuple[Design, str, bool] | None = None
+        self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
+        self._idle.timeout.connect(self._complete)
+        session.design_changed.connect(self._design_changed)
+        session.workload_changed.connect(self.refresh)
+
+    def refresh(self, _workload: str = "") -> None:
+        """Analyse the current design now."""
+        self._idle.stop()
+        design, workload = self.session.design, self.session.workload
+        if not design.workloads:
+            self._jobs.cancel()
+            self._asked = None
+            self.session.set_analysis(None)
+            self.busy_changed.emit(False)
+            return
+        self._ask(design, workload, full=False)
+
+    def stop(self) -> None:
+        """Cancel what is running; the last answer stays, marked stale."""
+        self._idle.stop()
+        self._jobs.cancel()
+        self.busy_changed.emit(False)
+
+    def close(self) -> None:
+        """Stop for good."""
+        self.enabled = False
+        self._idle.stop()
+        self._jobs.close()
+
+    def _design_changed(self, changes: Diff) -> None:
+        if self.enabled and not changes.only_placement:
+            self.refresh()
+        elif self._asked is not None and changes.only_placement:
+            # nothing that counts has changed: what is asked for holds for the new design as well
+            self._asked = (changes.after, *self._asked[1:])
+
+    def _complete(self) -> None:
+        design = self.session.design
+        if self.enabled and design.workloads:
+            self._ask(design, self.session.workload, full=True)
+
+    def _ask(self, design: Design, workload: str, full: bool) -> None:
+        self._asked = (design, workload, full)
+
+        def job(cancelled: Cancelled_) -> object:
+            # loading is no part of the time told
+            importlib.import_module("designer.analysis.study")
+
+            begin = time.perf_counter()
+            answer = study(design, workload, full, cancelled, self.progressed.emit)
+            return answer, (time.perf_counter() - begin) * 1e3
+
+        self._jobs.submit(job)
+        self.busy_changed.emit(True)
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        asked = self._asked
+        if asked is None or asked[0] is not self.session.design or not self.enabled:
+            return
+        full = asked[2]
+        self.busy_changed.emit(False)
+        if isinstance(result, Cancelled):
+            return
+        if isinstance(result, DesignerError):
+            if not full:
+                self.session.set_analysis(None, result)
+            return
+        if isinstance(result, Exception):
+            self.session.set_analysis(None, DesignerError(f"the analysis failed: {result!r}"))
+            return
+        assert isinstance(result, tuple)
+        analysis, took = result
+        if not full:
+            self.took = took
+            self.timed.emit(took)
+            self._idle.start()
+        self.session.set_analysis(analysis)
+
+
+def study(
+    design: Design, workload: str, full: bool, cancelled: Cancelled_, progress: Callable[[float, str], None]
+) -> Analysis:
+    """The shown workload, or with `full` every workload with its curves; workloads that cannot run are left out then.
+
+    Raises
+    ------
+    DesignerError
+        If the shown workload cannot be run.
+    """
+    from designer.analysis.study import analyze
+
+    one = [workload] if workload in design.workloads else None
+    if not full:
+        return analyze(design, one, curves=False, cancelled=cancelled)
+    try:
+        return analyze(design, None, curves=True, progress=progress, cancelled=cancelled)
+    except Cancelled:
+        raise
+    except DesignerError:
+        return analyze(design, one, curves=True, progress=progress, cancelled=cancelled)

@@ -1,0 +1,87 @@
+"""Flow stages: the way of the slowest flow as bars with the capacity of each stage, so one sees where it chokes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from designer.analysis.results import Analysis, ChannelRow, Flow, WorkloadResult
+from designer.design.document import Design
+from designer.report.figure import Axis, BarSeries, Figure, FigureKind, TickSeries
+
+#: a way of more stages than this is cut
+_MOST = 14
+_LISTED = 400
+_MEMBER: Final = re.compile(r"\[\d+\]")
+
+
+def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
+    """The stages of the slowest listed flow."""
+    if result.kind != "transfer" or not result.n_flows:
+        return None
+    flows = [f for f in result.flows[:_LISTED] if f.via]
+    return stages(analysis, min(flows, key=lambda f: f.rate)) if flows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Channels a flow uses side by side: what they carry and can carry together. [B/s]"""
+
+    label: str
+    load: float
+    capacity: float
+    bound: bool
+    key: str
+
+
+def stages(analysis: Analysis, flow: Flow) -> Figure | None:
+    """The stages of one flow: load and capacity of the channels on its way, parallel ones as one stage. [B/s]"""
+    way = _stages(analysis, flow)[:_MOST]
+    if not way:
+        return None
+    own = tuple(min(flow.rate, stage.load) for stage in way)
+    bars: list[BarSeries] = []
+    for series, role, wanted in (("this flow", "main", False), ("this flow, bound here", "bound", True)):
+        at = [i for i, stage in enumerate(way) if stage.bound is wanted]
+        if at:
+            places, keys = tuple(float(i) for i in at), tuple(way[i].key for i in at)
+            bars.append(BarSeries(series, places, tuple(own[i] for i in at), role=role, keys=keys))
+    others = [i for i, stage in enumerate(way) if stage.load > own[i]]
+    if others:
+        places, keys = tuple(float(i) for i in others), tuple(way[i].key for i in others)
+        rest = tuple(way[i].load - own[i] for i in others)
+        bars.append(BarSeries("other flows", places, rest, tuple(own[i] for i in others), role="quiet", keys=keys))
+    capacity = TickSeries("raw capacity", tuple(float(i) for i in range(len(way))), tuple(s.capacity for s in way))
+    return Figure(
+        f"Way of {flow.source} → {flow.target}",
+        Axis("Bandwidth, one direction", "B/s", zero=True),
+        Axis("Stage", categories=tuple(stage.label for stage in way)),
+        bars=tuple(bars),
+        ticks=(capacity,),
+        sideways=True,
+    )
+
+
+def _stages(analysis: Analysis, flow: Flow) -> list[Stage]:
+    """Channels whose ends differ only in the number of a member stand side by side: one stage."""
+    wanted, bound = set(flow.via), set(flow.bound_by)
+    rows = {row.id: row for row in analysis.channels if row.id in wanted}
+    found: dict[str, list[ChannelRow]] = {}
+    for channel in flow.via:
+        if channel in rows:
+            row = rows[channel]
+            found.setdefault(_MEMBER.sub("[*]", f"{row.source} → {row.target}"), []).append(row)
+    return [
+        Stage(
+            f"{group[0].source} → {group[0].target}" if len(group) == 1 else f"{name} × {len(group)}",
+            sum(row.load for row in group),
+            sum(row.capacity for row in group),
+            any(row.id in bound for row in group),
+            group[0].id,
+        )
+        for name, group in found.items()
+    ]
+
+
+FIGURE = FigureKind("flow-stages", "Stages of a flow", "flow", build, order=10)

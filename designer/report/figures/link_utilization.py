@@ -1,0 +1,35 @@
+"""Link utilisation: the busiest channels of the shown workload, each as a share of what it can achieve."""
+
+from __future__ import annotations
+
+from designer.analysis.results import Analysis, WorkloadResult
+from designer.design.document import Design
+from designer.report.figure import Axis, BarSeries, Figure, FigureKind
+
+_MOST = 12
+_SATURATED = 0.95
+
+
+def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
+    """The busiest channels, most used on top."""
+    busy = sorted((r for r in analysis.channels if r.load > 0), key=lambda r: (-r.utilization, r.id))[:_MOST]
+    if not busy:
+        return None
+    bars: list[BarSeries] = []
+    for name, role, full in (("in use", "main", False), ("saturated", "bound", True)):
+        at = [i for i, row in enumerate(busy) if (row.utilization >= _SATURATED) is full]
+        if at:
+            shares = tuple(busy[i].utilization for i in at)
+            keys = tuple(busy[i].id for i in at)
+            bars.append(BarSeries(name, tuple(float(i) for i in at), shares, role=role, keys=keys))
+    names = tuple(f"{r.source} → {r.target}" for r in busy)
+    return Figure(
+        "Busiest channels",
+        Axis("Share of what the channel can achieve", "1", zero=True),
+        Axis("Channel", categories=names),
+        bars=tuple(bars),
+        sideways=True,
+    )
+
+
+FIGURE = FigureKind("link-utilization", "Busiest channels", "whatif", build, order=20)

@@ -1,0 +1,45 @@
+"""What if: how much better the workload gets when a bottleneck has twice the capacity; ties count together."""
+
+from __future__ import annotations
+
+from designer.analysis.results import Analysis, Bound, WorkloadResult
+from designer.design.document import Design
+from designer.report.figure import Axis, BarSeries, Figure, FigureKind
+
+_MOST = 5
+
+
+def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
+    """Gain of doubling what binds: all of a tied set at once first, then each alone."""
+    bars = _gains(result.binding)
+    if not bars:
+        return None
+    names = tuple(name for name, _, _ in bars)
+    together = [i for i, (_, _, tied) in enumerate(bars) if tied]
+    alone = [i for i, (_, _, tied) in enumerate(bars) if not tied]
+    series: list[BarSeries] = []
+    for title, role, at in (("all together", "bound", together), ("alone", "main", alone)):
+        if at:
+            values = tuple(max(0.0, bars[i][1] - 1) for i in at)
+            labels = tuple(f"+{v * 100:.0f} %" for v in values)
+            series.append(BarSeries(title, tuple(float(i) for i in at), values, role=role, labels=labels))
+    return Figure(
+        "Gain of twice the capacity",
+        Axis("Gain", "1", zero=True),
+        Axis("What is doubled", categories=names),
+        bars=tuple(series),
+        sideways=True,
+    )
+
+
+def _gains(bounds: tuple[Bound, ...]) -> list[tuple[str, float, bool]]:
+    """Name, gain, and whether it is that of a tied set."""
+    found: list[tuple[str, float, bool]] = []
+    n = sum(b.alike for b in bounds)
+    if n > 1 and bounds[0].gain_together is not None:
+        found.append((f"all {n} that tie", bounds[0].gain_together, True))
+    alone = ((b.label, b.gain_if_doubled) for b in bounds[:_MOST])
+    return found + [(label, gain, False) for label, gain in alone if gain is not None]
+
+
+FIGURE = FigureKind("what-if-gains", "What doubling gains", "whatif", build, order=10)

@@ -1,0 +1,198 @@
+"""Every command: exit code, what it prints, and the JSON that scripts rely on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from designer.cli.main import COMMANDS
+from designer.interchange.templates import open_design
+from tests.cli.calling import call, process
+
+PARTS = {
+    "server",
+    "cpu",
+    "numa",
+    "memory",
+    "pcie_switch",
+    "gpu",
+    "nvswitch",
+    "nic",
+    "dpu",
+    "switch",
+    "storage",
+    "drive",
+}
+LINKS = {"pcie", "nvlink", "xgmi", "upi", "infinity_fabric", "c2c", "memory_bus", "ethernet", "infiniband", "fabric"}
+MATRIX = (
+    "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV12\tPXB\t0-15\t0\nGPU1\tNV12\t X \tSYS\t16-31\t1\n"
+    "NIC0\tPXB\tSYS\t X \t\t\n\nLegend:\n  X = Self\n\nNIC Legend:\n  NIC0: mlx5_0\n"
+)
+
+
+def asked(capsys: pytest.CaptureFixture[str], *arguments: str | Path, code: int = 0) -> Any:
+    found = call(capsys, *arguments, "--json")
+    assert found.code == code, found.err
+    return json.loads(found.out)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_an_example_that_names_the_command(capsys: pytest.CaptureFixture[str], name: str):
+    found = call(capsys, name, "--help")
+    assert found.code == 0
+    assert f"example: designer {name}" in found.out
+
+
+def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]):
+    found = call(capsys, "--help")
+    assert found.code == 0
+    assert all(f"  {name} " in found.out for name in COMMANDS)
+    assert call(capsys, "--version").out.startswith("designer ")
+
+
+def test_templates(capsys: pytest.CaptureFixture[str]):
+    listed = asked(capsys, "templates")
+    assert {"id", "title", "intent", "gpus", "servers"} <= set(listed[0])
+    assert {"dgx-a100", "hgx-h100-8"} <= {t["id"] for t in listed}
+    assert all(t["intent"] for t in listed)
+    assert "dgx-a100" in call(capsys, "templates").out
+
+
+def test_parts(capsys: pytest.CaptureFixture[str]):
+    listed = asked(capsys, "parts", "h100")
+    assert listed
+    assert "h100" in json.dumps(listed).lower()
+    assert call(capsys, "parts", "gpu/nvidia/h100-sxm5").code == 0
+
+
+def test_new_summary_and_the_name_of_the_file(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    file = tmp_path / "mine.design.json"
+    assert call(capsys, "new", "--template", "dgx-a100", "-o", file).code == 0
+    again = call(capsys, "new", "--template", "dgx-a100", "-o", file)
+    assert again.code == 2
+    assert str(file) in again.message
+    assert call(capsys, "new", "--template", "dgx-a100", "-o", file, "--force").code == 0
+    summary = asked(capsys, "summary", file)
+    assert summary["design"]["file"] == str(file)
+    assert set(summary) >= {"design", "parts", "links", "groups", "workloads", "vms"}
+    assert set(summary["parts"]) <= PARTS | {"rack"}
+    assert set(summary["links"]) <= LINKS
+    assert summary["parts"]["gpu"] == 8
+    assert asked(capsys, "summary", "dgx-a100")["design"]["file"] is None
+
+
+def test_new_is_the_same_to_the_byte(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    files = [tmp_path / f"{i}.design.json" for i in range(2)]
+    for file in files:
+        call(capsys, "new", "--template", "dgx2", "-o", file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_counts_multiply_replicas_and_bundles(capsys: pytest.CaptureFixture[str]):
+    assert asked(capsys, "summary", "cluster-1024")["parts"]["gpu"] == 1024
+    assert asked(capsys, "summary", "hgx-h100-8")["links"]["nvlink"] == 8 * 18
+
+
+@pytest.mark.parametrize("template", ["hgx-h100-8", "dgx2", "su-h100-32", "gb200-nvl72"])
+def test_analyze(capsys: pytest.CaptureFixture[str], template: str):
+    found = asked(capsys, "analyze", template)
+    design = open_design(template)
+    assert set(found) >= {"design", "workloads", "channels", "findings"}
+    assert [w["id"] for w in found["workloads"]] == list(design.workloads)
+    channels = {c["id"]: c for c in found["channels"]}
+    for channel in channels.values():
+        assert set(channel) >= {"id", "from", "to", "kind", "capacity", "load", "utilization"}
+        assert channel["kind"] in LINKS
+        assert channel["load"] <= channel["capacity"] * (1 + 1e-9)
+    for workload in found["workloads"]:
+        assert workload["kind"] in {"training", "inference", "migration", "transfer", "collective"}
+        for metric in workload["metrics"].values():
+            assert set(metric) >= {"value", "unit", "low", "high", "sources"}
+            assert metric["unit"] in {"B/s", "s", "1/s", "B", "1"}
+            assert metric["low"] <= metric["value"] <= metric["high"]
+        for bound in workload["binding"]:
+            assert set(bound) >= {"what", "id", "label", "why", "gain_if_doubled"}
+            assert bound["what"] in {"channel", "part", "compute", "limit"}
+            if bound["what"] == "channel" and len(channels) == 2 * sum(1 for _ in found["channels"]) // 2:
+                assert bound["id"] in channels
+        for flow in workload["flows"]:
+            assert set(flow) >= {"id", "from", "to", "via", "rate", "unit", "bound_by"}
+            assert flow["unit"] == "B/s"
+    for finding in found["findings"]:
+        assert set(finding) >= {"code", "severity", "text", "where", "remedy"}
+        assert finding["severity"] in {"error", "warning", "info"}
+
+
+def test_via_is_the_way_from_source_to_target(capsys: pytest.CaptureFixture[str]):
+    found = asked(capsys, "analyze", "dgx-a100", "--workload", "h2d")
+    ends = {c["id"]: (c["from"], c["to"]) for c in found["channels"]}
+    for flow in found["workloads"][0]["flows"]:
+        at = flow["from"]
+        for channel in flow["via"]:
+            assert ends[channel][0] == at
+            at = ends[channel][1]
+        assert at == flow["to"]
+        assert set(flow["bound_by"]) <= set(flow["via"])
+
+
+def test_analyze_for_people(capsys: pytest.CaptureFixture[str]):
+    found = call(capsys, "analyze", "dgx-a100", "--workload", "h2d")
+    assert found.code == 0
+    assert "GB/s" in found.out
+    assert "binding" in found.out
+    assert "\x1b" not in found.out
+
+
+def test_an_error_finding_is_exit_code_1(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """A GPU that cannot be reached: the others are answered, and the exit code tells."""
+    file = tmp_path / "broken.design.json"
+    call(capsys, "new", "--template", "dgx-a100", "-o", file)
+    content = json.loads(file.read_text("utf-8"))
+    design = content["design"]
+    design["links"] = [k for k in design["links"] if "gpu3" not in (k["a"], k["b"])]
+    file.write_text(json.dumps(content), "utf-8")
+    found = call(capsys, "analyze", file, "--workload", "h2d", "--json")
+    assert found.code == 1
+    assert [f["where"] for f in json.loads(found.out)["findings"] if f["severity"] == "error"] == [["gpu3"]]
+
+
+def test_import(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    dump, file = tmp_path / "topo.txt", tmp_path / "mine.design.json"
+    dump.write_text(MATRIX, "utf-8")
+    found = asked(capsys, "import", dump, "-o", file)
+    assert found["parts"]["gpu"] == 2
+    assert found["links"]["nvlink"] == 12
+    assert {"code", "severity", "text", "where", "remedy"} <= set(found["findings"][0])
+    assert asked(capsys, "summary", file)["parts"] == found["parts"]
+    assert process("import", "-", "--json", stdin=MATRIX.encode()).code == 0
+
+
+def test_self_check(capsys: pytest.CaptureFixture[str]):
+    counts = asked(capsys, "self-check")
+    assert all(n > 0 for n in counts.values())
+
+
+def test_as_a_process():
+    """The module and its exit code; JSON alone on stdout."""
+    found = process("analyze", "hgx-h100-8", "--json")
+    assert found.code == 0
+    assert json.loads(found.out)["design"]["name"]
+    assert found.err == ""
+
+
+def test_nothing_is_said_when_the_reader_has_gone():
+    found = process("self-check")
+    assert found.code == 0
+    import subprocess
+    import sys
+
+    from tests.cli.calling import CHECKOUT
+
+    closed = subprocess.run(
+        f"'{sys.executable}' -m designer analyze hgx-h100-8 --json | head -c 10", shell=True, cwd=CHECKOUT,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert closed.stderr == b""

@@ -1,0 +1,409 @@
+"""The Qt-free core: ways, cuts, loads on wires, snapping, keyboard navigation, composed batches."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.design.address import Ref
+from designer.design.elaborate import elaborate
+from designer.design.geometry import lay_out
+from designer.gui.canvas.batches import Boxes, Label, Labels, Lines, Rects, sliced
+from designer.gui.canvas.canvas_theme import DARK, LIGHT
+from designer.gui.canvas.compose import compose
+from designer.gui.canvas.compose_overlay import wire_text
+from designer.gui.canvas.compose_text import SMALLEST, lightness, wrapped
+from designer.gui.canvas.compose_values import amount, values
+from designer.gui.canvas.compose_wires import width_of
+from designer.gui.canvas.cut import cut_at, stops
+from designer.gui.canvas.hit import Area, box_at, inside, pick
+from designer.gui.canvas.levels import Level
+from designer.gui.canvas.live import (
+    Loads,
+    link_numbers,
+    nothing,
+    wire_map,
+    wires_of_channels,
+    with_binding,
+    with_loads,
+    with_route,
+)
+from designer.gui.canvas.navigate import following, nearest
+from designer.gui.canvas.sheet import Sheet
+from designer.gui.canvas.snapping import snapped
+from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.ways import along, boxes_along, clipped, distances, offset, quarters, ways
+from tests import designs
+
+WHOLE = ((0.0, 0.0, 1600.0, 900.0),)
+
+
+@pytest.fixture(scope="module")
+def stage() -> Stage:
+    """One server, nothing known about it."""
+    geometry = lay_out(designs.one_server())
+    return Stage(geometry, nothing(geometry), LIGHT)
+
+
+# ---- ways
+
+
+@given(st.lists(st.tuples(*[st.floats(-500, 500)] * 8), min_size=1, max_size=20))
+def test_parallel_strokes_keep_their_distance(rows: list[tuple[float, ...]]) -> None:
+    route = np.array(rows).reshape(-1, 4, 2)
+    shape = np.zeros(len(rows), dtype=np.int64)
+    for group in ways(np.arange(len(rows)), route, shape):
+        length = np.hypot(*(group.points[:, -1] - group.points[:, 0]).T)
+        moved = offset(group.points, np.full(len(group.points), 3.0))
+        gap = np.hypot(*(moved[:, 0] - group.points[:, 0]).T)
+        assert gap[length > 1e-3] == pytest.approx(3.0)
+
+
+def test_elbows_keep_their_distance_at_corners() -> None:
+    points = np.array([[[0.0, 0.0], [0.0, 50.0], [80.0, 50.0], [80.0, 90.0]]])
+    moved = offset(points, np.array([4.0]))
+    assert np.abs(moved - points).max() == pytest.approx(4.0)
+    # every piece stays level
+    step = np.diff(moved, axis=1)[0]
+    assert np.minimum(np.abs(step[:, 0]), np.abs(step[:, 1])).max() == pytest.approx(0.0)
+
+
+def test_the_nearest_point_and_the_middle_of_a_way() -> None:
+    points = np.array([[[0.0, 0.0], [100.0, 0.0], [100.0, 100.0]]])
+    assert distances(points, 50.0, 7.0)[0] == pytest.approx(7.0)
+    assert distances(points, 130.0, 140.0)[0] == pytest.approx(50.0)
+    assert along(points, 0.5)[0].tolist() == [100.0, 0.0]
+    assert along(points, 0.25)[0].tolist() == [50.0, 0.0]
+
+
+def test_width_grows_with_capacity() -> None:
+    widths = width_of(np.array([1e6, 1e9, 31.5e9, 450e9, 1e15]))
+    assert (np.diff(widths) >= 0).all()
+    assert widths[1] < widths[2] < widths[3]
+
+
+def test_quarters_of_ways_lie_in_their_boxes_and_make_up_the_whole(stage: Stage) -> None:
+    geometry = stage.geometry
+    m = geometry.n_wires
+    boxes = boxes_along(geometry.wire_route, geometry.wire_shape).reshape(m, 4, 4)
+    for k in range(4):
+        points = quarters(geometry.wire_route, geometry.wire_shape, np.full(m, k))
+        low, high = boxes[:, k, :2], boxes[:, k, :2] + boxes[:, k, 2:]
+        assert (points >= low[:, None] - 1e-6).all()
+        assert (points <= high[:, None] + 1e-6).all()
+    for group in ways(np.arange(m), geometry.wire_route, geometry.wire_shape):
+        for wire, way in zip(group.wires.tolist(), group.points, strict=True):
+            for x, y in way.tolist():
+                assert wire in stage.wires_touching(x - 1, y - 1, 2, 2)
+
+
+@given(st.lists(st.tuples(*[st.floats(-300, 300)] * 4), min_size=1, max_size=40))
+def test_lines_are_cut_to_a_rectangle(rows: list[tuple[float, ...]]) -> None:
+    lines = np.array(rows)
+    cut = clipped(lines, -100, -50, 100, 50)
+    assert (np.abs(cut[:, 0::2]) <= 100 + 1e-6).all()
+    assert (np.abs(cut[:, 1::2]) <= 50 + 1e-6).all()
+    for line in lines:
+        t = np.linspace(0, 1, 101)[:, None]
+        points = line[:2] + (line[2:] - line[:2]) * t
+        inside_points = points[(np.abs(points[:, 0]) <= 100) & (np.abs(points[:, 1]) <= 50)]
+        for x, y in inside_points[::10]:
+            assert distances(cut.reshape(-1, 2, 2), x, y).min() < 1e-6
+
+
+# ---- cuts
+
+
+def test_from_afar_containers_stand_for_what_they_hold() -> None:
+    unit = designs.one_unit(4)
+    opened = frozenset({(("servers", None),)})
+    geometry = lay_out(unit, opened)
+    near = cut_at(geometry, None)
+    assert sorted(near.wires.tolist()) == list(range(geometry.n_wires))
+    far = cut_at(geometry, 0.01)
+    assert len(far) < len(near)
+    # what is inside of a closed container is not drawn, what leaves it is drawn once for each pair
+    pairs = set(zip(far.a.tolist(), far.b.tolist(), strict=True))
+    assert len(pairs) == len(far)
+    stop = stops(geometry, 0.01)
+    for wire in range(geometry.n_wires):
+        a, b = stop[geometry.wire_a[wire]], stop[geometry.wire_b[wire]]
+        assert (far.of_wire[wire] < 0) == (a == b)
+    capacity = far.total(geometry.wire_capacity)
+    crossing = far.of_wire >= 0
+    assert capacity.sum() == pytest.approx(geometry.wire_capacity[crossing].sum())
+
+
+@given(st.floats(0.001, 2.0))
+def test_every_box_has_one_that_stands_for_it(scale: float) -> None:
+    geometry = lay_out(designs.one_unit(4), frozenset({(("servers", None),)}))
+    stop = stops(geometry, scale)
+    for box, other in enumerate(stop.tolist()):
+        assert stop[other] == other
+        assert other <= box < geometry.last[other] or other == box
+
+
+# ---- loads
+
+
+def test_a_wire_shows_the_busiest_channel_of_each_direction() -> None:
+    design = designs.one_unit(3)
+    geometry = lay_out(design, frozenset({(("servers", None),)}))
+    found = wire_map(geometry)
+    net = elaborate(design)
+    assert found.net is net
+    # every link inside the servers is shown by the one member that is drawn
+    assert (found.wire >= 0).all()
+    used = np.zeros(2 * net.n_links)
+    part = net.index_of("servers[2]/gpu0")
+    link = int(np.flatnonzero((net.link_a == net.index_of("servers[2]/psw0")) & (net.link_b == part))[0])
+    used[2 * link + 1] = 0.97
+    live = with_loads(nothing(geometry), geometry, found, Loads(used * 10e9, used))
+    wire = int(found.wire[link])
+    assert live.used[wire].tolist() == [0.0, 0.97]
+    assert live.heat[wire].tolist() == [0, 5]
+    assert live.limit[wire, 1] == pytest.approx(10e9)
+    gpu = geometry.box_of((("servers", None),), Ref("parts", "gpu0"))
+    assert live.box_used[gpu] == pytest.approx(0.97)
+    assert amount(float(live.load[wire, 1]), float(live.limit[wire, 1])) == "9.7 / 10 GB/s"
+
+
+def test_direction_follows_the_wire_not_the_link() -> None:
+    design = designs.one_server()
+    turned = {**design.links, "upi": design.links["upi"].model_copy(update={"a": "cpu1", "b": "cpu0"})}
+    for links in (design.links, turned):
+        one = design.model_copy(update={"links": links})
+        geometry = lay_out(one)
+        found, net = wire_map(geometry), elaborate(one)
+        link = list(one.links).index("upi")
+        used = np.zeros(2 * net.n_links)
+        used[2 * link] = 0.5
+        live = with_loads(nothing(geometry), geometry, found, Loads(used, used))
+        wire = int(found.wire[link])
+        source = geometry.box_of((), Ref("parts", one.links["upi"].a))
+        direction = 0 if geometry.wire_a[wire] == source else 1
+        assert live.used[wire, direction] == 0.5
+        assert live.used[wire, 1 - direction] == 0.0
+
+
+def test_channel_ids_reach_into_groups_and_wirings() -> None:
+    design = designs.pods(2)
+    geometry = lay_out(design)
+    found, net = wire_map(geometry), elaborate(design)
+    rng = np.random.default_rng(1)
+    links = rng.integers(0, net.n_links, 60).tolist()
+    ids = [f"{net.link_path(i)}:ab" for i in links]
+    numbers = link_numbers(found, ids)
+    assert [numbers[i.rpartition(":")[0]] for i in ids] == links
+    assert link_numbers(found, ["nowhere:ab", "pods[9]/up[0]:ab", "pods[0]/up[99999]:ab"]) == {}
+
+
+def test_binding_and_route_light_their_wires() -> None:
+    geometry = lay_out(designs.one_server())
+    found = wire_map(geometry)
+    ids = ["cpu0--psw1:ab", "psw1--gpu1:ba"]
+    numbers = link_numbers(found, ids)
+    live = with_binding(nothing(geometry), found, numbers, ids[:1])
+    assert live.bound.sum() == 1
+    live = with_route(live, geometry, found, numbers, ids)
+    assert live.on_route is not None
+    assert live.box_on_route is not None
+    assert set(np.flatnonzero(live.on_route).tolist()) == set(wires_of_channels(found, numbers, ids).tolist())
+    lit = {geometry.refs[i].id for i in np.flatnonzero(live.box_on_route)}
+    assert lit == {"cpu0", "psw1", "gpu1"}
+    assert with_route(live, geometry, found, numbers, ()).on_route is None
+
+
+def test_a_container_is_coloured_by_its_busier_parts() -> None:
+    geometry = lay_out(designs.one_server())
+    found = wire_map(geometry)
+    net = elaborate(designs.one_server())
+    used = np.full(2 * net.n_links, 0.1)
+    calm = with_loads(nothing(geometry), geometry, found, Loads(used, used)).box_used
+    used[:40] = 0.9
+    busy = with_loads(nothing(geometry), geometry, found, Loads(used, used)).box_used
+    server = geometry.box_of((), Ref("parts", "server"))
+    assert calm[server] == pytest.approx(0.1)
+    assert 0.1 < busy[server] < 0.9
+
+
+def test_numbers_that_belong_to_another_design_are_not_shown() -> None:
+    geometry = lay_out(designs.one_server())
+    used = np.full(6, 0.5)
+    live = with_loads(nothing(geometry), geometry, wire_map(geometry), Loads(used, used))
+    assert not live.known
+
+
+# ---- snapping and navigation
+
+
+def test_edges_pull_and_the_grid_takes_the_rest() -> None:
+    others = np.array([[100.0, 0.0, 50.0, 50.0]])
+    found = snapped((0.0, 203.0, 40.0, 40.0), 97.0, 0.0, others, 6.0)
+    assert found.dx == 100.0
+    assert 203.0 + found.dy == 200.0
+    assert found.guides
+    free = snapped((0.0, 0.0, 40.0, 40.0), 301.0, 299.0, others, 6.0)
+    assert (free.dx, free.dy) == (304.0, 296.0)
+    assert not free.guides
+
+
+@given(st.integers(-500, 500), st.integers(-500, 500))
+def test_a_drag_never_ends_further_off_than_it_must(dx: int, dy: int) -> None:
+    others = np.array([[100.0, 30.0, 50.0, 50.0], [-70.0, 200.0, 90.0, 20.0]])
+    found = snapped((3.0, 5.0, 40.0, 40.0), dx, dy, others, 6.0)
+    assert abs(found.dx - dx) <= 6.0
+    assert abs(found.dy - dy) <= 6.0
+
+
+def test_arrows_reach_every_card(stage: Stage) -> None:
+    cards = set(np.flatnonzero(stage.is_card).tolist())
+    reached, todo = set[int](), [min(cards)]
+    while todo:
+        box = todo.pop()
+        if box not in reached:
+            reached.add(box)
+            todo += [nearest(stage, box, d) for d in ("left", "right", "up", "down")]
+    assert cards <= reached
+
+
+def test_the_order_of_the_outline_goes_round(stage: Stage) -> None:
+    count = len(stage.geometry)
+    at, seen = following(stage, None), list[int]()
+    for _ in range(count):
+        seen.append(at)
+        at = following(stage, at)
+    assert sorted(seen) == list(range(count))
+    assert at == seen[0]
+    assert following(stage, seen[0], back=True) == seen[-1]
+
+
+# ---- hits
+
+
+def test_the_innermost_thing_is_hit(stage: Stage) -> None:
+    geometry = stage.geometry
+    for box in range(len(geometry)):
+        x, y, w, h = geometry.rect[box].tolist()
+        hit = pick(stage, x + w / 2, y + h / 2, 1.0, Level.NEAR)
+        if stage.is_card[box]:
+            assert hit == (Area.CARD, box)
+            assert geometry.at(x + w / 2, y + h / 2) == box
+    server = geometry.box_of((), Ref("parts", "server"))
+    assert server is not None
+    x, y, w, _ = geometry.rect[server].tolist()
+    assert pick(stage, x + 12, y + 12, 1.0, Level.NEAR) == (Area.FOLD, server)
+    assert pick(stage, x + w / 2, y + 10, 1.0, Level.NEAR) == (Area.HEADER, server)
+    assert pick(stage, x - 50, y - 50, 1.0, Level.NEAR).area is Area.NOTHING
+    # too small to be seen: the container is meant
+    gpu = geometry.rect[geometry.box_of((), Ref("parts", "gpu0"))]
+    assert box_at(stage, gpu[0] + 1, gpu[1] + 1, 0.01) == server
+
+
+def test_wires_and_their_ends_are_hit(stage: Stage) -> None:
+    geometry = stage.geometry
+    found = 0
+    for wire in range(geometry.n_wires):
+        x, y = stage.label_point(wire)
+        hit = pick(stage, x, y, 1.0, Level.NEAR, ends=False)
+        found += hit.area is Area.WIRE and hit.number == wire
+    assert found >= 0.8 * geometry.n_wires
+    areas = {pick(stage, *geometry.wire_route[w, 0].tolist(), 4.0, Level.NEAR).area for w in range(geometry.n_wires)}
+    assert areas <= {Area.WIRE_A, Area.WIRE_B, Area.CARD, Area.WIRE}
+
+
+def test_the_rubber_band_takes_what_it_encloses_or_touches(stage: Stage) -> None:
+    geometry = stage.geometry
+    x, y, w, h = geometry.rect[geometry.box_of((), Ref("parts", "gpu3"))].tolist()
+    names = lambda boxes: {geometry.refs[i].id for i in boxes.tolist()}  # noqa: E731
+    assert names(inside(stage, x - 1, y - 1, w + 2, h + 2, touch=False)) == {"gpu3"}
+    assert names(inside(stage, x - 1, y - 1, w / 2, h / 2, touch=False)) == set()
+    assert names(inside(stage, x - 1, y - 1, w / 2, h / 2, touch=True)) == {"gpu3"}
+    # all: the container stands for what it holds
+    assert names(inside(stage, -1e5, -1e5, 2e5, 2e5, touch=True)) == {"server"}
+
+
+# ---- batches
+
+
+def test_slices_are_the_whole() -> None:
+    rects = Rects(np.arange(4000.0).reshape(-1, 4), "#000000")
+    labels = Labels(tuple(Label(0, 0, 9, 9, str(i), 9, "#000000") for i in range(50)))
+    pieces = list(sliced([rects, labels], 40.0))
+    assert len(pieces) > 10
+    assert np.concatenate([p.rects for p in pieces if isinstance(p, Rects)]).tolist() == rects.rects.tolist()
+    assert sum((p.labels for p in pieces if isinstance(p, Labels)), ()) == labels.labels
+
+
+@pytest.mark.parametrize("scale", [0.004, 0.02, 0.08, 0.2, 0.3, 0.5, 0.8, 1.0, 2.0])
+def test_text_is_never_too_small_to_read(stage: Stage, scale: float) -> None:
+    level = Level.NEAR if scale >= 0.72 else Level.MIDDLE if scale >= 0.28 else Level.FAR
+    for batch in compose(stage, Frame(scale, 20, 20, level, 1.0, round(np.log2(scale))), WHOLE):
+        if isinstance(batch, Labels):
+            assert all(label.px >= SMALLEST for label in batch.labels)
+            assert all(label.width > 0 for label in batch.labels)
+
+
+def test_values_never_cover_each_other_and_do_not_depend_on_the_region(stage: Stage) -> None:
+    geometry = stage.geometry
+    found = wire_map(geometry)
+    used = np.ones(2 * len(found.wire))
+    full = Stage(geometry, with_loads(nothing(geometry), geometry, found, Loads(used * 3e10, used)), LIGHT)
+    frame = Frame(1.0, 0, 0, Level.NEAR)
+    whole = values(full, frame, ((-5000.0, -5000.0, 10_000.0, 10_000.0),))
+    plates, labels = whole
+    assert isinstance(plates, Boxes)
+    assert isinstance(labels, Labels)
+    assert 3 <= len(labels) < geometry.n_wires
+    assert all(label.text == "30 / 30 GB/s" for label in labels.labels)
+    part = values(full, frame, ((0.0, 0.0, 400.0, 400.0),))
+    assert {label[:5] for b in part if isinstance(b, Labels) for label in b.labels} <= {x[:5] for x in labels.labels}
+    assert not values(full, Frame(0.4, 0, 0, Level.MIDDLE), WHOLE)
+
+
+def test_assumed_capacities_are_dashed(stage: Stage) -> None:
+    batches = compose(stage, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
+    dashed = sum(len(b) for b in batches if isinstance(b, Lines) and b.dash)
+    assert (dashed > 0) == bool(stage.live.assumed.any())
+    design = designs.one_server()
+    link = design.links["upi"].model_copy(update={"bandwidth_per_direction": None})
+    geometry = lay_out(design.model_copy(update={"links": {**design.links, "upi": link}}))
+    assumed = Stage(geometry, nothing(geometry), LIGHT)
+    more = compose(assumed, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
+    assert sum(len(b) for b in more if isinstance(b, Lines) and b.dash) > dashed
+    assert "assumed" in wire_text(assumed, int(np.flatnonzero(assumed.live.assumed)[0]))
+
+
+def test_a_sheet_gives_what_composing_gives(stage: Stage) -> None:
+    frame = Frame(1.0, 40, 30, Level.NEAR)
+    region = (-400.0, -300.0, 2200.0, 1500.0)
+    sheet = Sheet(frame, region, iter([compose(stage, frame, (region,))]))
+    while not sheet.grow():
+        pass
+    moved = frame.moved(-60, 25)
+    assert sheet.covers(moved, WHOLE)
+    assert not sheet.covers(frame.moved(9000, 0), WHOLE)
+    assert not sheet.covers(Frame(1.1, 40, 30, Level.NEAR), WHOLE)
+    dx, dy = sheet.shift(moved)
+    assert (dx, dy) == (-60, 25)
+    here = {tuple(r) for b in sheet.cut(moved, WHOLE) if isinstance(b, Boxes) for r in b.rects.tolist()}
+    for batch in compose(stage, moved, WHOLE):
+        if isinstance(batch, Boxes):
+            for x, y, w, h in batch.rects.tolist():
+                if x < 1600 and y < 900 and x + w > 0 and y + h > 0:
+                    assert (x - dx, y - dy, w, h) in here
+
+
+def test_both_looks_tell_utilisation_by_lightness() -> None:
+    for theme, sign in ((LIGHT, -1), (DARK, 1)):
+        light = [lightness(c) for c in theme.heat]
+        assert all(sign * (b - a) > 0 for a, b in itertools.pairwise(light))
+
+
+def test_notes_are_wrapped_between_words() -> None:
+    assert wrapped("one two three\nfour", 7) == ["one two", "three", "four"]
+    assert " ".join(wrapped("a bb ccc dddd eeeee", 4)).split() == ["a", "bb", "ccc", "dddd", "eeeee"]

@@ -1,0 +1,62 @@
+"""Windows of tests: settings of their own for each, and nothing left running behind."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PySide6", reason="the window belongs to the gui extra")
+pytest.importorskip("pytestqt", reason="pytest-qt belongs to the dev extra")
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from designer.gui import theme
+from designer.gui.main_window import MainWindow
+from designer.gui.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings nobody else sees."""
+    QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "settings"))
+    made = Settings()
+    made.reduced_motion = True
+    return made
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """A test must leave no thread of ours and no window."""
+    before = set(threading.enumerate())
+    yield
+    app = QApplication.instance()
+    if isinstance(app, QApplication):
+        app.processEvents()
+        gc.collect()
+        shown = [w for w in app.topLevelWidgets() if w.isVisible()]
+        assert not shown, f"windows left open: {shown}"
+    left = [t for t in threading.enumerate() if t not in before and t.name.startswith("designer")]
+    for thread in left:
+        thread.join(5)
+    assert not [t for t in left if t.is_alive()], "threads left running"
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot, qapp: QApplication, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MainWindow]:
+    """The whole window, empty."""
+    theme.apply(qapp, theme.LIGHT)
+    monkeypatch.setattr(MainWindow, "ask_to_save", lambda self, title: "discard")
+    made = MainWindow(settings)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+    qapp.processEvents()

@@ -1,0 +1,196 @@
+"""What panels show, without a window: rows, texts, forms and the edits they make; figures as data."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from designer.analysis.results import Analysis
+from designer.analysis.study import analyze
+from designer.catalog.loader import load_catalog
+from designer.design.address import Ref
+from designer.design.document import Design, WorkloadSpec
+from designer.design.history import History
+from designer.findings import Finding, Severity
+from designer.gui.viewmodels import compare, findings, flow, forms, fuzzy, inspector, links, outline, palette, steps
+from designer.gui.viewmodels import workloads as workload_forms
+from designer.gui.viewmodels.places import picked_of
+from designer.gui.viewmodels.table import Branch
+from designer.interchange.templates import list_templates, open_design
+from designer.report.figure import figure_kinds
+from tests.designs import one_server, one_unit
+
+
+@pytest.fixture(scope="module")
+def design() -> Design:
+    return open_design("hgx-h100-8")
+
+
+@pytest.fixture(scope="module")
+def analysis(design: Design) -> Analysis:
+    return analyze(design)
+
+
+def test_fuzzy_prefers_word_starts_and_whole_words() -> None:
+    titles = ["Undo", "Make a group of equal members", "Zoom in", "Open…"]
+    assert fuzzy.ranked("undo", titles, str)[0] == "Undo"
+    assert fuzzy.ranked("zi", titles, str)[0] == "Zoom in"
+    assert fuzzy.ranked("group make", titles, str) == ["Make a group of equal members"]
+    assert not fuzzy.ranked("xyz", titles, str)
+
+
+def test_channels_and_parts_of_results_can_be_selected(design: Design, analysis: Analysis) -> None:
+    for row in analysis.channels:
+        found = picked_of(design, row.id)
+        assert found is not None
+        assert found[1].what == "links"
+    assert picked_of(design, "gpu0") == ((), Ref("parts", "gpu0"))
+    assert picked_of(design, "latency") is None
+    unit = one_unit(4)
+    assert picked_of(unit, "servers[2]/gpu0--nvsw1:ba") == ((("servers", None),), Ref("links", "gpu0--nvsw1"))
+    assert picked_of(unit, "rails[12]:ab") == ((), Ref("wirings", "rails"))
+
+
+def test_busiest_channels_come_first(analysis: Analysis) -> None:
+    rows = links.lines(analysis, None)
+    shares = [r.cells[3].sort for r in rows]
+    assert rows
+    assert shares == sorted(shares, reverse=True)
+    assert len(links.lines(analysis, None, idle=True)) == len(analysis.channels)
+    assert all("gpu0" in f"{r.cells[0].text}{r.cells[1].text}" for r in links.lines(analysis, None, "gpu0"))
+
+
+def test_worst_findings_come_first_and_once() -> None:
+    own = [Finding("B", Severity.INFO, "b"), Finding("A", Severity.ERROR, "a"), Finding("A", Severity.ERROR, "a")]
+    found = findings.gather(own, None, None)
+    assert [f.code for f in found] == ["A", "B"]
+    assert findings.summary(found) == (1, "1 error")
+
+
+def test_the_outline_nests_as_the_design_does(design: Design) -> None:
+    def count(branches: list[Branch]) -> int:
+        return sum((isinstance(b.key, tuple) and b.key[1].what == "parts") + count(b.children) for b in branches)
+
+    assert count(outline.tree(design)) == len(design.parts)
+    found = outline.tree(design, "GPU 3")
+    assert count(found) < len(design.parts)
+    inside = outline.tree(one_unit(4))
+    servers = next(b for b in inside if b.title == "servers")
+    assert servers.detail == "× 4"
+    assert servers.children
+
+
+def test_the_palette_offers_templates_and_every_kind() -> None:
+    roots = palette.tree(load_catalog(), list_templates())
+    assert roots[0].title == "Templates"
+    assert {"GPUs", "NICs"} <= {r.title for r in roots}
+    found = palette.tree(load_catalog(), list_templates(), "mi300x")
+    assert any("MI300X" in b.title for r in found for b in r.children)
+    assert all(b.drag[0] in (palette.PART_MIME, palette.TEMPLATE_MIME) for r in roots for b in r.children)
+
+
+def test_every_thing_of_every_kind_has_a_form_whose_entries_make_edits(design: Design, analysis: Analysis) -> None:
+    things = [Ref("parts", p) for p in design.parts] + [Ref("links", x) for x in list(design.links)[:30]]
+    for ref in things:
+        form = inspector.inspect(design, frozenset({((), ref)}), analysis, analysis.workloads[0])
+        names = [e.name for s in form.sections for e in s.entries]
+        assert len(names) == len(set(names))
+        for section in form.sections:
+            for entry in section.entries:
+                assert forms.check(entry, entry.spelled) == "" or not entry.editable
+                if entry.make is not None and entry.spelled and entry.spelled != forms.SEVERAL:
+                    entry.make(entry.spelled).apply(design)
+
+
+def test_an_override_is_marked_and_empty_text_takes_it_away(design: Design) -> None:
+    chosen = frozenset({((), Ref("parts", "gpu0")), ((), Ref("parts", "gpu1"))})
+
+    def entry_of(of: Design) -> forms.Entry:
+        form = inspector.inspect(of, chosen)
+        return next(e for s in form.sections for e in s.entries if e.name == "memory_bandwidth")
+
+    before = entry_of(design)
+    assert before.make is not None
+    changed = before.make("5 TB/s").apply(design)
+    after = entry_of(changed)
+    assert after.overridden
+    assert after.unsure
+    assert after.make is not None
+    assert after.make("").apply(changed).parts["gpu0"] == design.parts["gpu0"]
+    assert before.scaled(2.0) == "6.7 TB/s"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "good"),
+    [
+        ("rate", "400 Gb/s", True),
+        ("rate", "400", False),
+        ("count", "8", True),
+        ("count", "8.5", False),
+        ("size", "", True),
+    ],
+)
+def test_texts_are_checked_before_they_become_edits(dimension: str, text: str, good: bool) -> None:
+    assert (forms.check(forms.Entry("x", "X", "", dimension=dimension), text) == "") is good
+
+
+def test_bottlenecks_are_told_with_ties_and_gains(analysis: Analysis) -> None:
+    result = next(w for w in analysis.workloads if w.id == "h2d")
+    view = flow.flow_view(result)
+    assert view.binding is not None
+    assert "alike" in view.binding.head
+    assert len(view.binding.ids) == len(result.binding)
+    assert flow.gain_text(1.26, False) == "doubling it gains 26 %"
+    assert flow.gain_text(1.0, True) == "doubling gains nothing"
+    assert flow.flow_view(None).trouble
+
+
+def test_comparing_a_design_with_itself_shows_no_change(design: Design, analysis: Analysis) -> None:
+    assert all(not line.cells[3].text for line in compare.lines(design, design, analysis, analysis))
+
+
+def test_workload_forms_give_back_what_they_were_filled_with() -> None:
+    settings = {"from": "gpu0", "to": "gpu1", "both_ways": True, "seed": 3, "size": "1 GiB"}
+    entries = workload_forms.entries("transfer", settings)
+    texts = {e.name: e.spelled for e in entries}
+    assert workload_forms.typed("transfer", texts) == settings
+    spec = workload_forms.new_workload(
+        one_server(workloads=[WorkloadSpec(id="transfer", kind="transfer")]), "transfer", "", {}
+    )
+    assert spec.id == "transfer2"
+
+
+def test_steps_of_the_history_in_words(design: Design) -> None:
+    history = History(design)
+    assert [line.cells[0].text for line in steps.lines(history)] == ["Opened"]
+
+
+def test_figures_hold_what_they_are_made_of_and_can_be_drawn(qtbot: QtBot, design: Design, analysis: Analysis) -> None:
+    from designer.gui import theme
+    from designer.gui.figures.view import FigureView
+
+    view = FigureView(theme.LIGHT)
+    qtbot.addWidget(view)
+    view.resize(600, 300)
+    view.show()
+    drawn = set[str]()
+    for result in analysis.workloads:
+        for kind in figure_kinds().values():
+            figure = kind.build(design, analysis, result)
+            if figure is None:
+                continue
+            drawn.add(kind.name)
+            heads, rows = figure.table()
+            assert rows
+            assert all(len(r) == len(heads) for r in rows)
+            view.set_figure(figure)
+            view.set_theme(theme.DARK)
+            assert not view.grab().isNull()
+            if figure.bars and figure.sideways and view._plot is not None:
+                rect = view._plot.viewport().rect()
+                said = {view.read(QPointF(rect.width() * 0.7, y)) for y in range(0, rect.height(), 4)}
+                assert any(name in text for name in figure.y.categories for text in said)
+            view.copy_data()
+    assert drawn == set(figure_kinds())
+    view.close()

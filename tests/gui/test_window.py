@@ -1,0 +1,343 @@
+"""The window as a user meets it: open, edit, analyse, save, find, switch; by mouse, menu and keyboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from designer.design.address import Ref
+from designer.design.document import Design, WorkloadSpec
+from designer.design.edits.parts import ChangeParts
+from designer.gui.actions._action import all_actions, menus
+from designer.gui.dialogs.command_palette import CommandPalette
+from designer.gui.main_window import MainWindow
+from designer.gui.session import Session
+from designer.gui.workspace import Document
+from designer.interchange.native.reader import load
+from tests.designs import one_server
+
+TEMPLATE = "hgx-h100-8"
+GPU0 = ((), Ref("parts", "gpu0"))
+
+
+def opened(window: MainWindow, qtbot: QtBot, template: str = TEMPLATE) -> Document:
+    window.open_template(template)
+    document = window.document
+    assert document is not None
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=20_000)
+    return document
+
+
+def test_the_start_page_shows_templates_and_one_opens_analysed(window: MainWindow, qtbot: QtBot) -> None:
+    window.begin([])
+    assert len(window.start.templates.cards) >= 40
+    qtbot.waitUntil(lambda: any(c.has_picture for c in window.start.templates.cards), timeout=20_000)
+    window.start.templates.cards[0].opened.emit()
+    document = window.document
+    assert document is not None
+    qtbot.waitUntil(lambda: document.session.result is not None, timeout=20_000)
+    assert window.canvas is not None
+    assert window.canvas.scenery.stage.live.known
+    assert document.session.result is not None
+    assert document.session.result.binding
+
+
+def test_an_edit_marks_the_answer_stale_and_a_new_one_comes(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot).session
+    first = session.analysis
+    link = next(x.id for x in session.design.links.values() if x.kind == "pcie")
+    from designer.design.edits.links import ChangeLinks
+
+    with qtbot.waitSignal(session.analysis_changed, timeout=20_000):
+        session.apply(ChangeLinks((link,), {"lanes": 8}))
+        assert session.stale
+    assert not session.stale
+    assert session.analysis is not first
+    assert window.isWindowModified()
+    session.undo()
+    assert not window.isWindowModified()
+
+
+def test_saving_and_opening_again_gives_the_same_design(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    document = opened(window, qtbot)
+    document.session.apply(ChangeParts(("gpu0",), {"name": "First"}))
+    file = tmp_path / "mine.design.json"
+    assert window._save(document, file)
+    assert not document.session.modified
+    assert load(file).design == document.session.design
+    assert window.settings.recent == [file]
+    window.close_document()
+    assert window.document is None
+    window.open_file(file)
+    window.open_file(file)
+    assert len(window.workspace.documents) == 1
+    assert window.document is not None
+    assert window.document.session.design.parts["gpu0"].name == "First"
+
+
+def test_a_newer_file_is_refused_with_a_message(window: MainWindow, tmp_path: Path) -> None:
+    file = tmp_path / "new.design.json"
+    file.write_text('{"format": "designer-design", "version": 99, "written_by": "designer 9", "design": {"name": "x"}}')
+    window.open_file(file)
+    assert window.document is None
+    assert any("99" in t.text or "newer" in t.text for t in window.toasts.shown)
+
+
+def test_every_action_has_an_id_and_title_of_its_own_and_no_shortcut_twice(window: MainWindow) -> None:
+    actions = [a for m in menus() for a in m.actions]
+    assert len({a.id for a in actions}) == len(actions)
+    titles = [(m.title, a.title) for m in menus() for a in m.actions]
+    assert len(set(titles)) == len(titles)
+    shortcuts = [s for a in actions for s in a.shortcut]
+    assert len(set(shortcuts)) == len(shortcuts)
+    assert set(window.qt_actions) == set(all_actions())
+    for action in actions:
+        assert action.id.startswith(("file.", "edit.", "view.", "insert.", "analyze.", "help."))
+
+
+#: these ask something and wait, or close the window; they are tested by what they call
+ASKING = {
+    "file.open", "file.save_as", "file.save", "file.import", "file.export_picture", "file.settings", "file.quit",
+    "insert.workload", "analyze.edit", "help.about",
+}  # fmt: skip
+
+
+def test_every_action_runs_with_and_without_a_document(window: MainWindow, qtbot: QtBot) -> None:
+    warnings: list[str] = []
+    for action_id in sorted(set(all_actions()) - ASKING):
+        window.show_start()
+        window.run(action_id)
+        close_popups()
+        window.workspace.close_all()
+        window.workspace.add(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
+        document = window.document
+        assert document is not None
+        document.session.warned.connect(warnings.append)
+        document.session.select([GPU0, ((), Ref("parts", "gpu1")), ((), Ref("parts", "gpu2"))])
+        window.run(action_id)
+        close_popups()
+        window.workspace.close_all()
+    assert not warnings
+
+
+def close_popups() -> None:
+    for popup in QApplication.topLevelWidgets():
+        if isinstance(popup, CommandPalette):
+            popup.close()
+
+
+def test_the_command_palette_finds_commands_parts_and_templates(window: MainWindow, qtbot: QtBot) -> None:
+    document = opened(window, qtbot)
+    palette = CommandPalette(window.choices(), window.theme, "Search", window)
+    palette.show()
+    qtbot.keyClicks(palette.search, "undo")
+    assert palette.shown[0].title.startswith("Undo")
+    palette.search.clear()
+    qtbot.keyClicks(palette.search, "GPU 3")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    assert document.session.selection == {((), Ref("parts", "gpu3"))}
+
+
+def test_inserting_from_the_palette_by_keyboard(window: MainWindow, qtbot: QtBot) -> None:
+    window.new_document()
+    window.search_parts()
+    assert window.docks is not None
+    parts = window.docks.parts
+    qtbot.keyClicks(parts.search, "ConnectX-7")
+    qtbot.keyClick(parts.search, Qt.Key.Key_Return)
+    assert window.document is not None
+    added = list(window.document.session.design.parts.values())
+    assert len(added) == 1
+    assert "ConnectX" in window.document.session.design.part_types[added[0].type].title
+
+
+def test_a_template_put_into_an_empty_design_brings_parts_and_workloads(window: MainWindow, qtbot: QtBot) -> None:
+    window.new_document()
+    window._drop_template(TEMPLATE, 0, 0)
+    assert window.document is not None
+    session = window.document.session
+    assert sum(p.kind == "gpu" for p in session.design.parts.values()) == 8
+    assert session.design.workloads
+
+
+def test_pasting_a_topology_offers_to_import_it(window: MainWindow, qtbot: QtBot) -> None:
+    matrix = (
+        "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
+        "GPU0\t X \tNV12\tPXB\t0-31\t0\nGPU1\tNV12\t X \tSYS\t32-63\t1\n"
+        "NIC0\tPXB\tSYS\t X \n\nLegend:\n  X    = Self\n"
+    )
+    QGuiApplication.clipboard().setText(matrix)
+    window.paste()
+    assert "describes a machine" in window.toasts.shown[-1].text
+    window.offer_import("a letter to a friend")
+    assert "nothing that can be pasted" in window.toasts.shown[-1].text
+    document = window.workspace.import_bytes(matrix.encode(), "clipboard")
+    assert document is not None
+    assert sum(p.kind == "gpu" for p in document.session.design.parts.values()) == 2
+    assert document.session.modified
+
+
+def test_files_can_be_dropped(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    from PySide6.QtCore import QUrl
+
+    from designer.interchange.native.writer import save
+
+    file = tmp_path / "dropped.design.json"
+    save(one_server(), file)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file))])
+    copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    window.dropEvent(QDropEvent(QPointF(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
+    assert window.document is not None
+    assert window.document.session.file == file
+
+
+def test_selection_is_shared_by_canvas_outline_and_inspector(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot).session
+    window.show_panel("outline")
+    session.select([GPU0])
+    assert window.docks is not None
+    docks = window.docks
+    qtbot.waitUntil(lambda: docks.inspector.title.text() == "GPU 0", timeout=5000)
+    docks.outline.flush()
+    index = docks.outline.model.index_of(((), Ref("parts", "cpu1")))
+    docks.outline.tree.setCurrentIndex(index)
+    assert session.selection == {((), Ref("parts", "cpu1"))}
+
+
+def test_a_value_typed_into_the_inspector_is_one_step_and_marked(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot).session
+    session.select([GPU0])
+    assert window.docks is not None
+    inspector = window.docks.inspector
+    inspector.flush()
+    field = inspector.rows["memory_bandwidth"].value
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, "4 TB/s")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert session.design.parts["gpu0"].overrides["memory_bandwidth"].value == "4 TB/s"
+    assert len(session.history.steps) == 1
+    inspector.flush()
+    assert inspector.rows["memory_bandwidth"].entry.overridden
+    field = inspector.rows["memory_bandwidth"].value
+    field.selectAll()
+    qtbot.keyClicks(field, "400")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert session.design.parts["gpu0"].overrides["memory_bandwidth"].value == "4 TB/s"
+    assert field.property("wrong")
+
+
+def test_a_slider_drag_is_one_step(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot).session
+    link = next(x for x in session.design.links.values() if x.kind == "nvlink")
+    session.select([((), Ref("links", link.id))])
+    assert window.docks is not None
+    inspector = window.docks.inspector
+    inspector.flush()
+    for value in (10, 40, 90, 100):
+        inspector.what_if.slider.setValue(value)
+    inspector.what_if.released.emit()
+    assert len(session.history.steps) == 1
+    assert session.design.links[link.id].bandwidth_per_direction == "50 GB/s"
+
+
+def test_workloads_come_from_a_form_of_their_settings(window: MainWindow, qtbot: QtBot) -> None:
+    from designer.gui.dialogs.workload_dialog import WorkloadDialog
+
+    session = opened(window, qtbot).session
+    dialog = WorkloadDialog(None, window)
+    qtbot.addWidget(dialog)
+    dialog.kind.setCurrentIndex(dialog.kind.findData("transfer"))
+    texts = {**dialog.texts(), "from": "gpu0", "to": "gpu1"}
+    window.take_workload(session, "transfer", "One to one", texts, new=True)
+    made = session.design.workloads[session.workload]
+    assert made.title == "One to one"
+    assert made.settings == {"from": "gpu0", "to": "gpu1"}
+    qtbot.waitUntil(lambda: session.result is not None and session.result.id == made.id, timeout=20_000)
+
+
+def test_themes_change_everything_at_once(window: MainWindow, qtbot: QtBot) -> None:
+    opened(window, qtbot)
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    for name in ("dark", "light"):
+        window.set_theme(name)
+        assert window.settings.theme == name
+        assert window.canvas is not None
+        assert window.canvas.scenery.theme.name == name
+        dark = app.palette().window().color().lightness() < 128
+        assert dark == (name == "dark")
+
+
+def test_work_comes_back_after_a_crash_and_nothing_is_asked_after_a_clean_end(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from designer.gui.settings import journal_folder
+    from designer.interchange.native.journal import Journal
+
+    assert window.workspace.leftovers() == []
+    journal = Journal(journal_folder() / "lost.journal")
+    journal.record(Design(name="lost", title="Lost work"))
+    journal.close()
+    monkeypatch.setattr("designer.interchange.native.journal.is_running", lambda process: False)
+    found = window.workspace.leftovers()
+    assert [p.name for p in found] == ["lost.journal"]
+    document = window.workspace.recover(found[0])
+    assert document is not None
+    assert document.session.design.title == "Lost work"
+    assert document.session.modified
+    assert not found[0].exists()
+    window.workspace.close(document)
+    assert window.workspace.leftovers() == []
+
+
+def test_docks_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
+    opened(window, qtbot)
+    assert window.docks is not None
+    window.docks.raise_dock("findings")
+    assert window.docks.findings.isVisible()
+    window.reset_layout()
+    assert window.docks.panels["flow"].isVisible()
+    window.close()
+    assert window.settings.layout("docks") is not None
+
+
+def test_a_picture_can_be_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    opened(window, qtbot)
+    for suffix, head in ((".svg", b"<"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
+        file = tmp_path / f"picture{suffix}"
+        window.write_picture(file)
+        assert file.read_bytes().startswith(head)
+
+
+def test_old_answers_are_dropped_when_the_design_moved_on(qtbot: QtBot, qapp: QApplication) -> None:
+    from designer.gui.workers import LiveAnalysis
+
+    session = Session(one_server(workloads=[WorkloadSpec(id="w", kind="transfer")]))
+    live = LiveAnalysis(session)
+    seen: list[object] = []
+    session.analysis_changed.connect(lambda a: seen.append(session.design))
+    for number in range(6):
+        session.apply(ChangeParts(("gpu0",), {"kind": "gpu", "name": f"n{number}"}))
+    qtbot.waitUntil(lambda: not session.stale, timeout=20_000)
+    assert seen
+    assert all(d is session.design for d in seen)
+    live.close()
+
+
+def test_menus_open_at_a_point(window: MainWindow, qtbot: QtBot) -> None:
+    from PySide6.QtWidgets import QMenu
+
+    session = opened(window, qtbot).session
+    window._context(QPoint(100, 100), GPU0)
+    assert session.selection == {GPU0}
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert "Duplicate" in [a.text() for a in menu.actions()]
+    menu.close()

@@ -1,0 +1,77 @@
+"""From the dump of a real machine to its bottleneck, without touching anything in between."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from designer.analysis.results import WorkloadResult
+from designer.analysis.study import analyze
+from designer.catalog.parttype import Capability, part_kinds
+from designer.design.document import Design, WorkloadSpec, replaced, with_changes
+from designer.findings import Severity
+from designer.interchange.importing import read_any
+from designer.interchange.native.reader import loads
+from designer.interchange.native.writer import dumps
+from tests.real import real_files
+
+pytestmark = pytest.mark.real
+
+REFUSED = {"azure_ncv4_graphs_NOT_A_TOPOLOGY.xml", "p2p_matrix_NOT_topo_m.txt"}
+FILES = [p for p in real_files("nccl_xml/*", "hwloc_xml/*", "nvidia_smi_topo/*") if p.name not in REFUSED]
+
+
+def gpus(design: Design) -> int:
+    kinds = part_kinds()
+    return sum(Capability.ACCELERATE in kinds[p.kind].capabilities for p in design.parts.values())
+
+
+def explained(result: WorkloadResult, design: Design) -> None:
+    """Numbers with unit, band and source; a bottleneck that is in the design."""
+    assert result.metrics
+    for metric in result.metrics.values():
+        assert metric.unit in {"B/s", "s", "1"}
+        assert 0 < metric.low <= metric.value <= metric.high < math.inf
+        assert metric.sources
+    assert result.binding
+    for bound in result.binding:
+        assert bound.label
+        assert any(unit in bound.why for unit in ("B/s", "µs")), bound.why
+        if bound.what == "channel":
+            link = design.links[bound.id.rsplit(":", 1)[0]]
+            assert {link.a, link.b} <= set(design.parts)
+    assert not [f for f in result.findings if f.severity is Severity.ERROR]
+
+
+MACHINES = [p for p in FILES if gpus(read_any(p).design) >= 2]
+
+
+def test_most_dumps_are_machines_with_gpus():
+    if FILES:
+        assert len(MACHINES) >= 40
+
+
+@pytest.mark.parametrize("path", MACHINES, ids=lambda p: p.name)
+def test_import_save_open_analyze(path: Path):
+    imported = read_any(path).design
+    design = loads(dumps(imported)).design
+    assert design.workloads, "an imported machine brings questions with it"
+    for result in analyze(design, curves=False).workloads:
+        explained(result, design)
+
+
+@pytest.mark.parametrize("path", MACHINES, ids=lambda p: p.name)
+def test_all_reduce_and_peers(path: Path):
+    """Whatever questions came along: an all-reduce over all GPUs, and each GPU to another one."""
+    imported = read_any(path).design
+    asked = [
+        WorkloadSpec(id="all-reduce-of-test", kind="collective"),
+        WorkloadSpec(id="peers-of-test", kind="transfer", settings={"from": "gpus", "to": "gpus", "pairing": "shift"}),
+    ]
+    design = with_changes(imported, workloads=replaced(imported.workloads, asked))
+    ring, peers = analyze(design, [w.id for w in asked], curves=False).workloads
+    explained(ring, design)
+    explained(peers, design)
+    assert peers.n_flows == gpus(design)
