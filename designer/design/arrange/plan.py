@@ -92,10 +92,17 @@ class _Planner:
         self.parts_in, self.groups_in = found.parts_in, found.groups_in
         self.corners: dict[Ref, tuple[Corner, Corner]] = {}
         self.offsets: dict[Ref, Corner] = {}
+        self.inside: dict[str | None, Sequence[Ref]] = {}
 
-    def children(self, part_id: str | None) -> list[Ref]:
-        parts = [Ref("parts", i) for i in self.parts_in.get(part_id, ())]
-        return parts + [Ref("groups", i) for i in self.groups_in.get(part_id, ())]
+    def children(self, part_id: str | None) -> Sequence[Ref]:
+        if part_id not in self.parts_in and part_id not in self.groups_in:
+            return ()
+        known = self.inside.get(part_id)
+        if known is None:
+            known = [Ref("parts", i) for i in self.parts_in.get(part_id, ())]
+            known += [Ref("groups", i) for i in self.groups_in.get(part_id, ())]
+            self.inside[part_id] = known
+        return known
 
     def thing(self, ref: Ref) -> Part | Group:
         return self.block.parts[ref.id] if ref.what == "parts" else self.block.groups[ref.id]
@@ -115,7 +122,7 @@ class _Planner:
 
     def _order(self) -> list[Ref]:
         order: list[Ref] = []
-        todo = self.children(None)[::-1]
+        todo = list(self.children(None))[::-1]
         while todo:
             ref = todo.pop()
             order.append(ref)
@@ -200,7 +207,7 @@ class _Planner:
         hidden: dict[Ref, int] = {}
         closed = [ref for ref in number if ref.what == "parts" and not self.is_open(ref)]
         for top in closed:
-            todo = self.children(top.id)
+            todo = list(self.children(top.id))
             while todo:
                 ref = todo.pop()
                 hidden[ref] = number[top]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
@@ -25,6 +26,8 @@ _PIECE: Final = 2500.0
 #: a slice of work ends after this time [s], or so many calls to the painter
 _SLICE: Final = 0.006
 _CALLS: Final = 250
+#: lines longer than this are cut to what is drawn anew [px]
+_LONG: Final = 400.0
 
 #: what a source of a picture is: batches of some regions, made step by step
 Source = Callable[[Frame, Regions], Iterator[list[Batch]]]
@@ -159,20 +162,22 @@ class Backing:
 
     def _draw_lines(self, painter: QPainter, batch: Lines, rects: list[QRect], dx: int, dy: int) -> None:
         """Lines cut to each rectangle: Qt would walk along all of a long line to draw a little of it."""
+        span = np.abs(batch.lines[:, :2] - batch.lines[:, 2:]).max()
+        if span <= _LONG or batch.dash:
+            # dashes count from where a line begins, so they are not cut
+            self.pencil.draw(painter, batch)
+            return
         region = painter.clipRegion()
         margin = batch.width + 3.0
         for rect in rects:
             box = rect.translated(-dx, -dy)
-            if batch.dash:
-                lines = batch.lines  # dashes count from where a line begins
-            else:
-                lines = clipped(
-                    batch.lines,
-                    box.left() - margin, box.top() - margin, box.right() + 1 + margin, box.bottom() + 1 + margin,
-                )  # fmt: skip
+            lines = clipped(
+                batch.lines,
+                box.left() - margin, box.top() - margin, box.right() + 1 + margin, box.bottom() + 1 + margin,
+            )  # fmt: skip
             if len(lines):
                 painter.setClipRect(box)
-                self.pencil.draw(painter, replace(batch, lines=lines))
+                self.pencil.draw(painter, batch.with_lines(lines))
         painter.setClipRegion(region)
 
     def paint(self, painter: QPainter, frame: Frame) -> None:

@@ -46,7 +46,7 @@ class Rects:
 
     def taken(self, chosen: Int) -> Rects:
         """Those with some numbers. : (k,)"""
-        return replace(self, rects=self.rects[chosen])
+        return Rects(self.rects[chosen], self.fill)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class Boxes:
 
     def taken(self, chosen: Int) -> Boxes:
         """Those with some numbers. : (k,)"""
-        return replace(self, rects=self.rects[chosen])
+        return Boxes(self.rects[chosen], self.fill, self.edge, self.edge_width, self.radius)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,11 @@ class Lines:
 
     def taken(self, chosen: Int) -> Lines:
         """Those with some numbers. : (k,)"""
-        return replace(self, lines=self.lines[chosen])
+        return self.with_lines(self.lines[chosen])
+
+    def with_lines(self, lines: Float) -> Lines:
+        """Others of the same look."""
+        return Lines(lines, self.colour, self.width, self.dash, self.smooth)
 
 
 class Label(NamedTuple):
@@ -163,7 +167,7 @@ class Glyphs:
 
     def taken(self, chosen: Int) -> Glyphs:
         """Those with some numbers. : (k,)"""
-        return replace(self, places=self.places[chosen])
+        return Glyphs(self.name, self.places[chosen], self.size, self.colour)
 
 
 Batch = Rects | Boxes | Lines | Labels | Glyphs

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.design.arrange.sizes import HEADER
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Stage
-from designer.gui.canvas.ways import distances, quarters
+from designer.gui.canvas.ways import distances, quarter_distances
 
 Int = npt.NDArray[np.int64]
 
@@ -104,8 +104,7 @@ def wire_at(stage: Stage, x: float, y: float, scale: float, level: Level, reach:
     if not len(found):
         return -1
     wires, geometry = found // 4, stage.geometry
-    points = quarters(geometry.wire_route[wires], geometry.wire_shape[wires], found % 4)
-    gaps = distances(points, x, y)
+    gaps = quarter_distances(geometry.wire_route[wires], geometry.wire_shape[wires], found % 4, x, y)
     # of wires equally near, the one drawn last
     at = len(gaps) - 1 - int(gaps[::-1].argmin())
     return int(wires[at]) if gaps[at] <= slack else -1

@@ -74,6 +74,8 @@ class Live:
     bound : (m,) whether the wire binds
     on_route : (m,) or None: what the highlighted route uses
     box_used : (n,) utilisation of the busiest wire at a box, NaN
+    known
+        Whether there is any load to show.
     """
 
     load: Float
@@ -85,11 +87,7 @@ class Live:
     on_route: Bool | None
     box_on_route: Bool | None
     box_used: Float
-
-    @property
-    def known(self) -> bool:
-        """Whether there is any load to show."""
-        return bool((self.heat >= 0).any())
+    known: bool = False
 
 
 def wire_map(geometry: Geometry) -> WireMap:
@@ -148,7 +146,15 @@ def with_loads(live: Live, geometry: Geometry, found: WireMap, loads: Loads | No
     np.maximum.at(box, geometry.wire_a, np.nan_to_num(most, nan=-1.0))
     np.maximum.at(box, geometry.wire_b, np.nan_to_num(most, nan=-1.0))
     _raise_containers(geometry, box)
-    return replace(live, load=load, limit=limit, used=used, heat=heat, box_used=np.where(box < 0, np.nan, box))
+    return replace(
+        live,
+        load=load,
+        limit=limit,
+        used=used,
+        heat=heat,
+        box_used=np.where(box < 0, np.nan, box),
+        known=bool((heat >= 0).any()),
+    )
 
 
 def _busiest(wire: Int, load: Float, utilization: Float, out: Float, limit: Float, used: Float, direction: int) -> None:

@@ -43,7 +43,12 @@ class RectIndex:
         sides[: self._count, 2:] = -(rects[:, :2] + rects[:, 2:])
         sides[self._count :] = np.inf
         self._sides = np.ascontiguousarray(sides.T)
-        self._runs = np.ascontiguousarray(self._sides.reshape(4, -1, _RUN).min(axis=2))
+        runs = self._sides.reshape(4, -1, _RUN).min(axis=2)
+        # runs of runs: with hundreds of thousands of rectangles there are many runs, too
+        padded = np.full((4, -(-runs.shape[1] // _RUN) * _RUN), np.inf)
+        padded[:, : runs.shape[1]] = runs
+        self._runs = padded
+        self._heaps = np.ascontiguousarray(padded.reshape(4, -1, _RUN).min(axis=2))
 
     def __len__(self) -> int:
         return self._count
@@ -51,7 +56,11 @@ class RectIndex:
     def touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
         """Numbers of the rectangles that touch a rectangle, ascending. : (k,)"""
         right, bottom = x + width, y + height
-        runs = _within(self._runs, right, bottom, -x, -y)
+        heaps = _within(self._heaps, right, bottom, -x, -y)
+        if not len(heaps):
+            return _NONE
+        runs = (heaps[:, None] * _RUN + np.arange(_RUN)).ravel()
+        runs = runs[_within(self._runs[:, runs], right, bottom, -x, -y)]
         if not len(runs):
             return _NONE
         if len(runs) * 2 > self._runs.shape[1]:

@@ -19,9 +19,10 @@ from designer.gui.canvas.stage import Frame, Regions, Stage
 from designer.gui.canvas.view import Rect, View
 
 #: pictures that take less than this are drawn within the frame, roughly [µs]
-_AT_ONCE: Final = 12_000.0
-#: what a box and a wire cost at each level, roughly [µs]
-_COSTS: Final = {Level.FAR: (1.2, 2.0), Level.MIDDLE: (14.0, 20.0), Level.NEAR: (35.0, 60.0)}
+_AT_ONCE: Final = 10_000.0
+#: what a picture costs at least, and what a box and a wire cost at each level, roughly [µs]
+_LEAST: Final = 3000.0
+_COSTS: Final = {Level.FAR: (2.0, 4.0), Level.MIDDLE: (25.0, 40.0), Level.NEAR: (45.0, 80.0)}
 #: a picture that only the scale changed is drawn after so long without another change [ms]
 _SETTLE: Final = 60
 #: extent of the small picture of the whole [px]
@@ -132,7 +133,7 @@ class Screen(QObject):
         high = max(0.0, min(y + h, by + bh) - max(y, by))
         share = wide * high / max(bw * bh, 1.0)
         box, wire = _COSTS[frame.level]
-        return share * (len(stage.geometry) * box + stage.geometry.n_wires * wire)
+        return _LEAST + share * (len(stage.geometry) * box + stage.geometry.n_wires * wire)
 
     # ---- painting
 

@@ -35,16 +35,27 @@ class Sheet:
     region: Rect
     steps: Iterator[list[Batch]]
     ready: bool = False
-    _batches: list[tuple[Batch, Float]] = field(default_factory=list[tuple[Batch, Float]])
+    _batches: list[Batch] = field(default_factory=list[Batch])
+    _sides: list[Float] = field(default_factory=list[Float])
+    _edges: Float = field(default_factory=lambda: np.empty((4, 0)))
+    _starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     def grow(self) -> bool:
         """Take one step; True when the sheet is ready."""
         found = next(self.steps, None)
         if found is None:
-            self.ready = True
+            self._finish()
         else:
-            self._batches += [(batch, _sides(batch)) for batch in found if len(batch)]
+            self._batches += [batch for batch in found if len(batch)]
+            self._sides += [_sides(batch) for batch in found if len(batch)]
         return self.ready
+
+    def _finish(self) -> None:
+        """One array of the sides of everything, so that a query is a few calls however many batches there are."""
+        self._edges = np.concatenate(self._sides, axis=1) if self._sides else np.empty((4, 0))
+        self._starts = np.concatenate(([0], np.cumsum([s.shape[1] for s in self._sides]))).astype(np.int64)
+        self._sides.clear()
+        self.ready = True
 
     def covers(self, frame: Frame, regions: Regions) -> bool:
         """Whether regions of a frame lie on it."""
@@ -67,17 +78,20 @@ class Sheet:
     def cut(self, frame: Frame, regions: Regions) -> Iterator[Batch]:
         """What is to be drawn in regions of a frame, in coordinates of the sheet; the painter moves them."""
         dx, dy = self._shift(frame)
-        for batch, (left, top, right, bottom) in self._batches:
-            seen = np.zeros(len(left), dtype=bool)
-            for x, y, width, height in regions:
-                touched = left <= x - dx + width
-                touched &= right >= x - dx
-                touched &= top <= y - dy + height
-                touched &= bottom >= y - dy
-                seen |= touched
-            chosen = np.flatnonzero(seen)
-            if len(chosen):
-                yield batch if len(chosen) == len(seen) else batch.taken(chosen)
+        left, top, right, bottom = self._edges
+        seen = np.zeros(len(left), dtype=bool)
+        for x, y, width, height in regions:
+            touched = left <= x - dx + width
+            touched &= right >= x - dx
+            touched &= top <= y - dy + height
+            touched &= bottom >= y - dy
+            seen |= touched
+        chosen = np.flatnonzero(seen)
+        cuts = np.searchsorted(chosen, self._starts).tolist()
+        for k, batch in enumerate(self._batches):
+            first, last = cuts[k], cuts[k + 1]
+            if first < last:
+                yield batch.taken(chosen[first:last] - self._starts[k])
 
     def shift(self, frame: Frame) -> tuple[int, int]:
         """How far its coordinates are from those of a frame [px]."""

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.routes import CURVE, ELBOW
+from designer.design.routes import CURVE, ELBOW, STRAIGHT
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -61,8 +61,7 @@ def bezier(route: Float, pieces: int) -> Float:
     """Points on cubic Bézier curves. : (k, 4, 2) → (k, pieces + 1, 2)"""
     t = np.linspace(0.0, 1.0, pieces + 1)
     s = 1.0 - t
-    weights = np.stack((s**3, 3 * s * s * t, 3 * s * t * t, t**3), axis=1)
-    return np.matmul(weights, route)
+    return _weighted((s**3, 3 * s * s * t, 3 * s * t * t, t**3), route)
 
 
 def boxes_along(route: Float, shape: Int) -> Float:
@@ -109,20 +108,49 @@ def quarters(route: Float, shape: Int, quarter: Int) -> Float:
     route : (k, 4, 2)
     shape, quarter : (k,)
     """
-    t = (quarter[:, None] + np.linspace(0.0, 1.0, 6)) / 4
-    s = 1.0 - t
-    weights = np.stack((s**3, 3 * s * s * t, 3 * s * t * t, t**3), axis=2)
-    straight = (shape != CURVE) & (shape != ELBOW)
-    weights[straight] = 0.0
-    weights[straight, :, 0], weights[straight, :, 3] = s[straight], t[straight]
-    bent = np.flatnonzero(shape == ELBOW)
+    weights = _QUARTERS[shape * 4 + quarter]
+    return _weighted(tuple(weights[:, :, i] for i in range(4)), route)
+
+
+def quarter_distances(route: Float, shape: Int, quarter: Int, x: float, y: float) -> Float:
+    """Distance of a point from one quarter of each way, as `quarters` gives them. : (k,)
+
+    Asked at every move of the pointer, so in few calls: points as complex numbers.
+    """
+    corners = np.ascontiguousarray(route, dtype=np.float64).view(np.complex128)[..., 0]
+    points = (_QUARTERS[shape * 4 + quarter] * corners[:, None, :]).sum(axis=2)
+    start = points[:, :-1]
+    step = points[:, 1:] - start
+    gap = complex(x, y) - start
+    back = step.conj()
+    share = (gap * back).real / np.maximum((step * back).real, 1e-12)
+    gap -= step * np.minimum(np.maximum(share, 0.0), 1.0)
+    return np.abs(gap).min(axis=1)
+
+
+def _quarter_weights() -> Float:
+    """Shares of the four points of a route in six points along each quarter of each shape. : (3 · 4, 6, 4)"""
+    found = np.zeros((3, 4, 6, 4))
     share = np.linspace(0.0, 1.0, 6)
-    weights[bent] = 0.0
     for k in range(4):
-        rows = bent[quarter[bent] == k]
-        weights[rows, :, min(k, 3)] += 1.0 - share
-        weights[rows, :, min(k + 1, 3)] += share
-    return np.matmul(weights, route)
+        t = (k + share) / 4
+        s = 1.0 - t
+        found[STRAIGHT, k, :, 0], found[STRAIGHT, k, :, 3] = s, t
+        found[ELBOW, k, :, k] = 1.0 - share
+        found[ELBOW, k, :, min(k + 1, 3)] += share
+        found[CURVE, k] = np.stack((s**3, 3 * s * s * t, 3 * s * t * t, t**3), axis=1)
+    return found.reshape(12, 6, 4)
+
+
+_QUARTERS: Final = _quarter_weights()
+
+
+def _weighted(weights: tuple[Float, ...], route: Float) -> Float:
+    """Sums of the four points of each route; a matrix product would wake its threads for a few numbers."""
+    found = weights[0][..., None] * route[:, None, 0]
+    for weight, point in zip(weights[1:], (1, 2, 3), strict=True):
+        found += weight[..., None] * route[:, None, point]
+    return found
 
 
 def clipped(lines: Float, left: float, top: float, right: float, bottom: float) -> Float:

@@ -36,7 +36,7 @@ from designer.gui.canvas.navigate import following, nearest
 from designer.gui.canvas.sheet import Sheet
 from designer.gui.canvas.snapping import snapped
 from designer.gui.canvas.stage import Frame, Stage
-from designer.gui.canvas.ways import along, boxes_along, clipped, distances, offset, quarters, ways
+from designer.gui.canvas.ways import along, boxes_along, clipped, distances, offset, quarter_distances, quarters, ways
 from tests import designs
 
 WHOLE = ((0.0, 0.0, 1600.0, 900.0),)
@@ -95,6 +95,8 @@ def test_quarters_of_ways_lie_in_their_boxes_and_make_up_the_whole(stage: Stage)
         low, high = boxes[:, k, :2], boxes[:, k, :2] + boxes[:, k, 2:]
         assert (points >= low[:, None] - 1e-6).all()
         assert (points <= high[:, None] + 1e-6).all()
+        near = quarter_distances(geometry.wire_route, geometry.wire_shape, np.full(m, k), 300.0, 200.0)
+        assert near == pytest.approx(distances(points, 300.0, 200.0))
     for group in ways(np.arange(m), geometry.wire_route, geometry.wire_shape):
         for wire, way in zip(group.wires.tolist(), group.points, strict=True):
             for x, y in way.tolist():
