@@ -55,7 +55,13 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     spread = math.exp(min(1.0, 1 - min(1.0, efficiency)) * band)
     found["speedup"] = Estimate(point.speedup, point.speedup / spread, point.speedup * spread, "1", sources, note)
     found["scaling_efficiency"] = Estimate(
-        efficiency, efficiency / spread, min(1.0, max(efficiency, efficiency * spread)), "1", sources, note
+        # more memory in all can spare recomputing, so the efficiency may pass 1
+        efficiency,
+        efficiency / spread,
+        max(efficiency, min(1.0, efficiency * spread)),
+        "1",
+        sources,
+        note,
     )
     busy = min(1.0, computing / step.step_time)
     found["gpu_utilization"] = per_time(busy * rate / step.samples_per_second, "1", "computing share of a step", 1.0)
