@@ -506,7 +506,10 @@ class Canvas(QWidget):
         region: Rect = (0.0, 0.0, float(self.screen_.backing.width), float(self.screen_.backing.height))
         found = selection(stage, frame, region, scenery.selected, scenery.selected_wires) if not self._busy() else []
         if not self.tool.quiet:
-            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
+            named = frozenset(scenery.selected_wires.tolist())
+            if self.tool is self._rest and self._rest.over.is_wire:
+                named = frozenset((self._rest.over.number,))
+            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE, named)
         found += self.tool.overlay(frame, region)
         for batch in found:
             self.pencil.draw(painter, batch)
