@@ -206,7 +206,7 @@ def study(
     if not full:
         return analyze(design, one, curves=False, cancelled=cancelled)
     try:
-        return analyze(design, None, curves=True, progress=progress, cancelled=cancelled)
+        return analyze(design, None, curves=True, shown=workload, progress=progress, cancelled=cancelled)
     except Cancelled:
         raise
     except DesignerError:
