@@ -125,11 +125,10 @@ class User:
         self.key(Qt.Key.Key_C)
         want = self.canvas.scenery.box_of(((), Ref("parts", b)))
         tool = self.canvas.tool
-        ways = (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left)
-        for turn in range(4):
-            for way in (ways[turn:] + ways[:turn]) * 6:
-                if tool.target == want:  # type: ignore[attr-defined]
-                    break
+        for way in (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Down, Qt.Key.Key_Up):
+            last = -2
+            while tool.target not in (want, last):  # type: ignore[attr-defined]
+                last = tool.target  # type: ignore[attr-defined]
                 self.key(way)
         assert tool.target == want  # type: ignore[attr-defined]
         self.key(ENTER)
@@ -217,7 +216,8 @@ def from_nothing_to_a_moved_bottleneck(
             break
         rate = after.metrics["rate"].value
         user.window.run("analyze.binding")
-        user.bot.waitUntil(lambda: user.inspector.what_if.isVisible(), timeout=5000)
+        user.inspector.flush()
+        assert user.inspector.what_if.isVisible()
         double()
         after = user.settled()
         assert after.metrics["rate"].value > rate
@@ -228,8 +228,7 @@ def from_nothing_to_a_moved_bottleneck(
 
 
 def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
-    double = user.inspector_double_click
-    from_nothing_to_a_moved_bottleneck(user, user.connect, double)
+    from_nothing_to_a_moved_bottleneck(user, user.connect, user.inspector_double_click)
 
 
 def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
@@ -281,7 +280,7 @@ def test_a_pasted_topology_becomes_a_drawn_machine(user: User) -> None:
     user.fit()
     rect = user.canvas.scenery.geometry.rect
     assert len(rect) == len(user.session.design.parts)
-    assert user.canvas.grab().toImage().colorCount() >= 0
+    assert not user.canvas.grab().toImage().isNull()
 
 
 def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
@@ -333,9 +332,7 @@ for number in range(1000):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process the hard way")
-def test_what_was_killed_in_mid_edit_comes_back(
-    user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_killed_in_mid_edit_comes_back(user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}

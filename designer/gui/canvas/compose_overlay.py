@@ -183,7 +183,7 @@ def badges(
     x, y, w, h = region
     seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
     points, wires = points[seen], wires[seen]
-    worded = _worded(wires, named)
+    worded = _worded(stage, wires, named)
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
@@ -207,14 +207,16 @@ def badges(
     return found + _dots(dots, frame, theme) + _stacked(plates, labels)
 
 
-def _worded(wires: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:
+def _worded(stage: Stage, wires: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:
     """Which marks carry the word."""
     if len(wires) <= _WORDS:
         return np.ones(len(wires), dtype=bool)
     chosen = np.isin(wires, list(named)) if named else np.zeros(len(wires), dtype=bool)
     if not 0 < chosen.sum() <= _WORDS:
+        # the longest has most room around it
+        spread = np.ptp(stage.geometry.wire_route[wires], axis=1).sum(axis=1) if wires[0] >= 0 else np.zeros(len(wires))
         chosen[:] = False
-        chosen[0] = True
+        chosen[int(spread.argmax())] = True
     return chosen
 
 
