@@ -68,8 +68,8 @@ def analyze(
     if progress is not None:
         progress(1.0, "done")
     main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
-    shown = loads.get(main)
-    rows = Rows(lambda: channel_rows(network, shown))
+    told = loads.get(main)
+    rows = Rows(lambda: channel_rows(network, told))
     return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, rows)), loads)
 
 

@@ -230,9 +230,8 @@ def fitted(name: str, room: float, px: float) -> str:
         return name
     last = name.rpartition(" ")[2]
     short = last if len(last) <= _SHORT and any(c.isdigit() for c in last) else ""
-    if room >= _BEGINNING * px:
-        # the beginning tells more than a number, but only where it is most of the name or the name has none
-        return short if short and room < _WIDE * px * len(name) * 0.75 else name
+    if not short and room >= _BEGINNING * px:
+        return name
     return short if _WIDE * len(short) * px <= room else ""
 
 
