@@ -28,6 +28,7 @@ def analyze(
     *,
     file: str | None = None,
     curves: bool = True,
+    shown: str = "",
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Analysis:
@@ -39,6 +40,8 @@ def analyze(
         Ids of workloads of the design; all of them by default.
     curves
         Whether to compute sweeps for plots as well.
+    shown
+        The workload whose loads the rows of channels tell; else the design's default, else the first.
     progress, cancelled
         Called between steps.
 
@@ -64,9 +67,9 @@ def analyze(
             loads[spec.id] = load
     if progress is not None:
         progress(1.0, "done")
-    main = design.default_workload if design.default_workload in loads else next(iter(loads), "")
-    shown = loads.get(main)
-    rows = Rows(lambda: channel_rows(network, shown))
+    main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
+    told = loads.get(main)
+    rows = Rows(lambda: channel_rows(network, told))
     return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, rows)), loads)
 
 

@@ -816,14 +816,14 @@ class MainWindow(QMainWindow):
         if canvas is None:
             return
         if what == "template":
-            x, y = canvas.view.to_scene(canvas.width() / 2, canvas.height() / 2)
-            self._drop_template(key, x, y)
+            self._drop_template(key)
         else:
             kind, is_type = key.split("/", 1)[0], "/" in key
             canvas.add_part(kind, key if is_type else "")
+        canvas.reveal(canvas.session.selection)
 
-    def _drop_template(self, template_id: str, x: float, y: float) -> None:
-        """Put the content of a template into the design, its middle at a point of the scene."""
+    def _drop_template(self, template_id: str, x: float | None = None, y: float | None = None) -> None:
+        """Put the content of a template into the design, its middle at a point of the scene or where room is."""
         from designer.design.address import Ref
         from designer.design.edits.clipboard import copy
         from designer.design.geometry import lay_out
@@ -831,13 +831,16 @@ class MainWindow(QMainWindow):
         from designer.interchange.templates import open_any
 
         document = self.document
-        if document is None:
+        canvas = self.canvas
+        if document is None or canvas is None:
             return
         try:
             design = open_any(template_id).design
             refs = [Ref("parts", p.id) for p in design.parts.values() if p.parent is None]
             refs += [Ref("groups", g.id) for g in design.groups.values() if g.parent is None]
             _, _, width, height = lay_out(design).bounds()
+            if x is None or y is None:
+                x, y = canvas.free_point(width, height)
             at = (round((x - width / 2) / 8) * 8, round((y - height / 2) / 8) * 8)
             empty = not document.session.design.parts and not document.session.design.groups
             if document.session.paste(copy(design, refs), at=at) and empty:

@@ -111,6 +111,7 @@ class LiveAnalysis(QObject):
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[Design, str, bool] | None = None
+        self._ticket = 0
         self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
         self._idle.timeout.connect(self._complete)
         session.design_changed.connect(self._design_changed)
@@ -163,11 +164,14 @@ class LiveAnalysis(QObject):
             answer = study(design, workload, full, cancelled, self.progressed.emit)
             return answer, (time.perf_counter() - begin) * 1e3
 
-        self._jobs.submit(job)
+        self._ticket = self._jobs.submit(job)
         self.busy_changed.emit(True)
 
-    def _arrived(self, _ticket: int, result: object) -> None:
+    def _arrived(self, ticket: int, result: object) -> None:
         asked = self._asked
+        if ticket != self._ticket:
+            # it was on its way when something else was asked
+            return
         if asked is None or asked[0] is not self.session.design or not self.enabled:
             return
         full = asked[2]
@@ -206,7 +210,7 @@ def study(
     if not full:
         return analyze(design, one, curves=False, cancelled=cancelled)
     try:
-        return analyze(design, None, curves=True, progress=progress, cancelled=cancelled)
+        return analyze(design, None, curves=True, shown=workload, progress=progress, cancelled=cancelled)
     except Cancelled:
         raise
     except DesignerError:

@@ -387,8 +387,7 @@ class Canvas(QWidget):
         part_type = self.part_type(type_id) if type_id else None
         geometry = self.scenery.geometry
         if wanted is None:
-            x, y = self.view.to_scene(self.width() / 2, self.height() / 2)
-            wanted = QuickAdd(x, y)
+            wanted = QuickAdd(*self.free_point())
         container = self.scenery.box_of(wanted.container) if wanted.container is not None else None
         offer, part = add(geometry, kind, part_type, -1 if container is None else container, wanted.x, wanted.y)
         if offer.edit is None or part is None:
@@ -399,6 +398,19 @@ class Canvas(QWidget):
         picked = (() if container is None else geometry.content_address(container), Ref("parts", part.id))
         linked = Linked(picked, wanted.sources, geometry.opened)
         return self.make(Together((offer.edit, linked), f"Add {part.id}"), select_new=True)
+
+    def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
+        """Where the middle of something so large may stand: the middle of the view, or beside all there is."""
+        x, y = self.view.to_scene(self.width() / 2, self.height() / 2)
+        rect = self.scenery.geometry.rect
+        if not len(rect):
+            return x, y
+        apart_x = np.abs(rect[:, 0] + rect[:, 2] / 2 - x) >= (rect[:, 2] + width) / 2
+        apart_y = np.abs(rect[:, 1] + rect[:, 3] / 2 - y) >= (rect[:, 3] + height) / 2
+        if (apart_x | apart_y).all():
+            return x, y
+        left, top, wide, _ = self.scenery.stage.bounds
+        return left + wide + 64 + width / 2, top + height / 2
 
     def insert_part(self, wire: int, kind: str, type_id: str = "") -> bool:
         """Put a part into a link."""
@@ -506,7 +518,10 @@ class Canvas(QWidget):
         region: Rect = (0.0, 0.0, float(self.screen_.backing.width), float(self.screen_.backing.height))
         found = selection(stage, frame, region, scenery.selected, scenery.selected_wires) if not self._busy() else []
         if not self.tool.quiet:
-            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE)
+            named = frozenset(scenery.selected_wires.tolist())
+            if self.tool is self._rest and self._rest.over.is_wire:
+                named = frozenset((self._rest.over.number,))
+            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE, named)
         found += self.tool.overlay(frame, region)
         for batch in found:
             self.pencil.draw(painter, batch)

@@ -27,6 +27,8 @@ Measure = Callable[[str, int, bool], float]
 #: so many badges are shown at once, on so many wires
 _MOST_BADGES: Final = 24
 _MOST_BOUND: Final = 200
+#: so many badges carry their word; of more only the first, the others are dots
+_WORDS: Final = 4
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
 
@@ -156,8 +158,14 @@ def wire_text(stage: Stage, wire: int) -> str:
     return f"{name}   → {there}   ← {back}{assumed}"
 
 
-def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: float = 0.0) -> list[Batch]:
-    """Plates on the wires that bind; `pulse` from 1 down to 0 is a ring that opens around each."""
+def badges(
+    stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: float = 0.0, named: frozenset[int] = frozenset()
+) -> list[Batch]:
+    """Marks on the wires that bind: plates with a word where they are few, else dots and one word.
+
+    `named` are wires that always get the word, as far as they are few; `pulse` from 1 down to 0 is a ring that opens
+    around each mark.
+    """
     bound = np.flatnonzero(stage.live.bound)
     if not len(bound):
         return []
@@ -167,30 +175,59 @@ def badges(stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: fl
         cut = stage.cut(frame.octave)
         merged = np.unique(cut.of_wire[bound])
         lines = cut.lines[merged[merged >= 0]]
-        points = frame.points((lines[:, :2] + lines[:, 2:]) / 2)
+        points, wires = frame.points((lines[:, :2] + lines[:, 2:]) / 2), np.full(len(lines), -1)
     else:
-        bound = bound[:_MOST_BOUND]
-        found += wire_glow(stage, frame, bound, theme.bound, "58")
-        points = _points(stage, frame, bound)
+        wires = bound[:_MOST_BOUND]
+        found += wire_glow(stage, frame, wires, theme.bound, "58")
+        points = _points(stage, frame, wires)
     x, y, w, h = region
     seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
-    points = points[seen]
+    points, wires = points[seen], wires[seen]
+    worded = _worded(stage, wires, named)
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
+    dots: list[tuple[float, float]] = []
+    rings: list[Float] = []
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
-    for px, py in points[:_MOST_BADGES].tolist():
+    for k in np.argsort(~worded, kind="stable").tolist():
+        px, py = points[k].tolist()
         plate, label = pill("bound", px, py - shift, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
-        if not _free(plate, taken):
-            continue
-        plates.append(plate)
-        labels.append(label)
-        if pulse > 0:
-            grow = (1 - pulse) * 22 * frame.ratio
-            ring = plate.rects + np.array([-grow, -grow, 2 * grow, 2 * grow])
-            strength = f"{int(255 * pulse):02x}"
-            found.append(outline(np.round(ring), round(3 * frame.ratio), theme.bound + strength))
-    return found + _stacked(plates, labels)
+        if worded[k] and len(plates) < _MOST_BADGES and _free(plate, taken):
+            plates.append(plate)
+            labels.append(label)
+            rings.append(plate.rects)
+        elif not worded[k]:
+            dots.append((px, py - shift))
+            rings.append(np.array([[px - 5 * frame.ratio, py - shift - 5 * frame.ratio, *(2 * [10 * frame.ratio])]]))
+    if pulse > 0 and rings:
+        grow = (1 - pulse) * 22 * frame.ratio
+        opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
+        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bound + f"{int(255 * pulse):02x}"))
+    return found + _dots(dots, frame, theme) + _stacked(plates, labels)
+
+
+def _worded(stage: Stage, wires: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:
+    """Which marks carry the word."""
+    if len(wires) <= _WORDS:
+        return np.ones(len(wires), dtype=bool)
+    chosen = np.isin(wires, list(named)) if named else np.zeros(len(wires), dtype=bool)
+    if not 0 < chosen.sum() <= _WORDS:
+        # the longest has most room around it
+        spread = np.ptp(stage.geometry.wire_route[wires], axis=1).sum(axis=1) if wires[0] >= 0 else np.zeros(len(wires))
+        chosen[:] = False
+        chosen[int(spread.argmax())] = True
+    return chosen
+
+
+def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -> list[Batch]:
+    """Small round marks with a rim that stands off from any ground."""
+    if not points:
+        return []
+    size = int(9 * frame.ratio) | 1
+    corners = np.round(np.array(points) - size / 2)
+    rects = np.column_stack((corners, np.full((len(points), 2), float(size))))
+    return [Boxes(rects, theme.bound, theme.background, max(1, round(frame.ratio)), size // 2)]
 
 
 def _points(stage: Stage, frame: Frame, wires: Int) -> Float:

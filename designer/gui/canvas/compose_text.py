@@ -26,6 +26,10 @@ SMALLEST: Final = 9
 _LARGEST: Final = 22
 #: a name needs a box at least this wide and high [px]
 _ROOM: Final = (30.0, 12.0)
+#: width of a letter [text heights]; a number of at most so many letters stands for a name; room for a beginning
+_WIDE: Final = 0.6
+_SHORT: Final = 4
+_BEGINNING: Final = 4.5
 #: from afar, containers at least this wide carry their name [px]
 _TITLED: Final = 72.0
 #: from afar, blocks at least this wide and high carry their name [px]
@@ -109,6 +113,8 @@ def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     counts: list[Label] = []
     size = _glyph_sizes(frame, boxes, rects, geometry.kind)
     pad = round(6 * frame.scale)
+    # as wide as they are before pixels are counted: cards of one size are treated alike
+    exact = (geometry.rect[boxes, 2] * frame.scale).tolist()
     for i in order.tolist():
         box = int(boxes[i])
         x, y, width, height = rects[i].tolist()
@@ -128,9 +134,8 @@ def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
             plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
             counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
-        name = title(geometry, box)
-        if room < min(4.5, 0.56 * len(name)) * px:
-            # too little would be left of it
+        name = fitted(title(geometry, box), room + exact[i] - width, px)
+        if not name:
             continue
         top = y + (height / 2 - px * 1.35 if two else 0)
         titles.append(Label(x + indent, top, room, px * 1.4 if two else height, name, px, theme.text, True))
@@ -217,6 +222,17 @@ def wrapped(text: str, columns: int) -> list[str]:
                 line = f"{line} {word}" if line else word
         lines.append(line)
     return lines
+
+
+def fitted(name: str, room: float, px: float) -> str:
+    """What is written of a name in so much room: all, its number alone beside the glyph, its beginning, or nothing."""
+    if _WIDE * len(name) * px <= room:
+        return name
+    last = name.rpartition(" ")[2]
+    short = last if len(last) <= _SHORT and any(c.isdigit() for c in last) else ""
+    if not short and room >= _BEGINNING * px:
+        return name
+    return short if _WIDE * len(short) * px <= room else ""
 
 
 def title(geometry: Geometry, box: int) -> str:

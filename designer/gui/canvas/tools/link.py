@@ -110,9 +110,17 @@ class _Aim(Tool):
         return False
 
     def _next(self, start: int, direction: Direction) -> int:
-        box = nearest(self.host.scenery.stage, start, direction)
+        """The nearest box that fits; where none does the nearest at all, which says why not."""
+        stage = self.host.scenery.stage
+        first = box = nearest(stage, start, direction)
+        for _ in range(_MOST):
+            if box not in self.anchors and self.offer_for(box).ok:
+                return box
+            before, box = box, nearest(stage, box, direction)
+            if box == before:
+                break
         # step over the anchors themselves
-        return nearest(self.host.scenery.stage, box, direction) if box in self.anchors else box
+        return nearest(stage, first, direction) if first in self.anchors else first
 
     def _reveal(self, box: int) -> None:
         if box >= 0:
