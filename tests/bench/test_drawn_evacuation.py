@@ -25,9 +25,7 @@ def emptied(design: Design, hosts: str) -> WorkloadResult:
     return run_workload(build_network(fresh(design)), spec, curves=True)[0]
 
 
-@pytest.mark.parametrize(
-    ("hosts", "moves"), [("hosts[0]/server", VMS), ("hosts[0-7]/server", 8 * VMS)]
-)
+@pytest.mark.parametrize(("hosts", "moves"), [("hosts[0]/server", VMS), ("hosts[0-7]/server", 8 * VMS)])
 def test_hosts_of_a_cluster_of_512_machines_are_emptied_within_a_second(benchmark, hosts: str, moves: int) -> None:
     design = plain_cluster(HOSTS, VMS)
     result = benchmark.pedantic(emptied, (design, hosts), rounds=3, warmup_rounds=1)

@@ -157,7 +157,8 @@ def clipped(lines: Float, left: float, top: float, right: float, bottom: float) 
     """The parts of lines within a rectangle; those outside of it are left out. : (n, 4) → (k, 4)"""
     start, step = lines[:, :2], lines[:, 2:] - lines[:, :2]
     enter, leave = np.zeros(len(lines)), np.ones(len(lines))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # a step too small to divide by gives an infinite place, which the comparison below puts right
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for axis, low, high in ((0, left, right), (1, top, bottom)):
             first = (low - start[:, axis]) / step[:, axis]
             last = (high - start[:, axis]) / step[:, axis]
