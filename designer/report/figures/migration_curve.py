@@ -1,0 +1,19 @@
+"""Migration curve: memory still to be moved, round by round, for each machine."""
+
+from __future__ import annotations
+
+from designer.analysis.results import Analysis, WorkloadResult
+from designer.design.document import Design
+from designer.report.figure import Axis, Figure, FigureKind, LineSeries
+
+
+def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
+    """Remaining memory over time; None where the study gives none."""
+    curves = result.curves.get("migration-curve", ())
+    if not curves:
+        return None
+    lines = tuple(LineSeries(c.name, c.x, c.y, role="main" if k == 0 else "second") for k, c in enumerate(curves))
+    return Figure("Memory left to move", Axis("Time", "s", zero=True), Axis("Remaining", "B", zero=True), lines)
+
+
+FIGURE = FigureKind("migration-curve", "Memory left to move", "migration", build, order=10)

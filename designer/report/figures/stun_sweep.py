@@ -1,0 +1,21 @@
+"""Stun sweep: stun over frame buffer, one line for each NIC speed."""
+
+from __future__ import annotations
+
+from designer.analysis.results import Analysis, WorkloadResult
+from designer.design.document import Design
+from designer.report.figure import Axis, Figure, FigureKind, LineSeries
+
+
+def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
+    """Stun over frame buffer; None where the study gives none."""
+    curves = result.curves.get("stun-sweep", ())
+    if not curves:
+        return None
+    lines = tuple(
+        LineSeries(c.name, c.x, c.y, c.low, c.high, role="main" if k == 0 else "second") for k, c in enumerate(curves)
+    )
+    return Figure("Stun over frame buffer", Axis("Frame buffer", "B", log=True), Axis("Stun", "s", zero=True), lines)
+
+
+FIGURE = FigureKind("stun-sweep", "Stun over frame buffer", "migration", build, order=30)
