@@ -83,12 +83,18 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str) -> Tran
     AnalysisError
         If nothing can be routed.
     """
+    asked, findings = _asked(network, operation, place)
+    return asked.answer(findings)
+
+
+def _asked(network: Network, operation: Transfer, place: str) -> tuple[_Evaluation, list[Finding]]:
+    """A transfer paired up and routed, and what was found on the way."""
     traffic = pair_up(network, operation, place)
     legs = _through_memory(network, traffic, operation)
     routes = route(network, legs)
     findings = _lost(network, traffic, routes, place)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    return _Evaluation(network, traffic, legs, routes, demand, ()).answer(findings)
+    return _Evaluation(network, traffic, legs, routes, demand, ()), findings
 
 
 def evaluate_legs(
@@ -126,12 +132,7 @@ def transfer_demand(network: Network, operation: Transfer, place: str) -> Transf
     AnalysisError
         If nothing can be routed.
     """
-    traffic = pair_up(network, operation, place)
-    legs = _through_memory(network, traffic, operation)
-    routes = route(network, legs)
-    _lost(network, traffic, routes, place)
-    demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    asked = _Evaluation(network, traffic, legs, routes, demand, ())
+    asked, _ = _asked(network, operation, place)
     return TransferDemand(asked.incidence, asked.limits)
 
 

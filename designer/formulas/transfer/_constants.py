@@ -23,6 +23,9 @@ PCIE_LANE: Final = {
     4: Constant(16e9 / 8 * 128 / 130, 1.96e9, 1.98e9, "pcie-rates", Status.PRIMARY, "B/s", "16 GT/s, 128b/130b"),
     5: Constant(32e9 / 8 * 128 / 130, 3.93e9, 3.94e9, "pcie-rates", Status.PRIMARY, "B/s", "32 GT/s, 128b/130b"),
     6: Constant(64e9 / 8 * 242 / 256, 7.56e9, 7.57e9, "pcie-rates", Status.PRIMARY, "B/s", "64 GT/s, FLIT 242/256"),
+    7: Constant(
+        128e9 / 8 * 242 / 256, 15.12e9, 15.13e9, "pcie-rates", Status.UNVERIFIED, "B/s", "128 GT/s, FLIT 242/256"
+    ),
 }
 #: where a generation is not known
 USUAL_PCIE: Final = Constant(4.0, 3.0, 5.0, "assumed-transfers", Status.ASSUMED, "1", "generation")

@@ -34,5 +34,5 @@ FORMULA = Formula(
     title="Raw rate of a PCIe link",
     function=pcie_rate,
     sources=("pcie-rates", "pcie-tlp"),
-    valid_when="generations 1 to 6",
+    valid_when="generations 1 to 7; the seventh not verified",
 )

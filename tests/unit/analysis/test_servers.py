@@ -6,9 +6,9 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.design.document import Policy, replaced, with_changes
-from designer.design.rates import pcie_rate
 from designer.design.siblings import degraded_links
 from designer.errors import AnalysisError, DocumentError
+from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.templates import open_design
 from tests.unit.analysis.drawn import draw, paths, rates, server, shares, study, transfer, way
 

@@ -28,7 +28,7 @@ def test_raw_pcie_rates(generation: int, lanes: int, gigabytes: float) -> None:
 
 def test_unknown_pcie_is_refused() -> None:
     with pytest.raises(AssertionError):
-        pcie_rate(7, 16)
+        pcie_rate(8, 16)
     with pytest.raises(AssertionError):
         pcie_rate(5, 0)
 
