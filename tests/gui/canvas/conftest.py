@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from designer.design.address import Ref
@@ -68,6 +69,9 @@ def make(qapp: QApplication) -> Iterator[Callable[..., Bench]]:
         canvas.camera.animated = False
         canvas.resize(width, height)
         canvas.show()
+        # without a window manager nobody else gives the window its keys
+        canvas.activateWindow()
+        QTest.qWaitForWindowActive(canvas, 2000)
         canvas.settle()
         qapp.processEvents()
         made.append(canvas)
