@@ -34,7 +34,7 @@ class Step:
 class LocalGraph:
     """One class of islands, parts and links numbered from 0; roles say what NICs are for.
 
-    ``routes`` remembers what was found; ``ways``, shared by graphs that differ in rates alone, what rates do not change.
+    ``routes`` remembers what was found; ``ways`` what rates do not change, shared by graphs that differ in rates alone.
     """
 
     kinds: tuple[PartKind, ...]
