@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +24,10 @@ _KIND: Final = {
 }  # fmt: skip
 #: (group, members, stride): equal for many layouts, so that a search routes few of them
 Arrangement = tuple[bool, int, int]
+
+
+#: share of its bandwidth a communicator keeps inside servers, and between them
+Kept = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +110,8 @@ class RoutedCosts:
     ----------
     widen
         Group and side that are asked about as if twice as wide; None for the design as it is.
-    slower
-        Time of every collective over what it takes alone, for links that others use too [1].
+    kept
+        Share of its bandwidth each communicator keeps on links that other traffic uses too; those left out keep all.
     used
         Groups that were asked for, with the largest message and the communicator that decides.
     """
@@ -114,7 +119,7 @@ class RoutedCosts:
     ranks: Ranks
     layout: Layout
     widen: tuple[Group, str] | None = None
-    slower: float = 1.0
+    kept: Mapping[Arrangement, tuple[Kept, ...]] = field(default_factory=dict[Arrangement, tuple[Kept, ...]])
     used: dict[Group, tuple[Kind, float, Communicator]] = field(
         default_factory=dict[Group, tuple[Kind, float, Communicator]]
     )
@@ -125,18 +130,24 @@ class RoutedCosts:
         if arrangement[1] <= 1 or size <= 0:
             return Seconds(0.0)
         side = self.widen[1] if self.widen is not None and self.widen[0] is group else ""
-        key = (kind, arrangement, float(size), side)
+        kept = self.kept.get(arrangement)
+        key = (kind, arrangement, float(size), side, kept)
         found = self.ranks.times.get(key)
         if found is None:
-            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side)
+            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side, kept)
         largest = self.used.get(group)
         if largest is None or size > largest[1]:
             self.used[group] = (kind, float(size), found[1])
-        return Seconds(found[0] * self.slower)
+        return Seconds(found[0])
 
-    def _slowest(self, kind: Kind, arrangement: Arrangement, size: float, side: str) -> tuple[float, Communicator]:
+    def _slowest(
+        self, kind: Kind, arrangement: Arrangement, size: float, side: str, kept: tuple[Kept, ...] | None
+    ) -> tuple[float, Communicator]:
         times: list[tuple[float, Communicator]] = []
-        for one in self.ranks.communicators(arrangement):
-            asked = widened(one, *((2, 1) if side == "inside" else (1, 2))) if side else one
+        wide = {"": (1, 1), "inside": (2, 1), "between": (1, 2)}[side]
+        for k, one in enumerate(self.ranks.communicators(arrangement)):
+            share = kept[k] if kept is not None else (1.0, 1.0)
+            factors = (wide[0] * share[0], wide[1] * share[1])
+            asked = widened(one, *factors) if factors != (1.0, 1.0) else one
             times.append((asked.time(_KIND[kind], size).time, one))
         return max(times, key=lambda pair: pair[0])

@@ -122,8 +122,8 @@ def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, pla
     traffic, arrive = _ways(network, source, readers, path, samples, through, place)
     n = len(readers)
     extra = _limits(network, traffic, arrive, readers, path, samples)
-    beside, wants = _background(network, path.background, place)
-    everything = traffic if beside is None else _joined(traffic, beside)
+    others, wants = _background(network, path.background, place)
+    everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
     answer = evaluate_legs(network, everything, asks, extra, place)
     stages = _stages(network, answer, n)
@@ -251,6 +251,18 @@ def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
         label = f"{network.net.part(drive).label} (random reads)"
         found.append(Extra(Limit(f"media:{network.net.path(drive)}", label, rate), legs.flow[rows], legs.share[rows]))
     return found
+
+
+def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
+    """The background workloads alone; None where there are none.
+
+    Raises
+    ------
+    AnalysisError
+        If an id names no transfer of the design, or it cannot be routed.
+    """
+    traffic, wants = _background(network, ids, place)
+    return None if traffic is None else evaluate_legs(network, traffic, wants, (), place)
 
 
 def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
-from designer.analysis.training.feeding import Feed, Samples, feed
+from designer.analysis.training.feeding import Feed, Samples, beside, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import Plan, samples_of
+from designer.analysis.training.sharing import Shared, share_links
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
@@ -73,13 +74,30 @@ def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
     busy, findings = _fitting(plan, costs)
     path = training.input
     if not path.dataset or training.run.online:
+        others = beside(network, path.background, place)
+        if others is not None:
+            routed = costs.routed if isinstance(costs, ServerCosts) else costs
+            costs = _sharing(costs, share_links(plan, routed, busy, others, None, 0.0))
+            busy, findings = _fitting(plan, costs)
         return DrawnStep(
             plan, costs, busy, busy, busy.low, busy.high, None, None, None, (0.0, 0.0, 0.0), True, findings
         )
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
     fed = feed(network, plan.readers(), path, samples, place)
     overlapped = path.prefetch > 0
+    late = 1.0
+    if overlapped or path.background:
+        # without batches ahead the step's own input is over before it communicates
+        routed = costs.routed if isinstance(costs, ServerCosts) else costs
+        running = fed.answer if overlapped else beside(network, path.background, place)
+        assert running is not None
+        shared = share_links(plan, routed, busy, running, fed if overlapped else None, samples.stored)
+        if shared.kept:
+            costs = _sharing(costs, shared)
+            busy, findings = _fitting(plan, costs)
+        late = shared.readers
     taken = fed.batch_time(plan.local_batch, samples.stored, overlapped)
+    taken = (taken[0] / late, taken[1] / late, taken[2] / late)
     stage = InputStage(Seconds(taken[0]), overlapped)
     step = plan.estimate(costs, stage)
     if overlapped:
@@ -90,6 +108,13 @@ def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
     return DrawnStep(
         plan, costs, busy, step, low, high, fed, samples, data, taken, overlapped, (*findings, *fed.answer.findings)
     )
+
+
+def _sharing(costs: RoutedCosts | ServerCosts, shared: Shared) -> RoutedCosts | ServerCosts:
+    """The costs on links that are shared."""
+    if isinstance(costs, ServerCosts):
+        return replace(costs, routed=replace(costs.routed, kept=shared.kept))
+    return replace(costs, kept=shared.kept)
 
 
 def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
