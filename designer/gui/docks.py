@@ -17,6 +17,7 @@ from designer.gui.panels.flow import FlowPanel
 from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.links import LinksPanel
+from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
 from designer.gui.settings import Settings
@@ -72,7 +73,9 @@ class Docks:
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
-            "migration": FiguresPanel("migration", empty.format("migration"), theme),
+            "migration": MigrationPanel(
+                empty.format("migration") + " Or drag a virtual machine to another host.", theme
+            ),
             "compare": self.compare,
         }
         self.docks: dict[str, QDockWidget] = {}

@@ -37,6 +37,7 @@ from designer.gui.start_page import StartPage
 if TYPE_CHECKING:
     from designer.gui.actions._action import Action
     from designer.gui.canvas.canvas import Canvas
+    from designer.gui.canvas.machine_watch import MachineWatch
     from designer.gui.canvas.tools.tool import QuickAdd
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session
@@ -92,6 +93,7 @@ class MainWindow(QMainWindow):
         self.docks: Docks | None = None
         self.qt_actions: dict[str, QAction] = {}
         self._canvases: dict[Document, Canvas] = {}
+        self._watches: dict[Document, MachineWatch] = {}
         self._order: list[Document] = []
         self._wires: list[tuple[Any, Callable[..., object]]] = []
         self._closing = False
@@ -264,6 +266,7 @@ class MainWindow(QMainWindow):
             self._show_document()
             return
         from designer.gui.canvas.canvas import Canvas
+        from designer.gui.canvas.machine_watch import MachineWatch
 
         session = document.session
         canvas = Canvas(session, self._canvas_theme())
@@ -277,9 +280,11 @@ class MainWindow(QMainWindow):
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
         session.workload_changed.connect(partial(self._light, document))
+        session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
         self._canvases[document] = canvas
+        self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
         self._order.append(document)
         self.pages.addWidget(canvas)
         at = self.tabs.addTab(session.title)
@@ -300,6 +305,7 @@ class MainWindow(QMainWindow):
     def _closed(self, document: Document) -> None:
         at = self._order.index(document)
         canvas = self._canvases.pop(document)
+        self._watches.pop(document).close()
         self._unwire()
         self._order.remove(document)
         self.tabs.blockSignals(True)
@@ -393,6 +399,11 @@ class MainWindow(QMainWindow):
         canvas.set_loads(Loads(loads.load, loads.utilization) if loads is not None else None)
         result = session.result if loads is not None else None
         canvas.set_binding(tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ())
+
+    def _migrated(self, migration: object) -> None:
+        """Bring what a move takes to the front; the keys stay with the canvas."""
+        if migration is not None and self.docks is not None:
+            self.docks.docks["migration"].raise_()
 
     def _retitle(self, *_: object) -> None:
         for at, document in enumerate(self._order):

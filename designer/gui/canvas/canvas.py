@@ -7,7 +7,7 @@ It computes nothing and changes nothing itself: what is drawn comes from ``scene
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,9 @@ from designer.gui.canvas.tools.select import Select
 from designer.gui.canvas.tools.tool import Pointer, Press, QuickAdd, Tool
 from designer.gui.canvas.view import Rect, View
 from designer.gui.session import Session
+
+if TYPE_CHECKING:
+    from designer.gui.viewmodels.virtual_machines import Machines
 
 Bool = npt.NDArray[np.bool_]
 _WHEEL: Final = 1.0018
@@ -165,6 +168,30 @@ class Canvas(QWidget):
         if self._pulse:
             self._ticker.start()
         self._relit()
+
+    def set_machines(self, machines: Machines | None) -> None:
+        """Show where virtual machines stand; a view that showed all goes on doing so."""
+        self._show_machines(machines, self.scenery.show_machines)
+
+    @property
+    def machines_shown(self) -> bool:
+        """Whether virtual machines are shown."""
+        return self.scenery.show_machines
+
+    def toggle_machines(self) -> None:
+        """Show or hide virtual machines."""
+        self._show_machines(self.scenery.machines, not self.scenery.show_machines)
+
+    def _show_machines(self, machines: Machines | None, show: bool) -> None:
+        if machines is None and self.scenery.machines is None and show == self.scenery.show_machines:
+            return
+        view, bounds = self.camera.target, self.scenery.stage.bounds
+        whole = view == view.fitted(bounds)
+        self.scenery.set_machines(machines, show)
+        self.tool.redrawn()
+        self._relit()
+        if whole and self.scenery.stage.bounds != bounds:
+            self.zoom_to_fit(animated=False)
 
     def highlight_route(self, ids: Iterable[str]) -> None:
         """Light up channels and dim the rest; none lights nothing."""
@@ -295,6 +322,25 @@ class Canvas(QWidget):
     def say(self, hint: str) -> None:
         """Tell what can be done now."""
         self.hint_changed.emit(hint)
+
+    def move_machine(self, vm_id: str, host: str) -> bool:
+        """Move a virtual machine to another host as one step, and tell what the migration takes; or why it cannot."""
+        from designer.gui.viewmodels.virtual_machines import decide
+
+        machines, session = self.scenery.machines, self.session
+        if machines is None:
+            return False
+        decision = decide(session.design, machines, vm_id, host)
+        if decision.edit is None:
+            self.warn(f"{session.design.vms[vm_id].label} stays: {decision.reason}")
+            return False
+        if not self.make(decision.edit):
+            return False
+        self.set_machines(decision.after)
+        session.set_migration(decision.migration)
+        if decision.migration is not None:
+            session.message.emit(decision.migration.text)
+        return True
 
     def warn(self, text: str) -> None:
         """Tell why something was refused."""
