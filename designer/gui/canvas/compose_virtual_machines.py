@@ -12,7 +12,7 @@ from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.compose_overlay import Measure, outline, tip
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Frame, Regions, Stage
-from designer.gui.canvas.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, Trays
+from designer.gui.canvas.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, SLACK, Trays
 from designer.gui.canvas.view import Rect
 from designer.gui.canvas.ways import pieces, ways
 from designer.report.drawing.fonts import text_width
@@ -21,8 +21,9 @@ from designer.report.drawing.palette import mixed
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
-#: below this height of its text a tray tells only how many machines it has [px]
-_READABLE: Final = 7.5
+#: below this height of its chips a tray tells only how many machines it has; smallest text on chips [px]
+_READABLE: Final = 9.0
+_SMALLEST: Final = 8.0
 #: chips with words at once, the others are bare; and GPUs that name their machines
 _MOST_WORDS: Final = 90
 _MOST_GPUS: Final = 40
@@ -43,7 +44,7 @@ def virtual_machines(stage: Stage, frame: Frame, regions: Regions) -> list[Batch
     if not seen.any():
         return found
     found += _plates(stage, trays, frame, np.flatnonzero(seen))
-    if NAME_PX * frame.scale < _READABLE * frame.ratio:
+    if CHIP * frame.scale < _READABLE * frame.ratio:
         return found + _counts(stage, trays, frame, np.flatnonzero(seen))
     return found + _rows(stage, trays, frame, seen) + _chips(stage, trays, frame, seen)
 
@@ -67,12 +68,12 @@ def _plates(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch
 
 def _counts(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch]:
     """From a middle distance: how many machines stand in each tray."""
-    px = round(10 * frame.ratio)
+    px = round(_SMALLEST * frame.ratio)
     labels: list[Label] = []
     tray_of = np.array([row.tray for row in trays.rows], dtype=np.int64)[trays.row_of]
     for tray, (x, y, w, h) in zip(chosen.tolist(), frame.boxes(trays.rect[chosen]).tolist(), strict=True):
         count = int((tray_of == tray).sum())
-        if h >= px * 1.1 and w >= 4 * px:
+        if h >= px and w >= 4 * px:
             labels.append(
                 Label(x, y, w, h, f"{count} VMs" if count != 1 else "1 VM", px, stage.theme.text, True, "center")
             )
@@ -94,7 +95,11 @@ def _rows(stage: Stage, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_])
         pad, head = PAD * frame.scale, float(trays.head[number]) * frame.scale
         if row.title:
             colour = theme.bad if not row.host else theme.header_text
-            labels.append(Label(x + pad, y, head - pad, ROW * frame.scale, row.title, px, colour, True))
+            # in little room the number of the member alone
+            short = "[" + row.title.rpartition("[")[2] if row.title.endswith("]") else row.title
+            fits = SLACK * text_width(row.title, px, True) <= head - pad
+            name = row.title if fits else short
+            labels.append(Label(x + pad, y, head - pad, ROW * frame.scale, name, px, colour, True))
         if number not in filled:
             labels.append(Label(x + head, y, w - head, ROW * frame.scale, "no VMs", small, theme.muted))
         if number and trays.rows[number - 1].tray == row.tray:
@@ -141,7 +146,7 @@ def chip_labels(name: str, detail: str, rect: list[float], theme: CanvasTheme, f
     x, y, w, h = rect
     px, small = _px(frame, NAME_PX), _px(frame, DETAIL_PX)
     pad = PAD * frame.scale
-    wide = text_width(name, px, True) + 2 * frame.ratio
+    wide = SLACK * text_width(name, px, True)
     room = w - 2 * pad
     rest = room - wide - pad
     if rest < 2.5 * small or not detail:
@@ -154,7 +159,7 @@ def chip_labels(name: str, detail: str, rect: list[float], theme: CanvasTheme, f
 
 
 def _px(frame: Frame, units: float) -> int:
-    return round(max(units * frame.scale, _READABLE * frame.ratio))
+    return round(max(units * frame.scale, _SMALLEST * frame.ratio))
 
 
 def _gpus(stage: Stage, trays: Trays, frame: Frame, regions: Regions) -> list[Batch]:
@@ -201,21 +206,16 @@ def _gpus(stage: Stage, trays: Trays, frame: Frame, regions: Regions) -> list[Ba
 
 
 def _cuts(stage: Stage, trays: Trays, frame: Frame) -> list[Batch]:
-    """NVLinks that are switched off: their colour goes, a broken line in the colour of trouble and a cross stay."""
-    wires = trays.cut
-    if stage.lifted_wires is not None:
-        wires = wires[~stage.lifted_wires[wires]]
+    """NVLinks that are switched off: their colour goes, a broken line in the colour of trouble and a cross stay.
+
+    Those of a device group, which lead to its own GPUs only, are broken in the colour of virtual machines.
+    """
+    theme = stage.theme
+    found = _broken(stage, frame, trays.fenced, accent(theme)) + _broken(stage, frame, trays.cut, theme.bad)
+    wires = _there(stage, trays.cut)
     if not len(wires):
-        return []
-    theme, geometry = stage.theme, stage.geometry
-    route = frame.points(geometry.wire_route[wires])
-    lines = np.concatenate([pieces(group.points) for group in ways(wires, route, geometry.wire_shape[wires])])
-    dash = (5.0 * frame.ratio, 5.0 * frame.ratio)
+        return found
     ground = theme.containers[0]
-    found: list[Batch] = [
-        Lines(lines, ground, 6.0 * frame.ratio, (), True),
-        Lines(lines, theme.bad, max(1.0, 1.5 * frame.ratio), dash, True),
-    ]
     points = frame.points(np.array([stage.label_point(wire) for wire in wires.tolist()]))
     arm = 4.0 * frame.ratio
     x, y = points[:, 0], points[:, 1]
@@ -225,6 +225,25 @@ def _cuts(stage: Stage, trays: Trays, frame: Frame) -> list[Batch]:
     found.append(Lines(crosses, ground, 5.0 * frame.ratio, (), True))
     found.append(Lines(crosses, theme.bad, 2.0 * frame.ratio, (), True))
     return found
+
+
+def _there(stage: Stage, wires: Int) -> Int:
+    return wires if stage.lifted_wires is None else wires[~stage.lifted_wires[wires]]
+
+
+def _broken(stage: Stage, frame: Frame, wires: Int, colour: str) -> list[Batch]:
+    """Broken lines in place of wires."""
+    wires = _there(stage, wires)
+    if not len(wires):
+        return []
+    geometry = stage.geometry
+    route = frame.points(geometry.wire_route[wires])
+    lines = np.concatenate([pieces(group.points) for group in ways(wires, route, geometry.wire_shape[wires])])
+    dash = (5.0 * frame.ratio, 5.0 * frame.ratio)
+    return [
+        Lines(lines, stage.theme.containers[0], 6.0 * frame.ratio, (), True),
+        Lines(lines, colour, max(1.0, 1.5 * frame.ratio), dash, True),
+    ]
 
 
 def under_pointer(stage: Stage, frame: Frame, chip: int, measure: Measure, region: Rect) -> list[Batch]:

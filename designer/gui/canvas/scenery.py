@@ -91,8 +91,12 @@ class Scenery:
         if machines is None or not self.show_machines:
             stage.set_trays(None)
             return
-        cut = wires_of_channels(self._map, link_numbers(self._map, machines.cut), machines.cut)
-        stage.set_trays(lay_trays(machines, self.geometry, stage.box_index, self.box_of, cut))
+        cut, fenced = (
+            wires_of_channels(self._map, link_numbers(self._map, links), links)
+            for links in (machines.cut, machines.fenced)
+        )
+        fenced = np.setdiff1d(fenced, cut)
+        stage.set_trays(lay_trays(machines, self.geometry, stage.box_index, self.box_of, cut, fenced))
 
     def chip_at(self, x: float, y: float) -> int:
         """Number of the chip of a virtual machine at a point of the scene; −1 for none."""

@@ -41,6 +41,8 @@ _CHIP_MOST: Final = 232.0
 _TRAY_LEAST: Final = 420.0
 #: chips are of few widths, so that few pictures of them are kept [scene units]
 _STEP: Final = 8.0
+#: text drawn in whole pixels may be wider than measured by so much
+SLACK: Final = 1.1
 #: hosts shown in one tray; those with machines come first
 MOST_HOSTS: Final = 8
 
@@ -67,7 +69,7 @@ class Trays:
     row_of : (c,) the row of each chip
     more : by tray how many hosts it leaves out
     gpu_box, gpu_text : GPUs that machines use, and by which
-    cut : (k,) wires that are switched off
+    cut, fenced : (k,) wires that are switched off, and those that no longer lead everywhere
     one_host : the host a box stands for, where it is one
     """
 
@@ -85,6 +87,7 @@ class Trays:
     gpu_text: tuple[str, ...]
     gpu_users: tuple[frozenset[str], ...]
     cut: Int
+    fenced: Int
     one_host: dict[int, str]
 
     def chip_at(self, x: float, y: float) -> int:
@@ -113,14 +116,16 @@ def _at(rects: Float, x: float, y: float) -> int:
     return int(found[-1]) if len(found) else -1
 
 
-def lay_trays(machines: Machines, geometry: Geometry, index: RectIndex, box_of: BoxOf, cut: Int) -> Trays | None:
+def lay_trays(
+    machines: Machines, geometry: Geometry, index: RectIndex, box_of: BoxOf, cut: Int, fenced: Int
+) -> Trays | None:
     """The trays of a picture; None without machines.
 
     Parameters
     ----------
     box_of
         Number of the box that shows a thing; None if it is not drawn.
-    cut : (k,) wires that are switched off
+    cut, fenced : (k,) wires that are switched off, and those that no longer lead everywhere
     """
     if not machines.nowhere and not any(row.chips for row in machines.hosts):
         return None
@@ -144,7 +149,7 @@ def lay_trays(machines: Machines, geometry: Geometry, index: RectIndex, box_of: 
         np.array(made.head), _rects(made.chip_rect), tuple(made.chips), np.array(made.row_of, dtype=np.int64),
         tuple(made.more), np.array(list(gpus), dtype=np.int64),
         tuple(next(iter(u.values())) if len(u) == 1 else f"{len(u)} VMs" for u in gpus.values()),
-        tuple(frozenset(u) for u in gpus.values()), cut, one,
+        tuple(frozenset(u) for u in gpus.values()), cut, fenced, one,
     )  # fmt: skip
 
 
@@ -191,7 +196,7 @@ def _gpus(machines: Machines, box_of: BoxOf) -> dict[int, dict[str, str]]:
 
 def chip_width(chip: Chip) -> float:
     """Width of a chip [scene units]."""
-    wide = text_width(chip.title, NAME_PX, True) + text_width(chip.detail, DETAIL_PX) + 3 * PAD + 4
+    wide = SLACK * (text_width(chip.title, NAME_PX, True) + text_width(chip.detail, DETAIL_PX)) + 3 * PAD
     return min(_CHIP_MOST, float(np.ceil(wide / _STEP)) * _STEP)
 
 
@@ -223,13 +228,14 @@ class _Made:
         """The tray of machines that stand nowhere, below everything."""
         around = np.concatenate([self.geometry.rect, _rects(self.rect)])
         x, y, width, height = bounds_of(around)
-        self._tray(-1, (x, y + height + PAD, min(width, 2 * _TRAY_LEAST), 0.0), [("", "not placed", tuple(chips))], 0)
+        self._tray(-1, (x, y + height + PAD, width, 0.0), [("", "not placed", tuple(chips))], 0)
 
     def _tray(self, box: int, own: Rect, named: Sequence[tuple[str, str, tuple[Chip, ...]]], more: int) -> None:
         head = max(
-            (min(_HEAD_MOST, text_width(title, NAME_PX, True)) + 2 * PAD for _, title, _ in named if title), default=PAD
+            (min(_HEAD_MOST, SLACK * text_width(title, NAME_PX, True)) + 2.5 * PAD for _, title, _ in named if title),
+            default=PAD,
         )
-        room = max(own[2], _TRAY_LEAST) - head - PAD
+        room = min(max(own[2], _TRAY_LEAST), 2 * _TRAY_LEAST) - head - PAD
         spots = [_spread(chips, room) for _, _, chips in named]
         wide = max((x + w for chips, _ in spots for x, _, w in chips), default=80.0)
         width = max(head + wide + PAD, 120.0)
@@ -254,7 +260,10 @@ class _Made:
     def _spot(self, box: int, own: Rect, width: float, height: float) -> tuple[float, float]:
         """Below the box, or on the side where least is covered."""
         x, y, w, h = own
-        places = [(x, y + h + _AWAY), (x + w + 2 * _AWAY, y), (x, y - height - 2 * _AWAY), (x - width - _AWAY, y)]
+        middle = round((x + (w - width) / 2) / _STEP) * _STEP
+        places = [
+            (middle, y + h + _AWAY), (x + w + 2 * _AWAY, y), (middle, y - height - 2 * _AWAY), (x - width - _AWAY, y)
+        ]  # fmt: skip
         if box < 0:
             return places[0]
         return min(places, key=lambda p: self._covered(box, (p[0], p[1], width, height)))

@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.network import Network, build_network
+import numpy as np
+
+from designer.analysis.network import ACCELERATOR, Network, build_network
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.vms.demands import KVM, vsphere
@@ -69,6 +71,8 @@ class Machines:
         Machines no host takes.
     cut
         Paths of the NVLinks that device groups and virtual GPUs switch off.
+    fenced
+        Paths of the NVLinks of a device group into NVSwitches that lead to GPUs of the group only.
     """
 
     design: Design
@@ -77,6 +81,7 @@ class Machines:
     hosts: tuple[HostRow, ...]
     nowhere: tuple[Chip, ...]
     cut: tuple[str, ...]
+    fenced: tuple[str, ...]
 
     def title(self, vm_id: str) -> str:
         """Name of a machine."""
@@ -184,7 +189,23 @@ def machines_of(design: Design) -> Machines:
         )
     rows = tuple(HostRow(h.path, host_title(h), tuple(on.get(h.path, ()))) for h in placement.hosts.hosts)
     silent = dict.fromkeys(link for cut in placement.cut.values() for link in cut.links)
-    return Machines(design, network, placement, rows, tuple(nowhere), tuple(silent))
+    fenced = tuple(link for link in _fenced(network, placement) if link not in silent)
+    return Machines(design, network, placement, rows, tuple(nowhere), tuple(silent), fenced)
+
+
+def _fenced(network: Network, placement: Placement) -> list[str]:
+    """NVLinks of GPUs that keep them, but reach fewer GPUs than are on their board."""
+    net = network.net
+    found: dict[str, None] = {}
+    for vm_id, cut in placement.cut.items():
+        apart = {a for a, _ in cut.pairs}
+        for device in placement.placed[vm_id].devices:
+            if device.gpu is None or device.group is None or device.part not in apart:
+                continue
+            mine = (net.link_a == device.gpu.part) | (net.link_b == device.gpu.part)
+            for link in np.flatnonzero(mine & (network.domain == ACCELERATOR)).tolist():
+                found[net.link_path(link)] = None
+    return list(found)
 
 
 def host_title(host: Host) -> str:
@@ -237,8 +258,22 @@ def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
             return Verdict(reason=f"it cannot move: {why}", remedy="shut it down, and give it a device of another host")
         found = place_on(room, unbound(placed), vsphere(pick_release(placed, _CONDITIONS)), by_hand=False)
     if isinstance(found, Refusal):
-        return Verdict(reason=found.text, remedy=found.remedy)
+        return Verdict(reason=brief(found.text), remedy=found.remedy)
     return Verdict(found[1])
+
+
+def brief(text: str) -> str:
+    """Reasons of several GPUs in one: ``gpu0: taken; gpu1: taken`` → ``gpu0 and 1 more: taken``."""
+    by_reason: dict[str, list[str]] = {}
+    for said in text.split("; "):
+        where, colon, why = said.partition(": ")
+        if not colon:
+            return text
+        by_reason.setdefault(why, []).append(where)
+    return "; ".join(
+        f"{places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''}: {why}"
+        for why, places in by_reason.items()
+    )
 
 
 def _may_leave(device: VmDevice) -> bool:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: so many hosts are judged while a machine is dragged over them
 _MOST_JUDGED: Final = 64
+#: letters of a reason beside the pointer
+_LONGEST: Final = 96
 
 
 class MoveMachine(Tool):
@@ -109,7 +111,7 @@ class MoveMachine(Tool):
         elif over:
             verdict = self.verdict(over)
             row = next((h.title for h in trays.machines.hosts if h.path == over), over)
-            text, good = (f"Move to {row}", True) if verdict.ok else (f"{row}: {verdict.reason}", False)
+            text, good = (f"Move to {row}", True) if verdict.ok else (_short(verdict.reason), False)
         return found + tip(text, middle[0], middle[1], frame, self.host.measure, theme, good, region)
 
     def _lit(self, frame: Frame, region: Rect, over: str) -> list[Batch]:
@@ -149,3 +151,9 @@ class MoveMachine(Tool):
             shown = frame.boxes(trays.row_rect[at : at + 1])
             found.append(outline(shown, round(3 * frame.ratio), theme.good if good else theme.bad))
         return found
+
+
+def _short(reason: str) -> str:
+    """As much of a reason as can be read beside the pointer; all of it is told on the drop."""
+    first = reason.split("; ")[0]
+    return first if len(first) <= _LONGEST else first[: _LONGEST - 1].rstrip() + "…"
