@@ -320,3 +320,12 @@ def test_the_nvlinks_of_a_device_group_lead_to_its_own_gpus_only(window: MainWin
     assert not len(user.trays.cut)
     assert len(user.trays.fenced) == 8
     assert user.trays.chips[0].cut == 6
+
+
+def test_a_message_after_one_that_went_away(user: User) -> None:
+    first = user.window.toasts.say("one")
+    first.leave()
+    user.bot.waitSignal(first.destroyed, timeout=2000)
+    user.bot.wait(20)
+    user.window.toasts.say("two")
+    assert [t.text for t in user.window.toasts.shown] == ["two"]

@@ -74,9 +74,9 @@ def _counts(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch
     for tray, (x, y, w, h) in zip(chosen.tolist(), frame.boxes(trays.rect[chosen]).tolist(), strict=True):
         count = int((tray_of == tray).sum())
         if h >= px and w >= 4 * px:
-            labels.append(
-                Label(x, y, w, h, f"{count} VMs" if count != 1 else "1 VM", px, stage.theme.text, True, "center")
-            )
+            text = f"{count} VMs" if count != 1 else "1 VM"
+            text, ink = (text, stage.theme.text) if trays.box[tray] >= 0 else (f"{count} not placed", stage.theme.bad)
+            labels.append(Label(x, y, w, h, text, px, ink, True, "center"))
     return [Labels(tuple(labels[:_MOST_WORDS]))]
 
 
@@ -149,7 +149,7 @@ def chip_labels(name: str, detail: str, rect: list[float], theme: CanvasTheme, f
     wide = SLACK * text_width(name, px, True)
     room = w - 2 * pad
     rest = room - wide - pad
-    if rest < 2.5 * small or not detail:
+    if not detail or rest + pad < min(2.5 * small, text_width(detail, small)):
         return [Label(x + pad, y, room + pad / 2, h, name, px, theme.text, True)]
     ink = mixed(theme.muted, theme.text, 0.35)
     return [

@@ -33,6 +33,8 @@ CHIP: Final = 22.0
 PAD: Final = 8.0
 _GAP: Final = 6.0
 _AWAY: Final = 10.0
+#: kept free below all trays, where a view that shows everything has its legend [scene units]
+_BELOW: Final = 48.0
 #: text heights of names and details, the widest name of a host, chip and tray [scene units]
 NAME_PX: Final = 12
 DETAIL_PX: Final = 11
@@ -100,8 +102,9 @@ class Trays:
 
     @property
     def bounds(self) -> Rect:
-        """The rectangle around all."""
-        return bounds_of(self.rect)
+        """The rectangle around all, with room below for the legend."""
+        x, y, width, height = bounds_of(self.rect)
+        return x, y, width, height + _BELOW
 
     def gpus_of(self, vm_id: str) -> Int:
         """Boxes of the GPUs a machine uses. : (k,)"""
