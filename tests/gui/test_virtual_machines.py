@@ -8,17 +8,20 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
-from designer.design.document import VirtualMachine, VmDevice
+from designer.design.document import Design, Part, Position, VirtualMachine, VmDevice
 from designer.design.edits.placement import Place, SetCollapsed
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
+from designer.gui.canvas.batches import Labels
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.compose import compose
+from designer.gui.canvas.compose_virtual_machines import virtual_machines
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.tools.move_vm import MoveMachine
 from designer.gui.canvas.trays import Trays
 from designer.gui.main_window import MainWindow
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.session import Session
+from designer.gui.viewmodels.virtual_machines import machines_of
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -329,3 +332,33 @@ def test_a_message_after_one_that_went_away(user: User) -> None:
     user.bot.wait(20)
     user.window.toasts.say("two")
     assert [t.text for t in user.window.toasts.shown] == ["two"]
+
+
+def test_many_machines_cost_few_calls_and_are_counted(qtbot: QtBot) -> None:
+    parts: list[Part] = []
+    vms: list[VirtualMachine] = []
+    for k in range(40):
+        at = Position(x=k % 8 * 560, y=k // 8 * 260)
+        parts += [Part(id=f"s{k}", kind="server", collapsed=True, position=at)]
+        parts += [Part(id=f"c{k}", kind="cpu", parent=f"s{k}")]
+        vms += [VirtualMachine(id=f"v{k}-{j}", host=f"s{k}", memory="1 GiB") for j in range(6)]
+    design = Design(name="many", parts={p.id: p for p in parts}, vms={v.id: v for v in vms})
+    canvas = Canvas(Session(design))
+    qtbot.addWidget(canvas)
+    canvas.camera.animated = False
+    canvas.resize(1600, 1000)
+    canvas.show()
+    canvas.set_machines(machines_of(design))
+    region = ((0.0, 0.0, 1600.0, 1000.0),)
+    told: dict[float, list[str]] = {}
+    for scale in (0.45, 1.0):
+        canvas.zoom_to(scale)
+        canvas.screen_.drop()
+        canvas.repaint()
+        assert canvas.last_calls <= 400
+        batches = virtual_machines(canvas.scenery.stage, canvas.frame(), region)
+        told[scale] = [label.text for b in batches if isinstance(b, Labels) for label in b.labels]
+    assert "6 VMs" in told[0.45]
+    assert not any(text.startswith("v") for text in told[0.45])
+    assert any(text.startswith("v") for text in told[1.0])
+    canvas.hide()

@@ -24,8 +24,10 @@ Int = npt.NDArray[np.int64]
 #: below this height of its chips a tray tells only how many machines it has; smallest text on chips [px]
 _READABLE: Final = 9.0
 _SMALLEST: Final = 8.0
-#: chips with words at once, the others are bare; and GPUs that name their machines
-_MOST_WORDS: Final = 90
+#: where more chips than this would come into a view of that area [px²], trays tell only how many there are; and so
+#: many GPUs name their machines
+_MOST_WORDS: Final = 110
+_VIEW: Final = 1.4e6
 _MOST_GPUS: Final = 40
 
 
@@ -44,9 +46,16 @@ def virtual_machines(stage: Stage, frame: Frame, regions: Regions) -> list[Batch
     if not seen.any():
         return found
     found += _plates(stage, trays, frame, np.flatnonzero(seen))
-    if CHIP * frame.scale < _READABLE * frame.ratio:
+    if CHIP * frame.scale < _READABLE * frame.ratio or _crowded(stage, trays, frame):
         return found + _counts(stage, trays, frame, np.flatnonzero(seen))
     return found + _rows(stage, trays, frame, seen) + _chips(stage, trays, frame, seen)
+
+
+def _crowded(stage: Stage, trays: Trays, frame: Frame) -> bool:
+    """Whether a view would hold too many chips to read, the same whichever part of it is drawn."""
+    _, _, width, height = stage.bounds
+    shown = _VIEW * frame.ratio**2 / max(width * height * frame.scale**2, 1.0)
+    return len(trays.chips) * min(1.0, shown) > _MOST_WORDS
 
 
 def _touching(rects: Float, frame: Frame, regions: Regions) -> npt.NDArray[np.bool_]:
@@ -77,7 +86,7 @@ def _counts(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch
             text = f"{count} VMs" if count != 1 else "1 VM"
             text, ink = (text, stage.theme.text) if trays.box[tray] >= 0 else (f"{count} not placed", stage.theme.bad)
             labels.append(Label(x, y, w, h, text, px, ink, True, "center"))
-    return [Labels(tuple(labels[:_MOST_WORDS]))]
+    return [Labels(tuple(labels))]
 
 
 def _rows(stage: Stage, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_]) -> list[Batch]:

@@ -139,7 +139,7 @@ def lay_trays(
         if box >= 0:
             standing.setdefault(box, []).append(host.path)
             by_box.setdefault(_outermost(geometry, box), []).append(host)
-    made = _Made(geometry, index)
+    made = _Made(geometry, index, len(by_box) + 1)
     for box, hosts in sorted(by_box.items()):
         if any(host.chips for host in hosts) or len(by_box) <= MOST_HOSTS:
             made.add(box, hosts)
@@ -206,8 +206,9 @@ def chip_width(chip: Chip) -> float:
 class _Made:
     """Trays being laid."""
 
-    def __init__(self, geometry: Geometry, index: RectIndex) -> None:
+    def __init__(self, geometry: Geometry, index: RectIndex, most: int) -> None:
         self.geometry, self.index = geometry, index
+        self._laid = np.empty((most, 4))
         self.rect: list[Rect] = []
         self.box: list[int] = []
         self.row_rect: list[Rect] = []
@@ -245,6 +246,7 @@ class _Made:
         heights = [ROW * lines for _, lines in spots]
         height = sum(heights) + (ROW * 0.7 if more else 0.0)
         left, top = self._spot(box, own, width, height)
+        self._laid[len(self.rect)] = (left, top, width, height)
         self.rect.append((left, top, width, height))
         self.box.append(box)
         self.more.append(more)
@@ -269,7 +271,12 @@ class _Made:
         ]  # fmt: skip
         if box < 0:
             return places[0]
-        return min(places, key=lambda p: self._covered(box, (p[0], p[1], width, height)))
+        covered: list[float] = []
+        for left, top in places:
+            covered.append(self._covered(box, (left, top, width, height)))
+            if not covered[-1]:
+                break
+        return places[covered.index(min(covered))]
 
     def _covered(self, box: int, rect: Rect) -> float:
         """Area of boxes and trays a rectangle would cover; what the box stands in does not count."""
@@ -280,7 +287,7 @@ class _Made:
             around.add(above)
             above = int(self.geometry.parent[above])
         rects = self.geometry.rect[[o for o in others.tolist() if o not in around]]
-        rects = np.concatenate([rects.reshape(-1, 4), _rects(self.rect)])
+        rects = np.concatenate([rects.reshape(-1, 4), self._laid[: len(self.rect)]])
         wide = np.minimum(rects[:, 0] + rects[:, 2], rect[0] + rect[2]) - np.maximum(rects[:, 0], rect[0])
         high = np.minimum(rects[:, 1] + rects[:, 3], rect[1] + rect[3]) - np.maximum(rects[:, 1], rect[1])
         return float((np.maximum(wide, 0) * np.maximum(high, 0)).sum())
