@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QMouseEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QLabel, QMenu, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
@@ -19,6 +20,14 @@ from designer.units import DIMENSION_OF_UNIT, format_si
 
 _BAR: Final = 0.52
 _LONGEST: Final = 230.0
+#: names of rows take no more of the width than this; the bars are what one looks at
+_NAMES_SHARE: Final = 0.4
+#: what leads to a part, as ``hosts[0]/`` in ``hosts[0]/cpu1``
+_LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
+#: pixels of the plot that are no bars: right and left margins
+_BESIDE: Final = 34.0
+#: written ticks stand this many pixels apart
+_APART: Final = 14.0
 _PHASES: Final = {
     "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
 }  # fmt: skip
@@ -41,7 +50,23 @@ class ValueAxis(pg.AxisItem):
             return [(step * math.log10(2), [k * math.log10(2) for k in range(low, high + 1) if k % step == 0])]
         if self.axis.log:
             return super().tickValues(minVal, maxVal, size)
-        return super().tickValues(minVal, maxVal, size)[:1]
+        return [self._spaced(minVal, maxVal, size, *level) for level in super().tickValues(minVal, maxVal, size)[:1]]
+
+    def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
+        """Fewer ticks where their texts would run into each other."""
+        metrics = QFontMetricsF(self.style["tickFont"] or self.font())
+        for times in (1, 2, 5, 10, 20, 50):
+            step = spacing * times
+            kept = [v for v in values if abs(v / step - round(v / step)) < 1e-6]
+            texts = [self.spelled(v) for v in kept]
+            need = (
+                metrics.height()
+                if self.orientation == "left"
+                else max((metrics.horizontalAdvance(t) for t in texts), default=0.0) + _APART
+            )
+            if len(kept) < 2 or step / max(high - low, 1e-300) * size >= need:
+                return step, kept
+        return spacing, values
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The spelled values."""
@@ -89,8 +114,10 @@ class FigureView(QWidget):
         self._title.setProperty("role", "title")
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
-        head = QHBoxLayout()
+        self._legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(8, 4, 10, 0)
+        head.setSpacing(2)
         head.addWidget(self._title)
         head.addStretch(1)
         head.addWidget(self._legend)
@@ -123,7 +150,7 @@ class FigureView(QWidget):
             self._plot.close()
             self._plot.deleteLater()
             self._plot = None
-        self._title.setText(figure.title if figure else "")
+        self._title.setToolTip(figure.title if figure else "")
         self._legend.setText(self._legend_text(figure) if figure else "")
         self.setAccessibleName(figure.title if figure else "No figure")
         if figure is None:
@@ -137,10 +164,36 @@ class FigureView(QWidget):
             self._add_ticks(plot, tick, figure)
         for number, line in enumerate(figure.lines):
             self._add_line(plot, line, number, figure)
-        self._set_ranges(plot, figure)
+        self._fit()
         plot.viewport().installEventFilter(self)
         plot.viewport().setMouseTracking(True)
         self._box.addWidget(plot, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Everything written finds its place anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Title, legend, names of rows and room for the values at bars, for the width there is."""
+        figure, plot = self.figure, self._plot
+        if figure is None or plot is None:
+            self._title.setText("")
+            return
+        room = self.width() - 18
+        bold = QFontMetricsF(self._title.font())
+        self._legend.setWordWrap(False)
+        narrow = bold.horizontalAdvance(figure.title) + self._legend.sizeHint().width() + 16 > room
+        self._legend.setWordWrap(narrow)
+        self._head.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        self._title.setText(bold.elidedText(figure.title, Qt.TextElideMode.ElideMiddle, room))
+        for side, axis in (("bottom", figure.x), ("left", figure.y)):
+            if axis.categories:
+                item = plot_item(plot).getAxis(side)
+                item.setTicks([list(enumerate(self._elided(axis.categories)))])
+                if side == "left":
+                    item.setWidth(self._names_width(axis))
+        self._set_ranges(plot, figure)
 
     def _new_plot(self, figure: Figure) -> pg.PlotWidget:
         axes = {"bottom": self._axis("bottom", figure.x), "left": self._axis("left", figure.y)}
@@ -157,11 +210,8 @@ class FigureView(QWidget):
             item.setPen(pg.mkPen(self._theme.border))
             item.setTextPen(pg.mkPen(self._theme.muted))
             item.setTickFont(self.font())
-            if axis.categories:
-                item.setTicks([list(enumerate(self._elided(axis.categories)))])
-            else:
-                label = axis.title
-                item.setLabel(label, color=self._theme.muted)
+            if not axis.categories:
+                item.setLabel(axis.title, color=self._theme.muted)
         if figure.sideways:
             view.invertY(True)
         grid_x, grid_y = not figure.x.categories, not figure.y.categories
@@ -174,15 +224,31 @@ class FigureView(QWidget):
             return ValueAxis(side, axis)
         item = pg.AxisItem(side)
         item.setStyle(tickLength=0)
-        if side == "left":
-            metrics = QFontMetricsF(self.font())
-            widest = max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)
-            item.setWidth(round(widest) + 14)
         return item
+
+    def _names_width(self, axis: Axis) -> int:
+        metrics = QFontMetricsF(self.font())
+        return round(max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)) + 14
 
     def _elided(self, names: tuple[str, ...]) -> list[str]:
         metrics = QFontMetricsF(self.font())
-        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, _LONGEST) for n in names]
+        longest = min(_LONGEST, max(60.0, self.width() * _NAMES_SHARE))
+        # what leads to the parts goes first; the whole name is read by hovering
+        short = (n if metrics.horizontalAdvance(n) <= longest else _LEADING.sub("", n) for n in names)
+        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, longest) for n in short]
+
+    def _label_share(self, figure: Figure) -> float:
+        """The share of the plot that the texts at the ends of its bars need."""
+        texts = [text for bar in figure.bars for text in bar.labels]
+        if not texts:
+            return 0.0
+        metrics = QFontMetricsF(self.font())
+        if not figure.sideways:
+            return 0.15
+        names = self._names_width(figure.y) if figure.y.categories else 60
+        return min(
+            0.5, (max(metrics.horizontalAdvance(t) for t in texts) + 8) / max(80.0, self.width() - names - _BESIDE)
+        )
 
     def _colour(self, role: str, number: int = 0) -> QColor:
         theme = self._theme
@@ -267,8 +333,9 @@ class FigureView(QWidget):
                 elif axis.zero:
                     low = 0.0
                 room = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
-                has_labels = any(b.labels for b in figure.bars)
-                high += room * (2.5 if has_labels else 1)
+                along = (side == 0) is figure.sideways
+                share = self._label_share(figure) if along else 0.0
+                high += max(room, (high - low) * share / (1 - share))
                 low -= 0.0 if axis.zero and not axis.log else room * 0.3
             if side == 0:
                 view.setXRange(low, high, padding=0)
@@ -415,7 +482,7 @@ def _values_at(name: str, at: tuple[float, ...], value: tuple[float, ...], row: 
 
 
 def _mark(sign: str, colour: QColor, name: str) -> str:
-    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name}"
+    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name.replace(' ', '&nbsp;')}"
 
 
 __all__ = ["FigureView", "axis_text", "binary_text"]

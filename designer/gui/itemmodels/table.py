@@ -31,6 +31,11 @@ class TableModel(QAbstractTableModel):
         self._order: tuple[int, Qt.SortOrder] | None = None
 
     @property
+    def columns(self) -> Sequence[Column]:
+        """The columns."""
+        return self._columns
+
+    @property
     def lines(self) -> Sequence[Line]:
         """The lines as shown."""
         return self._lines

@@ -11,14 +11,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import clear, quiet
+from designer.gui.panels._widgets import ElidedLink, clear, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 _NUMBERS = 4
-_LINK_WIDTH = 270
 
 
 class FlowPanel(Panel):
@@ -46,12 +44,12 @@ class FlowPanel(Panel):
         area.setWidgetResizable(True)
         area.setWidget(words)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setMinimumWidth(330)
+        area.setMinimumWidth(300)
         area.setMaximumWidth(480)
         self.chooser = QComboBox()
         self.chooser.setAccessibleName("Flow to show")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.chooser.setMinimumContentsLength(30)
+        self.chooser.setMinimumContentsLength(24)
         self.chooser.activated.connect(self._choose)
         self._figures = QHBoxLayout()
         self._figures.setContentsMargins(0, 0, 0, 0)
@@ -159,17 +157,14 @@ class FlowPanel(Panel):
         lines.setContentsMargins(0, 2, 0, 0)
         lines.setSpacing(1)
         tag = QLabel(f"<span style='color:{colour}; font-weight:600'>{head}</span>")
-        name = QPushButton(self.fontMetrics().elidedText(sentence.head, Qt.TextElideMode.ElideMiddle, _LINK_WIDTH))
-        name.setAccessibleName(sentence.head)
-        name.setProperty("link", True)
+        name = ElidedLink(sentence.head)
         name.setCursor(Qt.CursorShape.PointingHandCursor)
         name.setToolTip(f"{sentence.head}\nShow on the canvas")
         name.clicked.connect(lambda: self._reveal(sentence.ids))
         top = QHBoxLayout()
         top.setSpacing(4)
         top.addWidget(tag)
-        top.addWidget(name)
-        top.addStretch(1)
+        top.addWidget(name, 1)
         lines.addLayout(top)
         lines.addWidget(quiet(sentence.body))
         gain = flow.gain_text(sentence.gain, len(sentence.ids) > 1)
