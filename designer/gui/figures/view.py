@@ -28,6 +28,7 @@ _LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
 _BESIDE: Final = 34.0
 #: written ticks stand this many pixels apart
 _APART: Final = 14.0
+_MINUTE: Final = 60.0
 _PHASES: Final = {
     "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
 }  # fmt: skip
@@ -50,6 +51,12 @@ class ValueAxis(pg.AxisItem):
             return [(step * math.log10(2), [k * math.log10(2) for k in range(low, high + 1) if k % step == 0])]
         if self.axis.log:
             return super().tickValues(minVal, maxVal, size)
+        if self.axis.unit == "s" and maxVal - minVal > 2 * _MINUTE:
+            # minutes and hours are no tens
+            steps = [_MINUTE * n for n in (1, 2, 5, 10, 20, 30, 60, 120, 240, 720, 1440)]
+            step = next((s for s in steps if (maxVal - minVal) / s <= 6), steps[-1])
+            marks = [step * k for k in range(math.ceil(minVal / step), math.floor(maxVal / step) + 1)]
+            return [self._spaced(minVal, maxVal, size, step, marks)]
         return [self._spaced(minVal, maxVal, size, *level) for level in super().tickValues(minVal, maxVal, size)[:1]]
 
     def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
@@ -193,6 +200,12 @@ class FigureView(QWidget):
                 item.setTicks([list(enumerate(self._elided(axis.categories)))])
                 if side == "left":
                     item.setWidth(self._names_width(axis))
+            else:
+                metrics = QFontMetricsF(self.font())
+                beside = self._names_width(figure.y) if figure.y.categories else 70
+                longest = self.width() - beside if side == "bottom" else max(40, self.height() - 80)
+                text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
+                plot_item(plot).getAxis(side).setLabel(text, color=self._theme.muted)
         self._set_ranges(plot, figure)
 
     def _new_plot(self, figure: Figure) -> pg.PlotWidget:
@@ -205,13 +218,11 @@ class FigureView(QWidget):
         plot_item(plot).setContentsMargins(6, 2, 14, 4)
         view = plot_item(plot).getViewBox()
         view.setDefaultPadding(0.02)
-        for side, axis in (("bottom", figure.x), ("left", figure.y)):
+        for side in ("bottom", "left"):
             item = plot_item(plot).getAxis(side)
             item.setPen(pg.mkPen(self._theme.border))
             item.setTextPen(pg.mkPen(self._theme.muted))
             item.setTickFont(self.font())
-            if not axis.categories:
-                item.setLabel(axis.title, color=self._theme.muted)
         if figure.sideways:
             view.invertY(True)
         grid_x, grid_y = not figure.x.categories, not figure.y.categories
@@ -253,7 +264,7 @@ class FigureView(QWidget):
     def _colour(self, role: str, number: int = 0) -> QColor:
         theme = self._theme
         fixed = {
-            "bound": theme.bad, "quiet": theme.border, "idle": theme.border, "stun": theme.bad, "ideal": theme.faint,
+            "bound": theme.bad, "quiet": theme.quiet, "idle": theme.quiet, "stun": theme.bad, "ideal": theme.faint,
             "second": theme.series[1], "measured": theme.text, "limit": theme.text,
         }  # fmt: skip
         if role in fixed:
@@ -344,12 +355,19 @@ class FigureView(QWidget):
 
     def _legend_text(self, figure: Figure) -> str:
         pieces: list[str] = []
-        shown = [(b.name, b.role, "■") for b in figure.bars] + [(t.name, t.role, "┃") for t in figure.ticks]
+        rows = {*figure.x.categories, *figure.y.categories}
+        # what the rows are called needs no second telling
+        shown = [(b.name, b.role, "■") for b in figure.bars if b.name not in rows] + [
+            (t.name, t.role, "┃") for t in figure.ticks
+        ]
         shown += [(s.name, s.role, "▒") for s in figure.spans]
         for number, line in enumerate(figure.lines):
             pieces.append(_mark("●" if line.role == "measured" else "━", self._colour(line.role, number), line.name))
-            if line.low:
-                pieces.append(_mark("▒", self._colour(line.role, number), "80 % band"))
+        banded = [(n, line) for n, line in enumerate(figure.lines) if line.low]
+        if banded:
+            # told once: each band has the colour of its line
+            colour = self._colour(banded[0][1].role, banded[0][0]) if len(banded) == 1 else QColor(self._theme.faint)
+            pieces.append(_mark("▒", colour, "80 % band"))
         pieces += [_mark(sign, self._colour(role), name) for name, role, sign in dict.fromkeys(shown)]
         return f"<span style='color:{self._theme.muted}'>{'&nbsp;&nbsp; '.join(pieces)}</span>"
 
@@ -482,7 +500,9 @@ def _values_at(name: str, at: tuple[float, ...], value: tuple[float, ...], row: 
 
 
 def _mark(sign: str, colour: QColor, name: str) -> str:
-    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name.replace(' ', '&nbsp;')}"
+    return (
+        f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name.replace(' ', '&nbsp;').replace('/', '/&#8288;')}"
+    )
 
 
 __all__ = ["FigureView", "axis_text", "binary_text"]

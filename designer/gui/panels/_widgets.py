@@ -14,6 +14,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Column
 
 _DEFAULT, _NARROW, _LEAST, _NUMBER, _SHRINK = 110, 40, 70, 110, 0.4
+_HEAD_AIR = 14
 
 
 def make_tree(name: str, theme: Theme) -> QTreeView:
@@ -33,8 +34,9 @@ def make_tree(name: str, theme: Theme) -> QTreeView:
 class Table(QTableView):
     """A table over a `TableModel`, sorted by clicks on its heads."""
 
-    def __init__(self, columns: Sequence[Column], theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, columns: Sequence[Column], theme: Theme, name: str, shrink: float = _SHRINK) -> None:
+        super().__init__()
+        self.shrink = shrink
         self.lines = TableModel(columns, theme, self)
         self.bars = BarDelegate(theme, self)
         self.setModel(self.lines)
@@ -58,7 +60,12 @@ class Table(QTableView):
         self._own_widths = False
         self._fitting = False
         header.sectionResized.connect(self._resized)
+        self.lines.head_text = self._head_text
         self.fit_columns()
+
+    def _head_text(self, section: int, title: str) -> str:
+        room = max(20, self.columnWidth(section) - _HEAD_AIR)
+        return self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The columns share the width until one of them is dragged."""
@@ -69,7 +76,7 @@ class Table(QTableView):
         """Spread the columns over the width there is, so that none is out of sight."""
         if not self._own_widths:
             self._fitting = True
-            for i, width in enumerate(shared(self.lines.columns, self.viewport().width())):
+            for i, width in enumerate(shared(self.lines.columns, self.viewport().width(), self.shrink)):
                 self.setColumnWidth(i, width)
             self._fitting = False
 
@@ -89,12 +96,14 @@ class Table(QTableView):
         return [self.lines.lines[r.row()].key for r in rows if r.row() < len(self.lines.lines)]
 
 
-def shared(columns: Sequence[Column], room: int) -> list[int]:
-    """Widths of columns that fill `room`: numbers and icons keep theirs, words give way and take what is left. [px]"""
+def shared(columns: Sequence[Column], room: int, shrink: float = _SHRINK) -> list[int]:
+    """Widths of columns that fill `room`: numbers and icons keep theirs, words give way down to
+    `shrink` of theirs and take what is left. [px]
+    """
     wanted = [c.width or _DEFAULT for c in columns]
     firm = [w <= _NARROW or c.number for w, c in zip(wanted, columns, strict=True)]
     least = [
-        min(w, _NUMBER) if fixed and w > _NARROW else w if fixed else min(w, max(_LEAST, round(w * _SHRINK)))
+        min(w, _NUMBER) if fixed and w > _NARROW else w if fixed else min(w, max(_LEAST, round(w * shrink)))
         for w, fixed in zip(wanted, firm, strict=True)
     ]
     spare = room - sum(wanted)

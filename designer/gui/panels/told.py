@@ -28,7 +28,7 @@ class TablesPanel(Panel):
         copy = QPushButton("Copy")
         copy.setToolTip("Copy the table, tab separated")
         copy.clicked.connect(self.copy_data)
-        self.table = Table((), theme, "Table of the workload")
+        self.table = Table((), theme, "Table of the workload", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.empty = quiet(empty)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)

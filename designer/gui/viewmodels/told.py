@@ -7,7 +7,8 @@ from designer.analysis.results import WorkloadResult
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.units import format_si
 
-_NUMBER_WIDTH, _TEXT_WIDTH = 110, 150
+#: width of a letter and of the air beside a text, and the widest and narrowest column [px]
+_LETTER, _AIR, _WIDEST, _NARROWEST = 8, 24, 190, 64
 
 
 def titles(result: WorkloadResult | None) -> tuple[tuple[str, str], ...]:
@@ -27,7 +28,9 @@ def rows_of(table: results.Table) -> tuple[tuple[Column, ...], list[Line]]:
 def _column(table: results.Table, at: int) -> Column:
     number = not any(isinstance(row[at], str) for row in table.rows)
     title = table.columns[at].name.replace("_", " ")
-    return Column(title[:1].upper() + title[1:], number, _NUMBER_WIDTH if number else _TEXT_WIDTH)
+    longest = max(len(title), *(len(_cell(row[at], table.columns[at].unit).text) for row in table.rows))
+    width = min(_WIDEST, max(_NARROWEST, longest * _LETTER + _AIR))
+    return Column(title[:1].upper() + title[1:], number, width)
 
 
 def _cell(value: results.Cell, unit: str) -> Cell:
