@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFileDialog, QLabel, QMenu, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.theme import Theme
@@ -40,6 +40,7 @@ class ValueAxis(pg.AxisItem):
     def __init__(self, orientation: str, axis: Axis) -> None:
         super().__init__(orientation)
         self.axis = axis
+        self.tick_font = QFont()
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=0, autoExpandTextSpace=True)
 
@@ -61,7 +62,7 @@ class ValueAxis(pg.AxisItem):
 
     def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
         """Fewer ticks where their texts would run into each other."""
-        metrics = QFontMetricsF(self.style["tickFont"] or self.font())
+        metrics = QFontMetricsF(self.tick_font)
         for times in (1, 2, 5, 10, 20, 50):
             step = spacing * times
             kept = [v for v in values if abs(v / step - round(v / step)) < 1e-6]
@@ -71,6 +72,9 @@ class ValueAxis(pg.AxisItem):
                 if self.orientation == "left"
                 else max((metrics.horizontalAdvance(t) for t in texts), default=0.0) + _APART
             )
+            if not any(kept):
+                # no room for two: the last alone
+                return spacing, list(values)[-1:]
             if len(kept) < 2 or step / max(high - low, 1e-300) * size >= need:
                 return step, kept
         return spacing, values
@@ -223,6 +227,8 @@ class FigureView(QWidget):
             item.setPen(pg.mkPen(self._theme.border))
             item.setTextPen(pg.mkPen(self._theme.muted))
             item.setTickFont(self.font())
+            if isinstance(item, ValueAxis):
+                item.tick_font = self.font()
         if figure.sideways:
             view.invertY(True)
         grid_x, grid_y = not figure.x.categories, not figure.y.categories
