@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 _NUMBERS = 4
 #: the widest the words get beside a figure, between two numbers, and beside them [px]
-_WORDS, _BETWEEN, _BESIDE = 480, 18, 26
+_WORDS, _BETWEEN, _BESIDE = 480, 18, 24
 _ALONE = 900
+_WORDS_LEAST = 340
 
 
 class FlowPanel(Panel):
@@ -48,7 +49,7 @@ class FlowPanel(Panel):
         area.setWidgetResizable(True)
         area.setWidget(words)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setMinimumWidth(300)
+        area.setMinimumWidth(_WORDS_LEAST)
         area.setMaximumWidth(_WORDS)
         self._area = area
         self._cells: list[QWidget] = []
@@ -150,11 +151,8 @@ class FlowPanel(Panel):
         """As many numbers side by side as there is room for."""
         if not self._cells:
             return
-        widest = max(cell.sizeHint().width() for cell in self._cells)
-        columns = max(1, min(_NUMBERS, (self._area.viewport().width() - _BESIDE + _BETWEEN) // (widest + _BETWEEN)))
-        if columns == 3 and len(self._cells) == _NUMBERS:
-            # two and two rather than three and one
-            columns = 2
+        widths = [cell.sizeHint().width() for cell in self._cells]
+        columns = _columns(widths, self._area.viewport().width() - _BESIDE)
         for i, cell in enumerate(self._cells):
             self._grid.removeWidget(cell)
             self._grid.addWidget(cell, i // columns, i % columns)
@@ -251,6 +249,12 @@ class FlowPanel(Panel):
         for number, view in enumerate(self._views):
             view.set_figure(figures[number] if number < len(figures) else None)
             view.setVisible(number < len(figures))
+
+
+def _columns(widths: list[int], room: int) -> int:
+    """How many columns, each as wide as its widest number, fit side by side; two and two rather than three and one."""
+    tries = [n for n in (4, 3, 2) if n <= len(widths) and not (n == 3 and len(widths) == _NUMBERS)]
+    return next((n for n in tries if sum(max(widths[k::n]) + _BETWEEN for k in range(n)) - _BETWEEN <= room), 1)
 
 
 def _number(number: flow.Number) -> QWidget:
