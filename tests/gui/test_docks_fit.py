@@ -7,6 +7,7 @@ from designer.analysis import results
 from designer.analysis.results import WorkloadResult
 from designer.gui import theme
 from designer.gui.figures.view import FigureView, ValueAxis, plot_item
+from designer.gui.main_window import MainWindow
 from designer.gui.panels._widgets import ElidedLink, shared
 from designer.gui.viewmodels import findings, links, told
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries
@@ -138,3 +139,16 @@ def contrast(one: str, other: str) -> float:
 
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_a_long_analysis_shows_how_far_it_is(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    window._busy(True)
+    window._progressed(0.4, "layouts")
+    assert not window._progress.isVisible(), "a bar that only flashes disturbs"
+    monkeypatch.setattr(window, "_busy_since", 0.0)
+    window._progressed(0.5, "layouts")
+    assert window._progress.isVisible()
+    assert window.progress.value() == 50
+    assert "layouts" in window.progress.toolTip()
+    window._busy(False)
+    assert not window._progress.isVisible()
