@@ -5,6 +5,7 @@ Only Qt is loaded with this module; everything heavier comes when it is first ne
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QMessageBox,
+    QProgressBar,
     QSizePolicy,
     QStackedWidget,
     QTabBar,
@@ -47,6 +49,8 @@ _STRIP: Final = (
     "view.select", "edit.connect", "view.pan", "", "edit.undo", "edit.redo", "", "view.fit", "",
 )  # fmt: skip
 _LAYOUT: Final = 1
+#: an analysis shows its progress after this [s]
+_LONG: Final = 0.4
 
 
 class MainWindow(QMainWindow):
@@ -226,6 +230,14 @@ class MainWindow(QMainWindow):
         strip.addSeparator()
         strip.addWidget(self.live)
         strip.addWidget(self.findings)
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName("Progress of the analysis")
+        self.progress.setTextVisible(False)
+        self.progress.setRange(0, 100)
+        self.progress.setFixedWidth(90)
+        self._progress = strip.addWidget(self.progress)
+        self._progress.setVisible(False)
+        self._busy_since = 0.0
         strip.addWidget(self.hint)
         self.addToolBar(strip)
         self.strip = strip
@@ -369,12 +381,14 @@ class MainWindow(QMainWindow):
                 (session.design_changed, self._design_changed), (session.selection_changed, self.update_actions),
                 (session.workload_changed, self._fill_chooser), (session.stale_changed, self._freshness),
                 (session.analysis_changed, self._freshness), (document.live.busy_changed, self._freshness),
-                (document.live.timed, self._freshness),
+                (document.live.timed, self._freshness), (document.live.progressed, self._progressed),
+                (document.live.busy_changed, self._busy),
             ):  # fmt: skip
                 signal.connect(slot)
                 self._wires.append((signal, slot))
             self._fill_chooser()
             self._freshness()
+        self._busy(False)
         self._retitle()
         self.update_actions()
 
@@ -458,6 +472,19 @@ class MainWindow(QMainWindow):
             text, colour = ("stale" if not document.live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
         self.live.setStyleSheet(f"QToolButton {{ color: {colour}; }}")
+
+    def _progressed(self, share: float, what: str) -> None:
+        """How far a long analysis is; what it is at, for those who point at it."""
+        self.progress.setValue(round(share * 100))
+        self.progress.setToolTip(f"{what} – Shift+F5 stops")
+        # a bar that only flashes disturbs
+        if time.monotonic() - self._busy_since > _LONG:
+            self._progress.setVisible(True)
+
+    def _busy(self, busy: bool) -> None:
+        self._busy_since = time.monotonic()
+        if not busy:
+            self._progress.setVisible(False)
 
     def _counted(self, count: int, text: str) -> None:
         self.findings.setText(str(count) if count else "")

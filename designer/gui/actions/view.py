@@ -18,6 +18,7 @@ PANELS = (
     ("timeline", "Timeline"),
     ("scaling", "Scaling"),
     ("migration", "Migration"),
+    ("tables", "Tables"),
     ("compare", "Compare"),
 )
 

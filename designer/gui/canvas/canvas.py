@@ -7,6 +7,7 @@ It computes nothing and changes nothing itself: what is drawn comes from ``scene
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
     from designer.gui.viewmodels.virtual_machines import Machines
 
 Bool = npt.NDArray[np.bool_]
+#: width and height that the legend takes in its corner, with its margin [px]
+_LEGEND: Final = (260, 76)
 _WHEEL: Final = 1.0018
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14, 16)
@@ -378,8 +381,18 @@ class Canvas(QWidget):
         """Show the whole design."""
         bounds = self.scenery.stage.bounds
         view = self.camera.view
-        target = view.fitted(bounds) if len(self.scenery.geometry) else View(1.0, 40.0, 40.0, view.width, view.height)
+        target = self._beside_legend(bounds) if len(self.scenery.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
+
+    def _beside_legend(self, bounds: Rect) -> View:
+        """The view of the whole design; above the legend where that would lie on it and there is room to spare."""
+        view = self.camera.view
+        target = view.fitted(bounds)
+        left, _ = target.to_view(bounds[0], bounds[1])
+        _, bottom = target.to_view(bounds[0], bounds[1] + bounds[3])
+        if left > _LEGEND[0] or bottom < view.height - _LEGEND[1] or view.height < 6 * _LEGEND[1]:
+            return target
+        return replace(view.sized(view.width, view.height - _LEGEND[1] + 24).fitted(bounds), height=view.height)
 
     def zoom_to_selection(self) -> None:
         """Show what is selected, as large as fits."""
@@ -590,7 +603,10 @@ class Canvas(QWidget):
         if self._legend is not None:
             margin = 12 * frame.ratio
             y = self.screen_.backing.height - self._legend.height() - margin
+            # what lies below it shows through
+            painter.setOpacity(0.9)
             painter.drawPixmap(QPointF(margin, round(y)), self._legend)
+            painter.setOpacity(1.0)
             self.pencil.calls += 1
 
     def _busy(self) -> bool:

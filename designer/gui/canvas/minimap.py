@@ -55,6 +55,8 @@ class Minimap(QWidget):
         """See ``QWidget``."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        # what lies below it shows through
+        painter.setOpacity(0.88)
         painter.fillRect(self.rect(), QColor(self.theme.pill))
         painter.setPen(QColor(self.theme.container_edges[0]))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
