@@ -19,7 +19,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QSettings
 from PySide6.QtWidgets import QApplication
 
-from designer.design.address import Ref
+from designer.design.address import Address, Ref, block_at
 from designer.design.document import Design
 from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
@@ -105,6 +105,7 @@ def empty_repaint() -> float:
     canvas = Canvas(Session(Design(name="empty")))
     canvas.resize(1600, 900)
     canvas.show()
+    QApplication.processEvents()
     canvas.settle()
     times: list[float] = []
     for k in range(30):
@@ -122,12 +123,12 @@ def note(benchmark, **values: float) -> None:
     benchmark.extra_info.update({k: round(float(v), 3) for k, v in values.items()})
 
 
-def first_link(design: Design) -> tuple[tuple, Ref]:
+def first_link(design: Design) -> tuple[Address, Ref]:
     """A link whose loss changes the loads: of the design itself, else of its first group."""
     if design.links:
         return (), Ref("links", next(iter(design.links)))
-    group = next(g for g in design.groups.values() if g.block.links)
-    return ((group.id, None),), Ref("links", next(iter(group.block.links)))
+    within = next(((g, None),) for g in design.groups if block_at(design, ((g, None),)).links)
+    return within, Ref("links", next(iter(block_at(design, within).links)))
 
 
 @pytest.mark.parametrize(("template", "budget"), EDITS.items())
