@@ -52,7 +52,7 @@ class Screen(QObject):
         self._want: Frame | None = None
         self._growing: Sheet | None = None
         self._late = True
-        #: the pixels are of an earlier picture and are drawn anew with the next frame, however often it changes till then
+        #: the pixels are of an earlier picture; the next frame draws them anew, however often it changed till then
         self._outdated = False
         self._worker = QTimer(self)
         self._worker.setInterval(0)
