@@ -6,7 +6,6 @@ independent flows. What a library achieves of the raw bandwidth is put on once, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,11 +14,10 @@ import numpy.typing as npt
 
 from designer.analysis.achieved import Achieved, derated
 from designer.analysis.hashing import mix
+from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
-from designer.analysis.rings import find_rings
 from designer.analysis.routes import Legs, Routes, route
-from designer.analysis.routing.host_paths import Rules
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind, PathClass
@@ -97,19 +95,9 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     AnalysisError
         If some ranks cannot reach the others.
     """
-    members, inside_legs, path, mixed = _rings(network, ranks)
-    order = list(members)
-    inside = _activity(network, inside_legs, place) if inside_legs else None
-    between = _activity(network, _exchange(members, order), place) if len(order) > 1 else None
-    situation = _situation(network, members, inside, between, path, mixed)
+    inside, between = _activities(network, ranks[None], place)
+    situation = _situation(network, ranks, pattern_of(network, ranks), inside, between)
     return Communicator(network, situation, inside, between, ranks)
-
-
-def _slowest(kinds: set[PathClass | None]) -> PathClass | None:
-    """The kind of ring that holds up the others; None, where the routes decide, is PCIe."""
-    if None in kinds:
-        return None
-    return max((k for k in kinds if k), key=list(PathClass).index, default=PathClass.NVLINK_SWITCH)
 
 
 def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communicator, ...]:
@@ -131,15 +119,7 @@ def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communic
     shapes = [make_communicator(network, groups[row], place) for row in _shapes(network, groups)]
     if len(groups) == 1:
         return tuple(shapes)
-    inside_legs: list[tuple[int, int, float]] = []
-    between_legs: list[tuple[int, int, float]] = []
-    for row in groups:
-        members, legs, _, _ = _rings(network, row)
-        inside_legs += legs
-        if len(members) > 1:
-            between_legs += _exchange(members, list(members))
-    inside = _activity(network, inside_legs, place) if inside_legs else None
-    between = _activity(network, between_legs, place) if between_legs else None
+    inside, between = _activities(network, groups, place)
     return tuple(_share(one, inside, between) for one in shapes)
 
 
@@ -194,57 +174,33 @@ def widened(one: Communicator, inside: float, between: float) -> Communicator:
     return replace(one, situation=wider)
 
 
-def _rings(network: Network, ranks: Int) -> tuple[dict[int, Int], list[tuple[int, int, float]], PathClass | None, bool]:
-    """Members by server, the hops of the rings inside servers, what those run over, and whether they are mixed."""
-    islands = find_islands(network)
-    policy = network.design.policy
-    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    island = network.island[ranks]
-    by_island = ranks[np.argsort(island, kind="stable")]
-    numbers, sizes = np.unique(island, return_counts=True)
-    pieces = dict(zip(numbers.tolist(), np.split(by_island, np.cumsum(sizes)[:-1]), strict=True))
-    members = {i: pieces[i] for i in dict.fromkeys(island.tolist())}
-    inside_legs: list[tuple[int, int, float]] = []
-    kinds: set[PathClass | None] = set()
-    mixed = False
-    for i, inner in members.items():
-        if len(inner) < 2:
-            continue
-        graph = islands.classes[int(islands.class_of[i])]
-        rings = find_rings(graph, islands.local[inner].tolist(), rules)
-        base = int(islands.part_start[i])
-        inside_legs += [(int(islands.parts[base + a]), int(islands.parts[base + b]), s) for a, b, s in rings.hops]
-        kinds.add(rings.path)
-        mixed = mixed or rings.mixed
-    return members, inside_legs, _slowest(kinds), mixed
+def _activities(network: Network, groups: Int, place: str) -> tuple[Activity | None, Activity | None]:
+    """What groups do inside servers and between them; None where they do nothing."""
+    inside, between = legs_of(network, groups)
+    return (
+        _activity(network, inside, place) if len(inside) else None,
+        _activity(network, between, place) if len(between) else None,
+    )
 
 
-def _exchange(members: dict[int, Int], order: Sequence[int]) -> list[tuple[int, int, float]]:
-    """Every server sends to the next: rank i to rank i, each an equal share of what a server sends."""
-    width = min(len(m) for m in members.values())
-    legs: list[tuple[int, int, float]] = []
-    for here, there in zip(order, [*order[1:], order[0]], strict=True):
-        legs += [(int(members[here][r]), int(members[there][r]), 1 / width) for r in range(width)]
-    return legs
-
-
-def _activity(network: Network, hops: Sequence[tuple[int, int, float]], place: str) -> Activity:
-    source, target = np.array([h[0] for h in hops]), np.array([h[1] for h in hops])
-    share = np.array([h[2] for h in hops])
-    legs = Legs(np.arange(len(hops)), source, target, share)
+def _activity(network: Network, legs: Legs, place: str) -> Activity:
     routes = route(network, legs)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(
-            f"there is no way from {network.net.path(int(source[f]))} to {network.net.path(int(target[f]))}",
+            f"there is no way from {network.net.path(int(legs.source[f]))} to "
+            f"{network.net.path(int(legs.target[f]))}",
             place=place, remedy="join them by accelerator links or PCIe, or give both servers NICs on one network",
         )  # fmt: skip
     link = routes.channel >> 1
     direction = np.where(network.full[link], routes.channel & 1, 0)
-    cable = (mix(routes.flow, link) % network.cables[link].astype(np.uint64)).astype(np.int64)
-    entry = network.first_resource[link] + direction * network.cables[link] + cable
-    resource, which = np.unique(entry, return_inverse=True)
-    usage = np.bincount(which, routes.share).astype(np.float64)
+    entry = network.first_resource[link] + direction * network.cables[link]
+    if (network.cables > 1).any():
+        entry += (mix(routes.flow, link) % network.cables[link].astype(np.uint64)).astype(np.int64)
+    met = np.zeros(network.n_resources, dtype=bool)
+    met[entry] = True
+    resource = np.flatnonzero(met)
+    usage = np.bincount(entry, routes.share, network.n_resources)[resource].astype(np.float64)
     level = network.capacity[resource] * _calibrated(network)[resource] / usage
     rate = float(level.min())
     binds = level <= rate * (1 + TIE_TOLERANCE)
@@ -272,10 +228,9 @@ def _calibrated(network: Network) -> Float:
 
 
 def _situation(
-    network: Network, members: dict[int, Int], inside: Activity | None, between: Activity | None,
-    path: PathClass | None, mixed: bool,
-) -> CollectiveSituation:  # fmt: skip
-    ranks = sum(len(m) for m in members.values())
+    network: Network, parts: Int, pattern: Pattern, inside: Activity | None, between: Activity | None
+) -> CollectiveSituation:
+    ranks, members, path = len(parts), pattern.members, pattern.path
     intra = inside.rate if inside else 0.0
     inter = between.rate if between else 0.0
     if inside and between:
@@ -295,7 +250,7 @@ def _situation(
         attach = network.has(Capability.ATTACH)
         used = np.unique(np.concatenate([side[links] for side in ends]))
         nics = max(1, round(int(attach[used].sum()) / len(members)))
-    first = network.net.part(int(next(iter(members.values()))[0]))
+    first = network.net.part(int(parts[0]))
     direct = pair = 0.0
     if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
         direct = inside.rate
@@ -307,8 +262,8 @@ def _situation(
         intra_bandwidth=intra,
         servers=len(members),
         intra_path=path or PathClass.PCIE_CPU,
-        bridged_pairs=mixed,
-        architecture=_architecture(network, first.kind, int(next(iter(members.values()))[0])),
+        bridged_pairs=pattern.mixed,
+        architecture=_architecture(network, first.kind, int(parts[0])),
         in_switch_reduction=path is PathClass.NVLINK_SWITCH and _reduces(network, inside),
         direct_bandwidth=direct,
         pair_bandwidth=pair,

@@ -18,7 +18,8 @@ from designer.analysis.islands import Islands, LocalGraph
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
 from designer.analysis.routing.host_paths import Rules, find_cost
-from designer.catalog.parttype import Capability, Domain
+from designer.analysis.structure import passing, structure_of
+from designer.catalog.parttype import Capability
 
 Int = npt.NDArray[np.int64]
 
@@ -56,15 +57,16 @@ class Fabric:
 
 def find_fabric(network: Network) -> Fabric:
     """The fabric of a network."""
-    known = network.memo.get("fabric")
+    shared = structure_of(network)
+    known = shared.get("fabric")
     if not isinstance(known, Fabric):
-        known = network.memo["fabric"] = _find(network)
+        known = shared["fabric"] = _find(network)
     return known
 
 
 def _find(network: Network) -> Fabric:
     net = network.net
-    passes = np.array([k.passes(Domain.NETWORK, Domain.NETWORK) for k in network.kinds], dtype=bool)[net.part_def]
+    passes = passing(network)
     links = np.flatnonzero(network.domain == NETWORK)
     a, b, count = net.link_a[links], net.link_b[links], network.count[links]
     inside = passes[a] & passes[b]
@@ -113,9 +115,10 @@ class Doors:
 
 def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
     """The gateways of all islands."""
-    known = network.memo.get("doors")
+    shared = structure_of(network)
+    known = shared.get("doors")
     if not isinstance(known, Doors):
-        known = network.memo["doors"] = _find_doors(network, islands, fabric)
+        known = shared["doors"] = _find_doors(network, islands, fabric)
     return known
 
 
@@ -170,9 +173,9 @@ def _preferred(
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
     """What `_choose` says, remembered."""
     key = ("doors", at, doors, rules, rail_affinity)
-    known = graph.routes.get(key)
+    known = graph.ways.get(key)
     if not isinstance(known, tuple):
-        known = graph.routes[key] = tuple(_choose(graph, at, doors, rules, rail_affinity))
+        known = graph.ways[key] = tuple(_choose(graph, at, doors, rules, rail_affinity))
     return known
 
 
@@ -209,11 +212,11 @@ def _rank(role: str) -> int:
 def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
     """Those of `doors` that are cheapest to reach from `at`."""
     key = ("nearest", at, doors, rules)
-    known = graph.routes.get(key)
+    known = graph.ways.get(key)
     if isinstance(known, tuple):
         return known
     cost = {g: c for g in doors if (c := find_cost(graph, at, g, rules)) is not None}
     best = min(cost.values(), default=0)
     found = tuple(g for g in doors if cost.get(g) == best)
-    graph.routes[key] = found
+    graph.ways[key] = found
     return found

@@ -34,13 +34,15 @@ class Step:
 class LocalGraph:
     """One class of islands, parts and links numbered from 0; roles say what NICs are for.
 
-    ``routes`` remembers what was found.
+    ``routes`` remembers what was found; ``ways`` what rates do not change, shared by graphs that differ in rates alone.
     """
 
     kinds: tuple[PartKind, ...]
     roles: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
+    rates: tuple[float, ...]
+    ways: dict[object, object] = field(default_factory=dict[object, object])
     routes: dict[object, object] = field(default_factory=dict[object, object])
 
     @property
@@ -80,6 +82,7 @@ class Islands:
 
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 _graphs: dict[object, LocalGraph] = {}
+_ways: dict[object, dict[object, object]] = {}
 GRAPHS_LIMIT: Final = 256
 
 
@@ -126,12 +129,16 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
     rates = network.rate[links]
-    key = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes(), rates.tobytes())
+    joined = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes())
+    key = (joined, rates.tobytes())
     known = _graphs.get(key)
     if known is None:
         while len(_graphs) >= GRAPHS_LIMIT:
             _graphs.pop(next(iter(_graphs)))
-        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links])
+        while len(_ways) >= GRAPHS_LIMIT and joined not in _ways:
+            _ways.pop(next(iter(_ways)))
+        ways = _ways.setdefault(joined, {})
+        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], ways)
     return known
 
 
@@ -153,6 +160,7 @@ def _make_graph(
     ends_b: Int,
     rates: npt.NDArray[np.float64],
     domains: Int,
+    ways: dict[object, object],
 ) -> LocalGraph:
     steps: list[list[Step]] = [[] for _ in kinds]
     known = link_kinds()
@@ -161,4 +169,4 @@ def _make_graph(
         cost = known[name].preference if name in known else UNKNOWN_PREFERENCE
         steps[a].append(Step(b, 2 * k, cost, rate, domain))
         steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
-    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names)
+    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names, tuple(columns[2]), ways)

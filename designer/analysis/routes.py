@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,12 +15,15 @@ from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import hashed_ways, measure, split_ways
 from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.structure import digest, structure_of
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 #: more entries than this are not split over all ways but hashed, so that memory stays bounded
 ENTRIES_LIMIT: Final = 40_000_000
+#: entries of routes kept for each structure: 24 MB
+KEPT_LIMIT: Final = 1_000_000
 #: so few rows are grouped quicker by a dictionary than by sorting arrays
 SMALL_LIMIT: Final = 64
 
@@ -86,8 +90,45 @@ class _Collected:
         )
 
 
+class _Kept:
+    """Routes made on one structure, the last ones, up to a number of entries."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[bytes, Routes] = OrderedDict()
+        self._entries = 0
+
+    def get(self, key: bytes) -> Routes | None:
+        found = self._made.get(key)
+        if found is not None:
+            self._made.move_to_end(key)
+        return found
+
+    def keep(self, key: bytes, routes: Routes) -> None:
+        if len(routes.flow) > KEPT_LIMIT:
+            return
+        for array in (routes.flow, routes.channel, routes.share, routes.lost):
+            array.setflags(write=False)
+        self._made[key] = routes
+        self._entries += len(routes.flow)
+        while self._entries > KEPT_LIMIT:
+            self._entries -= len(self._made.popitem(last=False)[1].flow)
+
+
 def route(network: Network, legs: Legs) -> Routes:
-    """Routes of all legs under the policy of the design."""
+    """Routes of all legs under the policy of the design; kept for networks wired alike."""
+    shared = structure_of(network)
+    kept = shared.get("routes")
+    if not isinstance(kept, _Kept):
+        kept = shared["routes"] = _Kept()
+    key = digest(legs.flow, legs.source, legs.target, legs.share)
+    found = kept.get(key)
+    if found is None:
+        found = _route(network, legs)
+        kept.keep(key, found)
+    return found
+
+
+def _route(network: Network, legs: Legs) -> Routes:
     islands = find_islands(network)
     policy = network.design.policy
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)

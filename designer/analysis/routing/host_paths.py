@@ -44,7 +44,7 @@ class _Tree:
 
     cost: dict[_State, int]
     least: dict[int, int]
-    before: dict[_State, list[tuple[_State, int, float]]]
+    before: dict[_State, list[tuple[_State, int]]]
 
 
 def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
@@ -71,7 +71,7 @@ def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segme
     if best is None:
         return None
     ends = [s for s, cost in tree.cost.items() if s[0] == target and cost == best]
-    ways = _on_the_way(tree, ends)
+    ways = _on_the_way(graph, tree, ends)
     flow: dict[_State, float] = {(source, -1, False): 1.0}
     carried: dict[int, float] = {}
     for state in sorted(ways, key=tree.cost.__getitem__):
@@ -84,14 +84,14 @@ def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segme
     return Segment(tuple(carried), tuple(carried.values()), best)
 
 
-def _on_the_way(tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
+def _on_the_way(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
     """The steps that lead from the source to `ends`, by the state they leave."""
     ways: dict[_State, list[tuple[_State, int, float]]] = {}
     todo, seen = list(ends), set(ends)
     while todo:
         state = todo.pop()
-        for before, channel, capacity in tree.before.get(state, ()):
-            ways.setdefault(before, []).append((state, channel, capacity))
+        for before, channel in tree.before.get(state, ()):
+            ways.setdefault(before, []).append((state, channel, graph.rates[channel >> 1]))
             if before not in seen:
                 seen.add(before)
                 todo.append(before)
@@ -100,13 +100,13 @@ def _on_the_way(tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_Sta
 
 def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
     key = ("tree", source, rules)
-    found = graph.routes.get(key)
+    found = graph.ways.get(key)
     if isinstance(found, _Tree):
         return found
     depth = _depth(graph) if rules.pcie_acs else None
     start: _State = (source, -1, False)
     cost: dict[_State, int] = {start: 0}
-    before: dict[_State, list[tuple[_State, int, float]]] = {}
+    before: dict[_State, list[tuple[_State, int]]] = {}
     queue: list[tuple[int, _State]] = [(0, start)]
     while queue:
         spent, state = heapq.heappop(queue)
@@ -131,16 +131,16 @@ def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
             known = cost.get(after)
             if known is None or total < known:
                 cost[after] = total
-                before[after] = [(state, step.channel, step.capacity)]
+                before[after] = [(state, step.channel)]
                 heapq.heappush(queue, (total, after))
             elif total == known:
-                before[after].append((state, step.channel, step.capacity))
+                before[after].append((state, step.channel))
     least: dict[int, int] = {}
     for state, spent in cost.items():
         known = least.get(state[0])
         least[state[0]] = spent if known is None else min(known, spent)
     tree = _Tree(cost, least, before)
-    graph.routes[key] = tree
+    graph.ways[key] = tree
     return tree
 
 
@@ -156,7 +156,7 @@ def _passage(graph: LocalGraph, at: int, arrived: int, leaving: int, rules: Rule
 
 def _depth(graph: LocalGraph) -> list[int]:
     """Host steps from the nearest part with cores: how far below the root complex each part is."""
-    found = graph.routes.get("depth")
+    found = graph.ways.get("depth")
     if isinstance(found, list):
         return found
     far = graph.n_parts
@@ -170,5 +170,5 @@ def _depth(graph: LocalGraph) -> list[int]:
                     depth[step.to] = depth[at] + 1
                     below.append(step.to)
         level = below
-    graph.routes["depth"] = depth
+    graph.ways["depth"] = depth
     return depth

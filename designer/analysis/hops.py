@@ -1,0 +1,145 @@
+"""Who sends to whom in groups of ranks: rings inside every server, and the exchange from server to server.
+
+Groups whose ranks sit alike, in servers of the same classes, send alike: hops are found once for each such pattern
+and moved to every group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.hashing import mix
+from designer.analysis.islands import Islands, find_islands
+from designer.analysis.network import Network
+from designer.analysis.rings import find_rings
+from designer.analysis.routes import Legs
+from designer.analysis.routing.host_paths import Rules
+from designer.formulas.collectives import PathClass
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hops:
+    """Hops between ranks, by their places in the group: share of what a rank (or server) sends."""
+
+    source: Int
+    target: Int
+    share: Float
+
+    @staticmethod
+    def of(rows: list[tuple[int, int, float]]) -> _Hops:
+        columns = tuple(zip(*rows, strict=True)) or ((), (), ())
+        return _Hops(np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """How the ranks of a group send.
+
+    Parameters
+    ----------
+    members
+        Places in the group by server, servers in order of rank.
+    inside, between
+        Hops inside servers, and from each server to the next.
+    path, mixed
+        What the rings inside run over, None for PCIe; whether only some hops run over accelerator links.
+    """
+
+    members: tuple[tuple[int, ...], ...]
+    inside: _Hops
+    between: _Hops
+    path: PathClass | None
+    mixed: bool
+
+
+def pattern_of(network: Network, ranks: Int) -> Pattern:
+    """How one group sends."""
+    return _pattern(network, find_islands(network), ranks)
+
+
+def legs_of(network: Network, groups: Int) -> tuple[Legs, Legs]:
+    """What all groups send inside servers and between them, each hop a flow, in the order of the groups.
+
+    Parameters
+    ----------
+    groups : (n_groups, size) ranks of each group
+    """
+    islands = find_islands(network)
+    first, which = _alike(network, islands, groups)
+    patterns = [_pattern(network, islands, groups[row]) for row in first.tolist()]
+    rows = [np.flatnonzero(which == k) for k in range(len(patterns))]
+    return _moved(groups, [p.inside for p in patterns], rows), _moved(groups, [p.between for p in patterns], rows)
+
+
+def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
+    """The first group of every pattern, and the pattern of each group."""
+    n, width = groups.shape
+    island = network.island[groups].ravel()
+    row, column = np.repeat(np.arange(n), width), np.tile(np.arange(width), n)
+    # a server is known by the place of its first rank in the group
+    _, head, server = np.unique(row * network.n_islands + island, return_index=True, return_inverse=True)
+    signs = mix(islands.class_of[island], islands.local[groups].ravel(), column[head[server]], column)
+    total = np.add.reduce(signs.reshape(n, width), axis=1)
+    _, first, which = np.unique(total, return_index=True, return_inverse=True)
+    return first, which
+
+
+def _moved(groups: Int, hops: list[_Hops], rows: list[Int]) -> Legs:
+    """The hops of each pattern in its groups, by group."""
+    group = np.concatenate([np.repeat(r, len(h.share)) for h, r in zip(hops, rows, strict=True)])
+    source = np.concatenate([groups[r][:, h.source].ravel() for h, r in zip(hops, rows, strict=True)])
+    target = np.concatenate([groups[r][:, h.target].ravel() for h, r in zip(hops, rows, strict=True)])
+    share = np.concatenate([np.tile(h.share, len(r)) for h, r in zip(hops, rows, strict=True)])
+    order = np.argsort(group, kind="stable")
+    return Legs(np.arange(len(group)), source[order], target[order], share[order])
+
+
+def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
+    policy = network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    members: dict[int, list[int]] = {}
+    for place, island in enumerate(network.island[ranks].tolist()):
+        members.setdefault(island, []).append(place)
+    inside: list[tuple[int, int, float]] = []
+    kinds: set[PathClass | None] = set()
+    mixed = False
+    for island, inner in members.items():
+        if len(inner) < 2:
+            continue
+        local = islands.local[ranks[inner]].tolist()
+        rings = find_rings(islands.classes[int(islands.class_of[island])], local, rules)
+        place = dict(zip(local, inner, strict=True))
+        inside += [(place[a], place[b], share) for a, b, share in rings.hops]
+        kinds.add(rings.path)
+        mixed = mixed or rings.mixed
+    servers = tuple(tuple(m) for m in members.values())
+    return Pattern(servers, _Hops.of(inside), _Hops.of(_exchange(servers)), _slowest(kinds), mixed)
+
+
+def _exchange(servers: tuple[tuple[int, ...], ...]) -> list[tuple[int, int, float]]:
+    """Every server sends to the next: rank i to rank i, each an equal share of what a server sends."""
+    if len(servers) < 2:
+        return []
+    width = min(len(m) for m in servers)
+    return [
+        (here[r], there[r], 1 / width)
+        for here, there in zip(servers, [*servers[1:], servers[0]], strict=True)
+        for r in range(width)
+    ]
+
+
+_ORDER: Final = {kind: number for number, kind in enumerate(PathClass)}
+
+
+def _slowest(kinds: set[PathClass | None]) -> PathClass | None:
+    """The kind of ring that holds up the others; None, where the routes decide, is PCIe."""
+    if None in kinds:
+        return None
+    return max((k for k in kinds if k), key=_ORDER.__getitem__, default=PathClass.NVLINK_SWITCH)
