@@ -117,5 +117,7 @@ ensure_venv() {
   say "installing designer[$extras] into $1; the first time takes a few minutes"
   rm -f "$stamp"
   "$venv/bin/python" -m pip install --quiet --editable "$root[$extras]" </dev/null >&2
+  # A wheel brings its bytecode along; an editable install would compile at every start where none may be written.
+  "$venv/bin/python" -m compileall -q "$root/designer" || true
   printf '%s\n' "$root" "$now" "$extras" >"$stamp"
 }

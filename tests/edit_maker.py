@@ -286,6 +286,7 @@ class EditMaker:
             vms.AddVms((vm,)),
             vms.RemoveVms(known),
             vms.ChangeVms(known, {"host": self.one(ends, "nobody")}),
+            vms.MoveVm(self.one(known, "nobody"), self.one(ends, "nobody"), ()),
             vms.ChangeVms(known, {"memory": ("8 GiB", "8")[self.below(2)]}),
         ]
         return edits[self.below(len(edits))]

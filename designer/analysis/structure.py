@@ -46,9 +46,9 @@ def structure_of(network: Network) -> dict[str, object]:
 
 def digest(*arrays: npt.NDArray[np.generic]) -> bytes:
     """A key for the contents of arrays of known types."""
-    total = blake2b(digest_size=16)
+    total = blake2b()
     for array in arrays:
-        total.update(len(array).to_bytes(8, "little"))
+        total.update(f"{len(array)};".encode())
         total.update(np.ascontiguousarray(array).data)
     return total.digest()
 

@@ -18,6 +18,8 @@ from designer.workload.kind import lower, workload_kinds
 
 #: designs with more channels list only the loaded ones, busiest first, up to this many
 CHANNELS_LIMIT: Final = 20_000
+#: a finding names at most so many places
+_PLACES_LIMIT: Final = 50
 
 Progress = Callable[[float, str], None]
 
@@ -70,7 +72,7 @@ def analyze(
     main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
     told = loads.get(main)
     rows = Rows(lambda: channel_rows(network, told))
-    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, rows)), loads)
+    return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told)), loads)
 
 
 def _inner(progress: Progress | None, index: int, count: int) -> Progress | None:
@@ -116,17 +118,9 @@ def run_workload(
 
 def channel_rows(network: Network, loads: ChannelLoads | None) -> list[ChannelRow]:
     """Channels for tables: all of a small design, of a large one the loaded ones, busiest first."""
-    n = 2 * network.net.n_links
-    if n <= CHANNELS_LIMIT:
-        chosen = range(n)
-    elif loads is None:
-        chosen = range(CHANNELS_LIMIT)
-    else:
-        busy = np.flatnonzero(loads.load > 0)
-        chosen = busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT].tolist()
     rows: list[ChannelRow] = []
     rates = network.rate.tolist()
-    for channel in chosen:
+    for channel in _listed(network, loads):
         a, b = network.ends(channel)
         link = channel >> 1
         rows.append(
@@ -139,16 +133,33 @@ def channel_rows(network: Network, loads: ChannelLoads | None) -> list[ChannelRo
     return rows
 
 
-def _findings(network: Network, rows: Sequence[ChannelRow]) -> list[Finding]:
-    """What a reader of the numbers should know."""
-    unsure = sum(1 for row in rows if row.load > 0 and row.status in (Status.ASSUMED, Status.UNVERIFIED))
+def _listed(network: Network, loads: ChannelLoads | None) -> Sequence[int]:
+    """Channels that a table lists."""
+    n = 2 * network.net.n_links
+    if n <= CHANNELS_LIMIT:
+        return range(n)
+    if loads is None:
+        return range(CHANNELS_LIMIT)
+    busy = np.flatnonzero(loads.load > 0)
+    return busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT].tolist()
+
+
+def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
+    """What a reader of the numbers should know; asked after every edit, so it makes no rows."""
+    listed = _listed(network, loads)
+    load = loads.load.tolist() if loads is not None else ()
+    unsure = [
+        channel
+        for channel in (listed if loads is not None else ())
+        if load[channel] > 0 and network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED)
+    ]
     found: list[Finding] = []
     if unsure:
-        text = f"{unsure} of the loaded channels rest on assumed or unverified capacities"
-        where = tuple(row.id for row in rows if row.load > 0 and row.status in (Status.ASSUMED, Status.UNVERIFIED))[:50]
+        text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
+        where = tuple(network.channel_id(channel) for channel in unsure[:_PLACES_LIMIT])
         found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
     if 2 * network.net.n_links > CHANNELS_LIMIT:
-        found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(rows)} busiest channels are listed"))
+        found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(listed)} busiest channels are listed"))
     text = "steady rates: queueing, incast and congestion control of networks are not modelled"
     if len(network.parts_of_kind("switch")):
         found.append(Finding("FLOW-STEADY", Severity.INFO, text))

@@ -17,8 +17,10 @@ from designer.gui.panels.flow import FlowPanel
 from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.links import LinksPanel
+from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
+from designer.gui.panels.told import TablesPanel
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
 
@@ -33,12 +35,12 @@ _LEFT, _RIGHT, _BOTTOM = (
 _PLACES: Final = (
     (_LEFT, ("parts", "outline")),
     (_RIGHT, ("inspector", "history")),
-    (_BOTTOM, ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "compare")),
+    (_BOTTOM, ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare")),
 )
 _TITLES: Final = {
     "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
     "links": "Links", "findings": "Findings", "whatif": "What if", "timeline": "Timeline", "scaling": "Scaling",
-    "migration": "Migration", "compare": "Compare",
+    "migration": "Migration", "tables": "Tables", "compare": "Compare",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
@@ -72,7 +74,10 @@ class Docks:
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
-            "migration": FiguresPanel("migration", empty.format("migration"), theme),
+            "migration": MigrationPanel(
+                empty.format("migration") + " Or drag a virtual machine to another host.", theme
+            ),
+            "tables": TablesPanel(empty.format("tables"), theme),
             "compare": self.compare,
         }
         self.docks: dict[str, QDockWidget] = {}

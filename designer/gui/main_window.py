@@ -5,6 +5,7 @@ Only Qt is loaded with this module; everything heavier comes when it is first ne
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QMessageBox,
+    QProgressBar,
     QSizePolicy,
     QStackedWidget,
     QTabBar,
@@ -37,6 +39,7 @@ from designer.gui.start_page import StartPage
 if TYPE_CHECKING:
     from designer.gui.actions._action import Action
     from designer.gui.canvas.canvas import Canvas
+    from designer.gui.canvas.machine_watch import MachineWatch
     from designer.gui.canvas.tools.tool import QuickAdd
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session
@@ -46,6 +49,8 @@ _STRIP: Final = (
     "view.select", "edit.connect", "view.pan", "", "edit.undo", "edit.redo", "", "view.fit", "",
 )  # fmt: skip
 _LAYOUT: Final = 1
+#: an analysis shows its progress after this [s]
+_LONG: Final = 0.4
 
 
 class MainWindow(QMainWindow):
@@ -92,6 +97,7 @@ class MainWindow(QMainWindow):
         self.docks: Docks | None = None
         self.qt_actions: dict[str, QAction] = {}
         self._canvases: dict[Document, Canvas] = {}
+        self._watches: dict[Document, MachineWatch] = {}
         self._order: list[Document] = []
         self._wires: list[tuple[Any, Callable[..., object]]] = []
         self._closing = False
@@ -224,6 +230,14 @@ class MainWindow(QMainWindow):
         strip.addSeparator()
         strip.addWidget(self.live)
         strip.addWidget(self.findings)
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName("Progress of the analysis")
+        self.progress.setTextVisible(False)
+        self.progress.setRange(0, 100)
+        self.progress.setFixedWidth(90)
+        self._progress = strip.addWidget(self.progress)
+        self._progress.setVisible(False)
+        self._busy_since = 0.0
         strip.addWidget(self.hint)
         self.addToolBar(strip)
         self.strip = strip
@@ -264,6 +278,7 @@ class MainWindow(QMainWindow):
             self._show_document()
             return
         from designer.gui.canvas.canvas import Canvas
+        from designer.gui.canvas.machine_watch import MachineWatch
 
         session = document.session
         canvas = Canvas(session, self._canvas_theme())
@@ -277,9 +292,11 @@ class MainWindow(QMainWindow):
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
         session.workload_changed.connect(partial(self._light, document))
+        session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
         self._canvases[document] = canvas
+        self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
         self._order.append(document)
         self.pages.addWidget(canvas)
         at = self.tabs.addTab(session.title)
@@ -300,6 +317,7 @@ class MainWindow(QMainWindow):
     def _closed(self, document: Document) -> None:
         at = self._order.index(document)
         canvas = self._canvases.pop(document)
+        self._watches.pop(document).close()
         self._unwire()
         self._order.remove(document)
         self.tabs.blockSignals(True)
@@ -363,12 +381,14 @@ class MainWindow(QMainWindow):
                 (session.design_changed, self._design_changed), (session.selection_changed, self.update_actions),
                 (session.workload_changed, self._fill_chooser), (session.stale_changed, self._freshness),
                 (session.analysis_changed, self._freshness), (document.live.busy_changed, self._freshness),
-                (document.live.timed, self._freshness),
+                (document.live.timed, self._freshness), (document.live.progressed, self._progressed),
+                (document.live.busy_changed, self._busy),
             ):  # fmt: skip
                 signal.connect(slot)
                 self._wires.append((signal, slot))
             self._fill_chooser()
             self._freshness()
+        self._busy(False)
         self._retitle()
         self.update_actions()
 
@@ -393,6 +413,11 @@ class MainWindow(QMainWindow):
         canvas.set_loads(Loads(loads.load, loads.utilization) if loads is not None else None)
         result = session.result if loads is not None else None
         canvas.set_binding(tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ())
+
+    def _migrated(self, migration: object) -> None:
+        """Bring what a move takes to the front; the keys stay with the canvas."""
+        if migration is not None and self.docks is not None:
+            self.docks.docks["migration"].raise_()
 
     def _retitle(self, *_: object) -> None:
         for at, document in enumerate(self._order):
@@ -447,6 +472,19 @@ class MainWindow(QMainWindow):
             text, colour = ("stale" if not document.live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
         self.live.setStyleSheet(f"QToolButton {{ color: {colour}; }}")
+
+    def _progressed(self, share: float, what: str) -> None:
+        """How far a long analysis is; what it is at, for those who point at it."""
+        self.progress.setValue(round(share * 100))
+        self.progress.setToolTip(f"{what} – Shift+F5 stops")
+        # a bar that only flashes disturbs
+        if time.monotonic() - self._busy_since > _LONG:
+            self._progress.setVisible(True)
+
+    def _busy(self, busy: bool) -> None:
+        self._busy_since = time.monotonic()
+        if not busy:
+            self._progress.setVisible(False)
 
     def _counted(self, count: int, text: str) -> None:
         self.findings.setText(str(count) if count else "")

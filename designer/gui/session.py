@@ -26,6 +26,7 @@ from designer.errors import DesignerError, DocumentError
 if TYPE_CHECKING:
     from designer.analysis.results import Analysis, WorkloadResult
     from designer.findings import Finding
+    from designer.gui.viewmodels.virtual_machines import Migration
 
 #: one selected thing: the address of the block it is in, and what it is there; see ``Geometry.address``
 Picked = tuple[Address, Ref]
@@ -45,6 +46,8 @@ class Session(QObject):
         Ids of channels to light up while the rest dims: the way of a flow. Empty for none.
     analysis_changed : ``Analysis | None``
         A new answer of the engine for the current design.
+    migration_changed : ``Migration | None``
+        A virtual machine was moved by hand; None when that no longer holds.
     stale_changed : ``bool``
         Whether ``analysis`` belongs to an earlier design or workload.
     workload_changed : ``str``
@@ -60,6 +63,7 @@ class Session(QObject):
     selection_changed = Signal(object)
     highlight_changed = Signal(object)
     analysis_changed = Signal(object)
+    migration_changed = Signal(object)
     stale_changed = Signal(bool)
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
@@ -76,6 +80,7 @@ class Session(QObject):
         self.highlight: frozenset[str] = frozenset()
         self.analysis: Analysis | None = None
         self.failure: DesignerError | None = None
+        self.migration: Migration | None = None
         self.stale = False
         self.workload = design.default_workload or next(iter(design.workloads), "")
         self.findings: tuple[Finding, ...] = ()
@@ -183,6 +188,8 @@ class Session(QObject):
         if not changes.only_placement:
             self._set_stale(True)
         self._keep_selection()
+        if self.migration is not None and not self.migration.holds(after):
+            self.set_migration(None)
         if self.workload not in after.workloads:
             self._set_workload(after.default_workload or next(iter(after.workloads), ""))
         self.design_changed.emit(changes)
@@ -314,8 +321,15 @@ class Session(QObject):
             if self.analysis is None or all(w.id != workload for w in self.analysis.workloads):
                 self._set_stale(True)
 
+    def set_migration(self, migration: Migration | None) -> None:
+        """Show what the move of a virtual machine takes."""
+        if migration is not self.migration:
+            self.migration = migration
+            self.migration_changed.emit(migration)
+
     def _set_workload(self, workload: str) -> None:
         self.workload = workload
+        self.set_migration(None)
         self.set_highlight(())
         self.workload_changed.emit(workload)
 

@@ -27,6 +27,8 @@ class Theme:
         Grounds: behind everything, of panels, of what stands on a panel, of fields.
     series
         Colours of lines and bars in plots, told apart without colour vision.
+    quiet
+        Of bars that only stand behind others.
     assumed
         Of values nobody vouches for.
     """
@@ -48,6 +50,7 @@ class Theme:
     warn: str
     bad: str
     assumed: str
+    quiet: str
     series: tuple[str, ...]
 
     @property
@@ -64,8 +67,8 @@ LIGHT: Final = Theme(
     sunken="#f4f5f7",
     border="#dde1e7",
     text="#1d232b",
-    muted="#5f6976",
-    faint="#98a2af",
+    muted="#555f6c",
+    faint="#6d7784",
     accent="#2563eb",
     accent_text="#ffffff",
     accent_soft="#e3ecff",
@@ -74,6 +77,7 @@ LIGHT: Final = Theme(
     warn="#b45309",
     bad="#b91c1c",
     assumed="#9a5b00",
+    quiet="#cbd2db",
     series=("#2f6fde", "#d9822b", "#178a7a", "#a8479b", "#7a8496", "#b8a11a"),
 )
 DARK: Final = Theme(
@@ -84,8 +88,8 @@ DARK: Final = Theme(
     sunken="#14171c",
     border="#2e343d",
     text="#e6eaf0",
-    muted="#9aa5b3",
-    faint="#68727f",
+    muted="#a9b4c2",
+    faint="#8590a0",
     accent="#5b8def",
     accent_text="#ffffff",
     accent_soft="#25344f",
@@ -94,6 +98,7 @@ DARK: Final = Theme(
     warn="#f0b355",
     bad="#ff7b72",
     assumed="#e2b35c",
+    quiet="#4b5462",
     series=("#6ea0ff", "#f2a65a", "#4cc3ae", "#d886cb", "#9aa6b6", "#e0d05a"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 import time
@@ -104,8 +105,10 @@ def _against_libraries(benchmark, seconds: float, most: float) -> None:
 
 
 def _process(*arguments: str) -> float:
+    # an installed program has its bytecode, as the libraries of the baseline have
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
-    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment)
     return time.perf_counter() - start
 
 

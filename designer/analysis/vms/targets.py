@@ -93,7 +93,7 @@ class _Search:
         self.rooms = {room.host.path: room for room in rooms}
         self.conditions = conditions
         self.leaving = leaving
-        self.wanted = {name: _unbound(placed) for name, placed in leaving.items()}
+        self.wanted = {name: unbound(placed) for name, placed in leaving.items()}
         self.known: dict[tuple[str, tuple[str, ...]], HostRoom] = {(path, ()): r for path, r in self.rooms.items()}
         self.there: dict[tuple[str, str], Placed] = {}
         self.refused: dict[str, dict[str, str]] = {}
@@ -129,7 +129,7 @@ class _Search:
         return f"no other host takes it: {first}{more}"
 
 
-def _unbound(placed: Placed) -> VirtualMachine:
+def unbound(placed: Placed) -> VirtualMachine:
     """The machine with its profiles named in full, so that it only goes to GPUs of the same model."""
     devices: list[VmDevice] = []
     for index, device in enumerate(placed.vm.devices):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from designer.design.document import Block, Design, VirtualMachine
+from designer.design.document import Block, Design, VirtualMachine, VmDevice
 from designer.design.edit import DesignEdit, add, change, remove, several
 from designer.design.references import reaches
 from designer.errors import DocumentError
@@ -68,6 +68,27 @@ class ChangeVms(DesignEdit):
         if "host" in self.changes or "devices" in self.changes:
             for vm_id in self.ids:
                 check_places(design, changed.vms[vm_id])
+        return changed
+
+
+@dataclass(frozen=True)
+class MoveVm(DesignEdit):
+    """Put a virtual machine on a host, with its devices as they are there."""
+
+    id: str
+    host: str
+    devices: tuple[VmDevice, ...]
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return self.title or f"Move {self.id} to {self.host}"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        changed = change(design, "vms", (self.id,), {"host": self.host, "devices": self.devices})
+        check_places(design, changed.vms[self.id])
         return changed
 
 

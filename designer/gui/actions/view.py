@@ -18,6 +18,7 @@ PANELS = (
     ("timeline", "Timeline"),
     ("scaling", "Scaling"),
     ("migration", "Migration"),
+    ("tables", "Tables"),
     ("compare", "Compare"),
 )
 
@@ -77,6 +78,16 @@ ACTIONS = (
         has_document,
         section=3,
         checked=lambda w: w.canvas is not None and w.canvas.minimap.isVisibleTo(w.canvas),
+    ),
+    Action(
+        "view.machines",
+        "Virtual machines",
+        _on_canvas("toggle_machines"),
+        ("Ctrl+Shift+M",),
+        has_document,
+        section=3,
+        checked=lambda w: w.canvas is not None and w.canvas.machines_shown,
+        tip="Show which virtual machines stand on which host",
     ),
     *(
         Action(

@@ -7,7 +7,8 @@ It computes nothing and changes nothing itself: what is drawn comes from ``scene
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +61,12 @@ from designer.gui.canvas.tools.tool import Pointer, Press, QuickAdd, Tool
 from designer.gui.canvas.view import Rect, View
 from designer.gui.session import Session
 
+if TYPE_CHECKING:
+    from designer.gui.viewmodels.virtual_machines import Machines
+
 Bool = npt.NDArray[np.bool_]
+#: width and height that the legend takes in its corner, with its margin [px]
+_LEGEND: Final = (260, 76)
 _WHEEL: Final = 1.0018
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14, 16)
@@ -165,6 +171,30 @@ class Canvas(QWidget):
         if self._pulse:
             self._ticker.start()
         self._relit()
+
+    def set_machines(self, machines: Machines | None) -> None:
+        """Show where virtual machines stand; a view that showed all goes on doing so."""
+        self._show_machines(machines, self.scenery.show_machines)
+
+    @property
+    def machines_shown(self) -> bool:
+        """Whether virtual machines are shown."""
+        return self.scenery.show_machines
+
+    def toggle_machines(self) -> None:
+        """Show or hide virtual machines."""
+        self._show_machines(self.scenery.machines, not self.scenery.show_machines)
+
+    def _show_machines(self, machines: Machines | None, show: bool) -> None:
+        if machines is None and self.scenery.machines is None and show == self.scenery.show_machines:
+            return
+        view, bounds = self.camera.target, self.scenery.stage.bounds
+        whole = view == view.fitted(bounds)
+        self.scenery.set_machines(machines, show)
+        self.tool.redrawn()
+        self._relit()
+        if whole and self.scenery.stage.bounds != bounds:
+            self.zoom_to_fit(animated=False)
 
     def highlight_route(self, ids: Iterable[str]) -> None:
         """Light up channels and dim the rest; none lights nothing."""
@@ -296,6 +326,25 @@ class Canvas(QWidget):
         """Tell what can be done now."""
         self.hint_changed.emit(hint)
 
+    def move_machine(self, vm_id: str, host: str) -> bool:
+        """Move a virtual machine to another host as one step, and tell what the migration takes; or why it cannot."""
+        from designer.gui.viewmodels.virtual_machines import decide
+
+        machines, session = self.scenery.machines, self.session
+        if machines is None:
+            return False
+        decision = decide(session.design, machines, vm_id, host)
+        if decision.edit is None:
+            self.warn(f"{session.design.vms[vm_id].label} stays: {decision.reason}")
+            return False
+        if not self.make(decision.edit):
+            return False
+        self.set_machines(decision.after)
+        session.set_migration(decision.migration)
+        if decision.migration is not None:
+            session.message.emit(decision.migration.text)
+        return True
+
     def warn(self, text: str) -> None:
         """Tell why something was refused."""
         self.session.warned.emit(text)
@@ -332,8 +381,18 @@ class Canvas(QWidget):
         """Show the whole design."""
         bounds = self.scenery.stage.bounds
         view = self.camera.view
-        target = view.fitted(bounds) if len(self.scenery.geometry) else View(1.0, 40.0, 40.0, view.width, view.height)
+        target = self._beside_legend(bounds) if len(self.scenery.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
+
+    def _beside_legend(self, bounds: Rect) -> View:
+        """The view of the whole design; above the legend where that would lie on it and there is room to spare."""
+        view = self.camera.view
+        target = view.fitted(bounds)
+        left, _ = target.to_view(bounds[0], bounds[1])
+        _, bottom = target.to_view(bounds[0], bounds[1] + bounds[3])
+        if left > _LEGEND[0] or bottom < view.height - _LEGEND[1] or view.height < 6 * _LEGEND[1]:
+            return target
+        return replace(view.sized(view.width, view.height - _LEGEND[1] + 24).fitted(bounds), height=view.height)
 
     def zoom_to_selection(self) -> None:
         """Show what is selected, as large as fits."""
@@ -544,7 +603,10 @@ class Canvas(QWidget):
         if self._legend is not None:
             margin = 12 * frame.ratio
             y = self.screen_.backing.height - self._legend.height() - margin
+            # what lies below it shows through
+            painter.setOpacity(0.9)
             painter.drawPixmap(QPointF(margin, round(y)), self._legend)
+            painter.setOpacity(1.0)
             self.pencil.calls += 1
 
     def _busy(self) -> bool:

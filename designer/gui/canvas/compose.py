@@ -10,6 +10,7 @@ from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import cards, containers, grid_dots, visible_boxes
 from designer.gui.canvas.compose_text import texts
 from designer.gui.canvas.compose_values import values
+from designer.gui.canvas.compose_virtual_machines import virtual_machines
 from designer.gui.canvas.compose_wires import wires
 from designer.gui.canvas.stage import Frame, Regions, Stage
 
@@ -28,6 +29,7 @@ def compose_steps(stage: Stage, frame: Frame, regions: Regions, grid: bool = Tru
     yield texts(stage, frame, boxes)
     if stage.live.on_route is None:
         yield values(stage, frame, regions)
+    yield virtual_machines(stage, frame, regions)
     if stage.live.on_route is not None and stage.live.box_on_route is not None:
         # everything fades, then the route is drawn again on top
         yield [Rects(np.array(regions, dtype=np.float64), stage.theme.background + "c0")]

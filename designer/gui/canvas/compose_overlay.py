@@ -259,8 +259,8 @@ def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:
     theme, r = stage.theme, frame.ratio
     if not stage.live.known:
         return [], 0, 0
-    px = round(10 * r)
-    cell_w, cell_h, pad = round(34 * r), round(9 * r), round(9 * r)
+    px = round(12 * r)
+    cell_w, cell_h, pad = round(38 * r), round(9 * r), round(9 * r)
     count = len(theme.heat)
     wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad
     plate = Boxes(
@@ -276,6 +276,6 @@ def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:
         if k:
             share = f"{STEPS[k - 1] * 100:.0f} %"
             at = (x - cell_w / 2, y + cell_h + 1, cell_w, px * 1.4)
-            labels.append(Label(*at, share, round(9 * r), theme.muted, False, "center"))
+            labels.append(Label(*at, share, px, theme.muted, False, "center"))
     found.append(Labels(tuple(labels)))
     return found, wide, high

@@ -36,6 +36,8 @@ class Minimap(QWidget):
         self._seen = seen
         self._pixmap: QPixmap | None = None
         self._frame: Frame | None = None
+        #: all but the frame of what is in sight, kept: scaling the picture takes as long as the rest of a small step
+        self._ground: tuple[object, QPixmap] | None = None
         self.setFixedSize(SIZE)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -55,13 +57,11 @@ class Minimap(QWidget):
         """See ``QWidget``."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.fillRect(self.rect(), QColor(self.theme.pill))
-        painter.setPen(QColor(self.theme.container_edges[0]))
-        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        # what lies below it shows through
+        painter.setOpacity(0.88)
+        painter.drawPixmap(0, 0, self._kept_ground())
         if self._pixmap is not None and self._frame is not None:
             scale = self._scale()
-            target = QRectF(_MARGIN, _MARGIN, self._pixmap.width() * scale, self._pixmap.height() * scale)
-            painter.drawPixmap(target, self._pixmap, QRectF(self._pixmap.rect()))
             x, y, w, h = self._seen()
             f = self._frame
             frame = QRectF(
@@ -72,6 +72,27 @@ class Minimap(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))
         painter.end()
+
+    def _kept_ground(self) -> QPixmap:
+        """Plate, border and picture, in device pixels."""
+        ratio = self.devicePixelRatioF()
+        key = (self.theme, ratio, self._pixmap.cacheKey() if self._pixmap is not None else 0)
+        if self._ground is not None and self._ground[0] == key:
+            return self._ground[1]
+        made = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        made.setDevicePixelRatio(ratio)
+        painter = QPainter(made)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.fillRect(self.rect(), QColor(self.theme.pill))
+        painter.setPen(QColor(self.theme.container_edges[0]))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        if self._pixmap is not None and self._frame is not None:
+            scale = self._scale()
+            target = QRectF(_MARGIN, _MARGIN, self._pixmap.width() * scale, self._pixmap.height() * scale)
+            painter.drawPixmap(target, self._pixmap, QRectF(self._pixmap.rect()))
+        painter.end()
+        self._ground = (key, made)
+        return made
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """See ``QWidget``."""

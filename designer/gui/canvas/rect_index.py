@@ -16,6 +16,7 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 _RUN: Final = 32
+_STEPS: Final[Int] = np.arange(_RUN, dtype=np.int64)
 _NONE: Final[Int] = np.empty(0, dtype=np.int64)
 
 
@@ -59,15 +60,15 @@ class RectIndex:
         heaps = _within(self._heaps, right, bottom, -x, -y)
         if not len(heaps):
             return _NONE
-        runs = (heaps[:, None] * _RUN + np.arange(_RUN)).ravel()
-        runs = runs[_within(self._runs[:, runs], right, bottom, -x, -y)]
+        runs = (heaps[:, None] * _RUN + _STEPS).ravel()
+        runs = runs[_within(self._runs.take(runs, axis=1), right, bottom, -x, -y)]
         if not len(runs):
             return _NONE
         if len(runs) * 2 > self._runs.shape[1]:
             found = _within(self._sides, right, bottom, -x, -y)
         else:
-            members = (runs[:, None] * _RUN + np.arange(_RUN)).ravel()
-            found = members[_within(self._sides[:, members], right, bottom, -x, -y)]
+            members = (runs[:, None] * _RUN + _STEPS).ravel()
+            found = members[_within(self._sides.take(members, axis=1), right, bottom, -x, -y)]
         return np.sort(self._order[found]) if self._mixed else found
 
     def at(self, x: float, y: float, slack: float = 0.0) -> Int:
@@ -80,4 +81,4 @@ def _within(sides: Float, right: float, bottom: float, left: float, top: float) 
     found &= sides[1] <= bottom
     found &= sides[2] <= left
     found &= sides[3] <= top
-    return np.flatnonzero(found)
+    return found.nonzero()[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,17 @@ from designer.gui.canvas.live import (
     link_numbers,
     nothing,
     wire_map,
+    wires_of_channels,
     with_binding,
     with_loads,
     with_route,
 )
 from designer.gui.canvas.stage import Stage
+from designer.gui.canvas.trays import lay_trays
 from designer.gui.canvas.view import Rect, bounds_of
+
+if TYPE_CHECKING:
+    from designer.gui.viewmodels.virtual_machines import Machines
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -51,6 +57,8 @@ class Scenery:
         self._route: tuple[str, ...] = ()
         self._stale = False
         self.selection: frozenset[Picked] = frozenset()
+        self.machines: Machines | None = None
+        self.show_machines = True
         self._show(design)
 
     @property
@@ -69,6 +77,31 @@ class Scenery:
             self.__dict__.pop(name, None)
         self._refresh()
         self._select()
+        self._lay_trays()
+
+    # ---- virtual machines
+
+    def set_machines(self, machines: Machines | None, show: bool = True) -> None:
+        """Show where virtual machines stand, or hide them."""
+        self.machines, self.show_machines = machines, show
+        self._lay_trays()
+
+    def _lay_trays(self) -> None:
+        machines, stage = self.machines, self.stage
+        if machines is None or not self.show_machines:
+            stage.set_trays(None)
+            return
+        cut, fenced = (
+            wires_of_channels(self._map, link_numbers(self._map, links), links)
+            for links in (machines.cut, machines.fenced)
+        )
+        fenced = np.setdiff1d(fenced, cut)
+        stage.set_trays(lay_trays(machines, self.geometry, stage.box_index, self.box_of, cut, fenced))
+
+    def chip_at(self, x: float, y: float) -> int:
+        """Number of the chip of a virtual machine at a point of the scene; −1 for none."""
+        trays = self.stage.trays
+        return -1 if trays is None else trays.chip_at(x, y)
 
     def _opened(self, design: Design) -> frozenset[Address]:
         """The open groups, each showing the member chosen for it."""
@@ -82,9 +115,12 @@ class Scenery:
 
     def update(self, changes: Diff) -> Rect | None:
         """Show the design after an edit; the scene rectangle that changed, None for all of it."""
-        before = self.geometry
+        before, trays = self.geometry, self.stage.trays
         self._show(changes.after, changes, before if before.design is changes.before else None)
-        return changed_region(before, self.geometry)
+        region, now = changed_region(before, self.geometry), self.stage.trays
+        if region is None or trays is None or now is None or np.array_equal(trays.rect, now.rect):
+            return region
+        return union(region, union(trays.bounds, now.bounds))
 
     def show_member(self, within: Address, group: str, member: int | None) -> None:
         """Let an open group show one member, or None for what all share."""

@@ -52,6 +52,8 @@ class Screen(QObject):
         self._want: Frame | None = None
         self._growing: Sheet | None = None
         self._late = True
+        #: the pixels are of an earlier picture; the next frame draws them anew, however often it changed till then
+        self._outdated = False
         self._worker = QTimer(self)
         self._worker.setInterval(0)
         self._worker.timeout.connect(self._work)
@@ -83,7 +85,7 @@ class Screen(QObject):
         self.backing.background = self.overview.background = self._stage().theme.background
         self.backing.drop()
         self.overview.drop()
-        self._late, self._growing = True, None
+        self._late, self._growing, self._outdated = True, None, False
 
     def changed(self, region: Rect | None) -> None:
         """The picture changed within a scene rectangle, or as a whole."""
@@ -94,9 +96,8 @@ class Screen(QObject):
         if frame is None or self.backing.pixmap is None:
             return
         if region is None:
-            if self.cost(frame) <= _AT_ONCE:
-                self.backing.draw_now(frame)
-            else:
+            self._outdated = self.cost(frame) <= _AT_ONCE
+            if not self._outdated:
                 self.backing.draw_later(frame)
                 self._worker.start()
             return
@@ -106,7 +107,7 @@ class Screen(QObject):
         """Draw a scene rectangle anew."""
         self.backing.sheet = self._growing = None
         frame = self.backing.frame
-        if frame is None or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):
+        if frame is None or self._outdated or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):
             return
         if self.cost(frame, region) > 2 * _AT_ONCE:
             self.backing.draw_later(frame)
@@ -150,7 +151,14 @@ class Screen(QObject):
     def _prepare(self, frame: Frame) -> None:
         backing = self.backing
         self._want = frame
-        if backing.shows(frame):
+        if self._outdated:
+            self._outdated = False
+            if self.cost(frame) <= _AT_ONCE:
+                backing.cancel_job()
+                backing.draw_now(frame)
+            else:
+                backing.draw_later(frame)
+        elif backing.shows(frame):
             pass
         elif backing.can_scroll(frame):
             backing.scroll(frame)
@@ -230,7 +238,8 @@ class Screen(QObject):
     def finish(self, frame: Frame) -> None:
         """Draw all that is outstanding now: for pictures of the window and for tests."""
         self._want = frame
-        if not self.backing.shows(frame):
+        if self._outdated or not self.backing.shows(frame):
+            self._outdated = False
             self.backing.draw_now(frame)
         while self.backing.busy:
             self.backing.advance()

@@ -16,7 +16,8 @@ from designer.gui.canvas.cut import Cut, cut_at
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import Live
 from designer.gui.canvas.rect_index import RectIndex
-from designer.gui.canvas.view import Rect
+from designer.gui.canvas.trays import Trays
+from designer.gui.canvas.view import Rect, bounds_of
 from designer.gui.canvas.ways import along, boxes_along, ways
 
 Float = npt.NDArray[np.float64]
@@ -88,6 +89,8 @@ class Stage:
     lifted, lifted_wires : (n,), (m,) or None: what is being dragged and drawn on top instead
     stale
         Whether the loads belong to an earlier design.
+    trays
+        Virtual machines beside their hosts; None without, or while they are hidden.
     """
 
     geometry: Geometry
@@ -96,6 +99,7 @@ class Stage:
     lifted: Bool | None = None
     lifted_wires: Bool | None = None
     stale: bool = False
+    trays: Trays | None = None
     _label_points: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     _busy: tuple[Live, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
@@ -129,7 +133,13 @@ class Stage:
     @cached_property
     def bounds(self) -> Rect:
         """The scene rectangle around everything."""
-        return self.geometry.bounds()
+        own = self.geometry.bounds()
+        return own if self.trays is None else bounds_of(np.array([own, self.trays.bounds]))
+
+    def set_trays(self, trays: Trays | None) -> None:
+        """Show virtual machines, or hide them."""
+        self.trays = trays
+        self.__dict__.pop("bounds", None)
 
     @cached_property
     def codes(self) -> dict[str, int]:

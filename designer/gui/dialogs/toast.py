@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 _SHORT, _LONG = 3500, 9000
 _MOST = 4
@@ -61,12 +62,12 @@ class Toasts(QWidget):
 
     def say(self, text: str, bad: bool = False, button: str = "", run: Callable[[], object] | None = None) -> Toast:
         """Show a message; errors and those with a button stay longer."""
-        self.shown = [t for t in self.shown if not t.isHidden()]
+        self.shown = [t for t in self.shown if isValid(t) and not t.isHidden()]
         for old in [t for t in self.shown if t.text == text] + self.shown[: max(0, len(self.shown) + 1 - _MOST)]:
             old.leave()
         toast = Toast(text, bad, button, run, self)
         self._box.addWidget(toast, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.shown = [t for t in self.shown if not t.isHidden()] + [toast]
+        self.shown = [t for t in self.shown if isValid(t) and not t.isHidden()] + [toast]
         QTimer.singleShot(_LONG if bad or run is not None else _SHORT, toast, toast.leave)
         toast.destroyed.connect(self._place)
         toast.show()

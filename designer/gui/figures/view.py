@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QMouseEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFileDialog, QLabel, QMenu, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
@@ -19,6 +20,15 @@ from designer.units import DIMENSION_OF_UNIT, format_si
 
 _BAR: Final = 0.52
 _LONGEST: Final = 230.0
+#: names of rows take no more of the width than this; the bars are what one looks at
+_NAMES_SHARE: Final = 0.4
+#: what leads to a part, as ``hosts[0]/`` in ``hosts[0]/cpu1``
+_LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
+#: pixels of the plot that are no bars: right and left margins
+_BESIDE: Final = 34.0
+#: written ticks stand this many pixels apart
+_APART: Final = 14.0
+_MINUTE: Final = 60.0
 _PHASES: Final = {
     "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
 }  # fmt: skip
@@ -30,6 +40,7 @@ class ValueAxis(pg.AxisItem):
     def __init__(self, orientation: str, axis: Axis) -> None:
         super().__init__(orientation)
         self.axis = axis
+        self.tick_font = QFont()
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=0, autoExpandTextSpace=True)
 
@@ -41,7 +52,32 @@ class ValueAxis(pg.AxisItem):
             return [(step * math.log10(2), [k * math.log10(2) for k in range(low, high + 1) if k % step == 0])]
         if self.axis.log:
             return super().tickValues(minVal, maxVal, size)
-        return super().tickValues(minVal, maxVal, size)[:1]
+        if self.axis.unit == "s" and maxVal - minVal > 2 * _MINUTE:
+            # minutes and hours are no tens
+            steps = [_MINUTE * n for n in (1, 2, 5, 10, 20, 30, 60, 120, 240, 720, 1440)]
+            step = next((s for s in steps if (maxVal - minVal) / s <= 6), steps[-1])
+            marks = [step * k for k in range(math.ceil(minVal / step), math.floor(maxVal / step) + 1)]
+            return [self._spaced(minVal, maxVal, size, step, marks)]
+        return [self._spaced(minVal, maxVal, size, *level) for level in super().tickValues(minVal, maxVal, size)[:1]]
+
+    def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
+        """Fewer ticks where their texts would run into each other."""
+        metrics = QFontMetricsF(self.tick_font)
+        for times in (1, 2, 5, 10, 20, 50):
+            step = spacing * times
+            kept = [v for v in values if abs(v / step - round(v / step)) < 1e-6]
+            texts = [self.spelled(v) for v in kept]
+            need = (
+                metrics.height()
+                if self.orientation == "left"
+                else max((metrics.horizontalAdvance(t) for t in texts), default=0.0) + _APART
+            )
+            if not any(kept):
+                # no room for two: the last alone
+                return spacing, list(values)[-1:]
+            if len(kept) < 2 or step / max(high - low, 1e-300) * size >= need:
+                return step, kept
+        return spacing, values
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The spelled values."""
@@ -89,8 +125,10 @@ class FigureView(QWidget):
         self._title.setProperty("role", "title")
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
-        head = QHBoxLayout()
+        self._legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(8, 4, 10, 0)
+        head.setSpacing(2)
         head.addWidget(self._title)
         head.addStretch(1)
         head.addWidget(self._legend)
@@ -123,7 +161,7 @@ class FigureView(QWidget):
             self._plot.close()
             self._plot.deleteLater()
             self._plot = None
-        self._title.setText(figure.title if figure else "")
+        self._title.setToolTip(figure.title if figure else "")
         self._legend.setText(self._legend_text(figure) if figure else "")
         self.setAccessibleName(figure.title if figure else "No figure")
         if figure is None:
@@ -137,10 +175,42 @@ class FigureView(QWidget):
             self._add_ticks(plot, tick, figure)
         for number, line in enumerate(figure.lines):
             self._add_line(plot, line, number, figure)
-        self._set_ranges(plot, figure)
+        self._fit()
         plot.viewport().installEventFilter(self)
         plot.viewport().setMouseTracking(True)
         self._box.addWidget(plot, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Everything written finds its place anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Title, legend, names of rows and room for the values at bars, for the width there is."""
+        figure, plot = self.figure, self._plot
+        if figure is None or plot is None:
+            self._title.setText("")
+            return
+        room = self.width() - 18
+        bold = QFontMetricsF(self._title.font())
+        self._legend.setWordWrap(False)
+        narrow = bold.horizontalAdvance(figure.title) + self._legend.sizeHint().width() + 16 > room
+        self._legend.setWordWrap(narrow)
+        self._head.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        self._title.setText(bold.elidedText(figure.title, Qt.TextElideMode.ElideMiddle, room))
+        for side, axis in (("bottom", figure.x), ("left", figure.y)):
+            if axis.categories:
+                item = plot_item(plot).getAxis(side)
+                item.setTicks([list(enumerate(self._elided(axis.categories)))])
+                if side == "left":
+                    item.setWidth(self._names_width(axis))
+            else:
+                metrics = QFontMetricsF(self.font())
+                beside = self._names_width(figure.y) if figure.y.categories else 70
+                longest = self.width() - beside if side == "bottom" else max(40, self.height() - 80)
+                text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
+                plot_item(plot).getAxis(side).setLabel(text, color=self._theme.muted)
+        self._set_ranges(plot, figure)
 
     def _new_plot(self, figure: Figure) -> pg.PlotWidget:
         axes = {"bottom": self._axis("bottom", figure.x), "left": self._axis("left", figure.y)}
@@ -152,16 +222,13 @@ class FigureView(QWidget):
         plot_item(plot).setContentsMargins(6, 2, 14, 4)
         view = plot_item(plot).getViewBox()
         view.setDefaultPadding(0.02)
-        for side, axis in (("bottom", figure.x), ("left", figure.y)):
+        for side in ("bottom", "left"):
             item = plot_item(plot).getAxis(side)
             item.setPen(pg.mkPen(self._theme.border))
             item.setTextPen(pg.mkPen(self._theme.muted))
             item.setTickFont(self.font())
-            if axis.categories:
-                item.setTicks([list(enumerate(self._elided(axis.categories)))])
-            else:
-                label = axis.title
-                item.setLabel(label, color=self._theme.muted)
+            if isinstance(item, ValueAxis):
+                item.tick_font = self.font()
         if figure.sideways:
             view.invertY(True)
         grid_x, grid_y = not figure.x.categories, not figure.y.categories
@@ -174,20 +241,36 @@ class FigureView(QWidget):
             return ValueAxis(side, axis)
         item = pg.AxisItem(side)
         item.setStyle(tickLength=0)
-        if side == "left":
-            metrics = QFontMetricsF(self.font())
-            widest = max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)
-            item.setWidth(round(widest) + 14)
         return item
+
+    def _names_width(self, axis: Axis) -> int:
+        metrics = QFontMetricsF(self.font())
+        return round(max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)) + 14
 
     def _elided(self, names: tuple[str, ...]) -> list[str]:
         metrics = QFontMetricsF(self.font())
-        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, _LONGEST) for n in names]
+        longest = min(_LONGEST, max(60.0, self.width() * _NAMES_SHARE))
+        # what leads to the parts goes first; the whole name is read by hovering
+        short = (n if metrics.horizontalAdvance(n) <= longest else _LEADING.sub("", n) for n in names)
+        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, longest) for n in short]
+
+    def _label_share(self, figure: Figure) -> float:
+        """The share of the plot that the texts at the ends of its bars need."""
+        texts = [text for bar in figure.bars for text in bar.labels]
+        if not texts:
+            return 0.0
+        metrics = QFontMetricsF(self.font())
+        if not figure.sideways:
+            return 0.15
+        names = self._names_width(figure.y) if figure.y.categories else 60
+        return min(
+            0.5, (max(metrics.horizontalAdvance(t) for t in texts) + 8) / max(80.0, self.width() - names - _BESIDE)
+        )
 
     def _colour(self, role: str, number: int = 0) -> QColor:
         theme = self._theme
         fixed = {
-            "bound": theme.bad, "quiet": theme.border, "idle": theme.border, "stun": theme.bad, "ideal": theme.faint,
+            "bound": theme.bad, "quiet": theme.quiet, "idle": theme.quiet, "stun": theme.bad, "ideal": theme.faint,
             "second": theme.series[1], "measured": theme.text, "limit": theme.text,
         }  # fmt: skip
         if role in fixed:
@@ -267,8 +350,9 @@ class FigureView(QWidget):
                 elif axis.zero:
                     low = 0.0
                 room = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
-                has_labels = any(b.labels for b in figure.bars)
-                high += room * (2.5 if has_labels else 1)
+                along = (side == 0) is figure.sideways
+                share = self._label_share(figure) if along else 0.0
+                high += max(room, (high - low) * share / (1 - share))
                 low -= 0.0 if axis.zero and not axis.log else room * 0.3
             if side == 0:
                 view.setXRange(low, high, padding=0)
@@ -277,12 +361,19 @@ class FigureView(QWidget):
 
     def _legend_text(self, figure: Figure) -> str:
         pieces: list[str] = []
-        shown = [(b.name, b.role, "■") for b in figure.bars] + [(t.name, t.role, "┃") for t in figure.ticks]
+        rows = {*figure.x.categories, *figure.y.categories}
+        # what the rows are called needs no second telling
+        shown = [(b.name, b.role, "■") for b in figure.bars if b.name not in rows] + [
+            (t.name, t.role, "┃") for t in figure.ticks
+        ]
         shown += [(s.name, s.role, "▒") for s in figure.spans]
         for number, line in enumerate(figure.lines):
             pieces.append(_mark("●" if line.role == "measured" else "━", self._colour(line.role, number), line.name))
-            if line.low:
-                pieces.append(_mark("▒", self._colour(line.role, number), "80 % band"))
+        banded = [(n, line) for n, line in enumerate(figure.lines) if line.low]
+        if banded:
+            # told once: each band has the colour of its line
+            colour = self._colour(banded[0][1].role, banded[0][0]) if len(banded) == 1 else QColor(self._theme.faint)
+            pieces.append(_mark("▒", colour, "80 % band"))
         pieces += [_mark(sign, self._colour(role), name) for name, role, sign in dict.fromkeys(shown)]
         return f"<span style='color:{self._theme.muted}'>{'&nbsp;&nbsp; '.join(pieces)}</span>"
 
@@ -415,7 +506,9 @@ def _values_at(name: str, at: tuple[float, ...], value: tuple[float, ...], row: 
 
 
 def _mark(sign: str, colour: QColor, name: str) -> str:
-    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name}"
+    return (
+        f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name.replace(' ', '&nbsp;').replace('/', '/&#8288;')}"
+    )
 
 
 __all__ = ["FigureView", "axis_text", "binary_text"]

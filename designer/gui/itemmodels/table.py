@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
@@ -29,6 +29,13 @@ class TableModel(QAbstractTableModel):
         self._lines: list[Line] = []
         self._theme = theme
         self._order: tuple[int, Qt.SortOrder] | None = None
+        #: shortens the title of a column to the room there is
+        self.head_text: Callable[[int, str], str] = lambda _section, title: title
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns."""
+        return self._columns
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -66,7 +73,9 @@ class TableModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._columns[section].title
+            return self.head_text(section, self._columns[section].title)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._columns[section].title or None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(section)
         return None

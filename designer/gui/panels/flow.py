@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import clear, quiet
+from designer.gui.panels._widgets import ElidedLink, clear, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from designer.report.figure import Figure
 
 _NUMBERS = 4
-_LINK_WIDTH = 270
+#: the widest the words get beside a figure, between two numbers, and beside them [px]
+_WORDS, _BETWEEN, _BESIDE = 480, 18, 24
+_ALONE = 900
+_WORDS_LEAST = 340
 
 
 class FlowPanel(Panel):
@@ -46,16 +49,20 @@ class FlowPanel(Panel):
         area.setWidgetResizable(True)
         area.setWidget(words)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setMinimumWidth(330)
-        area.setMaximumWidth(480)
+        area.setMinimumWidth(_WORDS_LEAST)
+        area.setMaximumWidth(_WORDS)
+        self._area = area
+        self._cells: list[QWidget] = []
+        self._grid = QGridLayout()
         self.chooser = QComboBox()
         self.chooser.setAccessibleName("Flow to show")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.chooser.setMinimumContentsLength(30)
+        self.chooser.setMinimumContentsLength(24)
         self.chooser.activated.connect(self._choose)
         self._figures = QHBoxLayout()
         self._figures.setContentsMargins(0, 0, 0, 0)
-        right = QVBoxLayout()
+        self._right = QWidget()
+        right = QVBoxLayout(self._right)
         right.setContentsMargins(0, 6, 4, 0)
         right.setSpacing(0)
         right.addWidget(self.chooser, 0, Qt.AlignmentFlag.AlignLeft)
@@ -69,7 +76,7 @@ class FlowPanel(Panel):
         box.setSpacing(6)
         box.addWidget(area, 4)
         box.addWidget(line)
-        box.addLayout(right, 7)
+        box.addWidget(self._right, 7)
         self._views: list[FigureView] = []
         self._flow = ""
         self._shown: flow.FlowView | None = None
@@ -117,6 +124,7 @@ class FlowPanel(Panel):
 
     def _write(self, view: flow.FlowView) -> None:
         clear(self._words)
+        self._cells = []
         title = QLabel(view.title)
         title.setProperty("role", "title")
         title.setWordWrap(True)
@@ -132,26 +140,29 @@ class FlowPanel(Panel):
         self._words.addStretch(1)
 
     def _numbers(self, numbers: tuple[flow.Number, ...]) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(18)
-        grid.setVerticalSpacing(2)
-        for i, number in enumerate(numbers[:_NUMBERS]):
-            value = QLabel(number.text)
-            font = value.font()
-            font.setPointSizeF(font.pointSizeF() * 1.35)
-            font.setWeight(font.Weight.DemiBold)
-            value.setFont(font)
-            caption = quiet(number.title)
-            band = quiet(number.band, "faint")
-            for widget in (value, caption, band):
-                widget.setToolTip(number.tip)
-                widget.setWordWrap(False)
-            row, column = (i // 3) * 3, i % 3
-            grid.addWidget(caption, row, column)
-            grid.addWidget(value, row + 1, column)
-            grid.addWidget(band, row + 2, column)
-        grid.setColumnStretch(3, 1)
-        return grid
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(_BETWEEN)
+        self._grid.setVerticalSpacing(4)
+        self._cells = [_number(n) for n in numbers[:_NUMBERS]]
+        self._arrange()
+        return self._grid
+
+    def _arrange(self) -> None:
+        """As many numbers side by side as there is room for."""
+        if not self._cells:
+            return
+        widths = [cell.sizeHint().width() for cell in self._cells]
+        columns = _columns(widths, self._area.viewport().width() - _BESIDE)
+        for i, cell in enumerate(self._cells):
+            self._grid.removeWidget(cell)
+            self._grid.addWidget(cell, i // columns, i % columns)
+        for i in range(_NUMBERS + 1):
+            self._grid.setColumnStretch(i, int(i == columns))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange the numbers anew."""
+        super().resizeEvent(event)
+        self._arrange()
 
     def _sentence(self, head: str, sentence: flow.Sentence, colour: str) -> QWidget:
         box = QWidget()
@@ -159,17 +170,14 @@ class FlowPanel(Panel):
         lines.setContentsMargins(0, 2, 0, 0)
         lines.setSpacing(1)
         tag = QLabel(f"<span style='color:{colour}; font-weight:600'>{head}</span>")
-        name = QPushButton(self.fontMetrics().elidedText(sentence.head, Qt.TextElideMode.ElideMiddle, _LINK_WIDTH))
-        name.setAccessibleName(sentence.head)
-        name.setProperty("link", True)
+        name = ElidedLink(sentence.head)
         name.setCursor(Qt.CursorShape.PointingHandCursor)
         name.setToolTip(f"{sentence.head}\nShow on the canvas")
         name.clicked.connect(lambda: self._reveal(sentence.ids))
         top = QHBoxLayout()
         top.setSpacing(4)
         top.addWidget(tag)
-        top.addWidget(name)
-        top.addStretch(1)
+        top.addWidget(name, 1)
         lines.addLayout(top)
         lines.addWidget(quiet(sentence.body))
         gain = flow.gain_text(sentence.gain, len(sentence.ids) > 1)
@@ -228,6 +236,11 @@ class FlowPanel(Panel):
         from designer.gui.figures.view import FigureView
 
         figures = self._made()
+        # without a figure the words have the whole width
+        self._right.setVisible(bool(figures))
+        self._line.setVisible(bool(figures))
+        self._area.setMaximumWidth(_WORDS if figures else _ALONE)
+        self._arrange()
         while len(self._views) < len(figures):
             view = FigureView(self.theme)
             view.picked.connect(self._picked)
@@ -236,3 +249,27 @@ class FlowPanel(Panel):
         for number, view in enumerate(self._views):
             view.set_figure(figures[number] if number < len(figures) else None)
             view.setVisible(number < len(figures))
+
+
+def _columns(widths: list[int], room: int) -> int:
+    """How many columns, each as wide as its widest number, fit side by side; two and two rather than three and one."""
+    tries = [n for n in (4, 3, 2) if n <= len(widths) and not (n == 3 and len(widths) == _NUMBERS)]
+    return next((n for n in tries if sum(max(widths[k::n]) + _BETWEEN for k in range(n)) - _BETWEEN <= room), 1)
+
+
+def _number(number: flow.Number) -> QWidget:
+    """A number under its name, over its band."""
+    value = QLabel(number.text)
+    font = value.font()
+    font.setPointSizeF(font.pointSizeF() * 1.35)
+    font.setWeight(font.Weight.DemiBold)
+    value.setFont(font)
+    cell = QWidget()
+    lines = QVBoxLayout(cell)
+    lines.setContentsMargins(0, 0, 0, 0)
+    lines.setSpacing(2)
+    for label in (quiet(number.title), value, quiet(number.band, "faint")):
+        label.setToolTip(number.tip)
+        label.setWordWrap(False)
+        lines.addWidget(label)
+    return cell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from designer.gui.panels._panel import Panel
@@ -26,6 +27,7 @@ class LinksPanel(Panel):
         self.headline = QLabel()
         self.headline.setProperty("role", "muted")
         self.table = Table(links.COLUMNS, theme, "Channels by utilisation")
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 2)
         head.setSpacing(12)

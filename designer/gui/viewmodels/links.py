@@ -43,8 +43,8 @@ def _line(row: ChannelRow, bound: bool) -> Line:
     tone = "bad" if row.utilization >= _SATURATED else "warn" if row.utilization >= _BUSY else ""
     return Line(
         (
-            Cell(row.source, row.source),
-            Cell(row.target, row.target),
+            Cell(row.source, row.source, tip=row.source),
+            Cell(row.target, row.target, tip=row.target),
             Cell(kind.title if kind else row.kind, row.kind, tone="muted"),
             Cell(f"{row.utilization * 100:.0f} %", row.utilization, tone=tone, bar=min(1.0, row.utilization)),
             Cell(format_quantity(row.load, "rate"), row.load),

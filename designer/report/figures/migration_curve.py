@@ -12,7 +12,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     curves = result.curves.get("migration-curve", ())
     if not curves:
         return None
-    lines = tuple(LineSeries(c.name, c.x, c.y, role="main" if k == 0 else "second") for k, c in enumerate(curves))
+    lines = tuple(LineSeries(c.name, c.x, c.y) for c in curves)
     return Figure("Memory left to move", Axis("Time", "s", zero=True), Axis("Remaining", "B", zero=True), lines)
 
 

@@ -18,9 +18,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     first = speedup.x[0]
     ideal = LineSeries("ideal", speedup.x, tuple(n / first for n in speedup.x), role="ideal")
     line = LineSeries("speed-up", speedup.x, speedup.y, speedup.low, speedup.high)
-    return Figure(
-        "Speed-up over accelerators", Axis("Accelerators", "1"), Axis("Speed-up", "1", zero=True), (ideal, line)
-    )
+    return Figure("Speed-up over accelerators", Axis("Accelerators"), Axis("Speed-up", zero=True), (ideal, line))
 
 
 FIGURE = FigureKind("scaling", "Speed-up", "scaling", build, order=10)

@@ -15,11 +15,8 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     losses = [c for c in curves if c.name.startswith("loss:") and len(c.x) > 1]
     if not losses:
         return None
-    lines = tuple(
-        LineSeries(c.name.removeprefix("loss:").replace("_", " "), c.x, c.y, role="main" if k == 0 else "second")
-        for k, c in enumerate(losses)
-    )
-    return Figure("What is lost, by cause", Axis("Accelerators", "1"), Axis("Share lost", "1", zero=True), lines)
+    lines = tuple(LineSeries(c.name.removeprefix("loss:").replace("_", " "), c.x, c.y) for c in losses)
+    return Figure("What is lost, by cause", Axis("Accelerators"), Axis("Share lost", "1", zero=True), lines)
 
 
 FIGURE = FigureKind("scaling-losses", "Causes of loss", "scaling", build, order=20)

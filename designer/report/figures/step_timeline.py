@@ -28,7 +28,7 @@ def _role(name: str) -> str:
         return "input"
     if any(word in name for word in ("commun", "tensor", "data", "expert", "pipeline", "bubble")):
         return "communication"
-    return "compute"
+    return "idle" if "wait" in name else "decode" if "optim" in name else "compute"
 
 
 FIGURE = FigureKind("step-timeline", "One step", "timeline", build, order=10)

@@ -12,9 +12,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     curves = result.curves.get("stun-sweep", ())
     if not curves:
         return None
-    lines = tuple(
-        LineSeries(c.name, c.x, c.y, c.low, c.high, role="main" if k == 0 else "second") for k, c in enumerate(curves)
-    )
+    lines = tuple(LineSeries(c.name, c.x, c.y, c.low, c.high) for c in curves)
     return Figure("Stun over frame buffer", Axis("Frame buffer", "B", log=True), Axis("Stun", "s", zero=True), lines)
 
 

@@ -119,3 +119,23 @@ def test_a_timer_that_has_nothing_to_do_stops(make: Make) -> None:
     assert not canvas._ticker.isActive()
     canvas.hide()
     assert not canvas.camera.gliding
+
+
+def test_many_changes_before_a_frame_draw_the_picture_once(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    canvas: Canvas = bench.canvas
+    canvas.settle()
+    drawn: list[object] = []
+    draw = canvas.screen_.backing.draw_now
+    monkeypatch.setattr(canvas.screen_.backing, "draw_now", lambda frame: (drawn.append(frame), draw(frame)))
+    canvas.set_stale(True)
+    busy(canvas)
+    canvas.set_binding(())
+    canvas.set_stale(False)
+    assert not drawn
+    canvas.repaint()
+    assert len(drawn) == 1
+    # and what was drawn is the last state: drawing all of it again changes nothing
+    before = canvas.grab().toImage()
+    canvas.settle()
+    canvas.screen_.backing.draw_now(canvas.frame())
+    assert canvas.grab().toImage() == before

@@ -14,6 +14,7 @@ from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_overlay import handles, hover, side_points, tip, wire_glow, wire_text
+from designer.gui.canvas.compose_virtual_machines import under_pointer
 from designer.gui.canvas.editing import Picked, move, wire_picks
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
 from designer.gui.canvas.levels import Level
@@ -23,6 +24,7 @@ from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.band import Band
 from designer.gui.canvas.tools.drag import Drag
 from designer.gui.canvas.tools.link import ARROWS, Connect, Rehang
+from designer.gui.canvas.tools.move_vm import MoveMachine
 from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.replicate import Replicate
 from designer.gui.canvas.tools.resize import Resize
@@ -47,16 +49,17 @@ class Select(Tool):
         self._hit: Hit = NOTHING
         self._over: Hit = NOTHING
         self._handle = -1
+        self._chip = -1
         self._was_selected = False
         self._nudged = (0.0, 0, frozenset[Picked]())
 
     def enter(self) -> None:
         """See `Tool`."""
-        self._down, self._over, self._handle = None, NOTHING, -1
+        self._down, self._over, self._handle, self._chip = None, NOTHING, -1, -1
 
     def redrawn(self) -> None:
         """See `Tool`: numbers of boxes may mean others now."""
-        self._down, self._hit, self._over, self._handle = None, NOTHING, NOTHING, -1
+        self._down, self._hit, self._over, self._handle, self._chip = None, NOTHING, NOTHING, -1, -1
 
     @property
     def over(self) -> Hit:
@@ -73,6 +76,10 @@ class Select(Tool):
             self.host.switch(Pan(self.host, p))
             return
         if p.button is not Qt.MouseButton.LeftButton:
+            return
+        chip = self._chip_at(p)
+        if chip >= 0:
+            self.host.switch(MoveMachine(self.host, p, chip))
             return
         self._down = p
         handle = self._handle_at(p)
@@ -116,13 +123,21 @@ class Select(Tool):
             if p.far_from(self._down):
                 self._begin_drag(p)
             return
-        handle, over = self._handle_at(p), self.host.hit(p)
-        if (handle, over) != (self._handle, self._over):
-            self._handle, self._over = handle, over
+        chip = self._chip_at(p)
+        handle, over = (-1, NOTHING) if chip >= 0 else (self._handle_at(p), self.host.hit(p))
+        if (handle, over, chip) != (self._handle, self._over, self._chip):
+            self._handle, self._over, self._chip = handle, over, chip
             self.host.refresh()
         self.host.set_cursor(self._cursor(p))
 
+    def _chip_at(self, p: Pointer) -> int:
+        """The chip of a virtual machine under the pointer; −1 for none."""
+        far = self.host.frame().level is Level.FAR
+        return -1 if far else self.host.scenery.chip_at(p.sx, p.sy)
+
     def _cursor(self, p: Pointer) -> Qt.CursorShape:
+        if self._chip >= 0:
+            return Qt.CursorShape.OpenHandCursor
         if self._handle >= 0:
             return Qt.CursorShape.CrossCursor
         if self._grip_at(p) >= 0:
@@ -220,6 +235,8 @@ class Select(Tool):
             x, y = ((route[1] + route[2]) / 2).tolist()
             text = wire_text(stage, over.number)
             found += tip(text, x, y, frame, self.host.measure, theme, True, region)
+        if self._chip >= 0 and stage.trays is not None:
+            found += under_pointer(stage, frame, self._chip, self.host.measure, region)
         if len(scenery.selected_wires) == 1 and not len(scenery.selected):
             ends = stage.geometry.wire_route[scenery.selected_wires[0]][[0, 3]]
             found += handles(frame.points(ends), frame, theme.selection)

@@ -154,6 +154,10 @@ class Host(Protocol):
         """A part type of the design or catalog."""
         ...
 
+    def move_machine(self, vm_id: str, host: str) -> bool:
+        """Move a virtual machine to another host; False if it was refused."""
+        ...
+
 
 class Tool:
     """A state of the hand; the base does nothing."""

@@ -1,0 +1,159 @@
+"""Moving a virtual machine to another host: hosts that take it light up, the others say why they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from PySide6.QtCore import Qt
+
+from designer.design.address import Ref
+from designer.gui.canvas.batches import Batch, Rects
+from designer.gui.canvas.compose_overlay import outline, tip
+from designer.gui.canvas.compose_virtual_machines import floating
+from designer.gui.canvas.hit import box_at
+from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.trays import CHIP, Trays
+from designer.gui.canvas.view import Rect
+
+if TYPE_CHECKING:
+    from designer.gui.viewmodels.virtual_machines import Verdict
+
+#: so many hosts are judged while a machine is dragged over them
+_MOST_JUDGED: Final = 64
+#: letters of a reason beside the pointer
+_LONGEST: Final = 96
+
+
+class MoveMachine(Tool):
+    """A chip follows the pointer; a click without a drag selects the machine."""
+
+    hint = "Drop on a host to move the machine there · Esc cancels"
+    cursor = Qt.CursorShape.ClosedHandCursor
+    scrolls = True
+
+    def __init__(self, host: Host, start: Pointer, chip: int) -> None:
+        super().__init__(host)
+        trays = host.scenery.stage.trays
+        assert trays is not None
+        self._trays: Trays = trays
+        self._chip = trays.chips[chip]
+        self._size = (float(trays.chip_rect[chip, 2]), CHIP)
+        self._start = self._at = start
+        self._dragging = False
+        self._verdicts: dict[str, Verdict] = {}
+
+    def move(self, p: Pointer) -> None:
+        """See `Tool`."""
+        self._at = p
+        self._dragging = self._dragging or p.far_from(self._start)
+        self.quiet = self._dragging
+        if self._dragging:
+            self.host.refresh()
+
+    def release(self, p: Pointer) -> None:
+        """See `Tool`."""
+        if p.button is not Qt.MouseButton.LeftButton:
+            return
+        self.move(p)
+        if not self._dragging:
+            self.host.finish()
+            self.host.select([((), Ref("vms", self._chip.id))])
+            return
+        target = self._host_at(p)
+        self.host.finish()
+        if not target or target == self._chip.host:
+            return
+        self.host.move_machine(self._chip.id, target)
+
+    def key(self, press: Press) -> bool:
+        """See `Tool`: keys other than Esc wait until the drag is over."""
+        return True
+
+    def verdict(self, host: str) -> Verdict:
+        """Whether a host takes the machine."""
+        from designer.gui.viewmodels.virtual_machines import can_move
+
+        found = self._verdicts.get(host)
+        if found is None:
+            found = self._verdicts[host] = can_move(self._trays.machines, self._chip.id, host)
+        return found
+
+    def _host_at(self, p: Pointer) -> str:
+        """The host whose row or box is under a point; empty for none."""
+        row = self._trays.row_at(p.sx, p.sy)
+        if row >= 0:
+            return self._trays.rows[row].host
+        stage = self.host.scenery.stage
+        box = box_at(stage, p.sx, p.sy, self.host.view.scale)
+        while box >= 0:
+            found = self._trays.one_host.get(box)
+            if found is not None:
+                return found
+            box = int(stage.geometry.parent[box])
+        return ""
+
+    def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
+        """See `Tool`."""
+        if not self._dragging:
+            return []
+        stage = self.host.scenery.stage
+        theme, trays = stage.theme, self._trays
+        over = self._host_at(self._at)
+        found = self._lit(frame, region, over)
+        point = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
+        middle = (point[0], point[1])
+        found += floating(self._chip.title, self._chip.detail, middle, self._size, theme, frame)
+        text, good = "Drop on a host", False
+        if over == self._chip.host and over:
+            text, good = "It runs here", True
+        elif over:
+            verdict = self.verdict(over)
+            row = next((h.title for h in trays.machines.hosts if h.path == over), over)
+            text, good = (f"Move to {row}", True) if verdict.ok else (_short(verdict.reason), False)
+        return found + tip(text, middle[0], middle[1], frame, self.host.measure, theme, good, region)
+
+    def _lit(self, frame: Frame, region: Rect, over: str) -> list[Batch]:
+        """Rows and boxes of hosts in the colour of whether they take the machine."""
+        stage, trays = self.host.scenery.stage, self._trays
+        theme, geometry = stage.theme, stage.geometry
+        x, y, w, h = frame.scene(region)
+        rects: dict[bool, list[int]] = {True: [], False: []}
+        boxes: dict[int, bool] = {}
+        for number, row in enumerate(trays.rows):
+            left, top, wide, high = trays.row_rect[number].tolist()
+            if not row.host or left > x + w or left + wide < x or top > y + h or top + high < y:
+                continue
+            if row.host == self._chip.host:
+                continue
+            if row.host not in self._verdicts and len(self._verdicts) >= _MOST_JUDGED:
+                continue
+            good = self.verdict(row.host).ok
+            rects[good].append(number)
+            box = int(trays.box[row.tray])
+            boxes[box] = boxes.get(box, False) or good
+        found: list[Batch] = []
+        for good, numbers in rects.items():
+            if numbers:
+                shown = frame.boxes(trays.row_rect[numbers])
+                found.append(Rects(shown, (theme.good if good else theme.bad) + "26"))
+                if good:
+                    found.append(outline(shown, max(1, round(frame.ratio)), theme.good, -round(frame.ratio)))
+        for good in (False, True):
+            chosen = [box for box, fits in boxes.items() if fits is good and box >= 0]
+            if chosen:
+                shown = frame.boxes(geometry.rect[chosen])
+                found.append(outline(shown, round(2 * frame.ratio), theme.good if good else theme.bad, frame.ratio))
+        at = next((k for k, row in enumerate(trays.rows) if over and row.host == over), -1)
+        if at >= 0:
+            good = over == self._chip.host or self.verdict(over).ok
+            shown = frame.boxes(trays.row_rect[at : at + 1])
+            found.append(outline(shown, round(3 * frame.ratio), theme.good if good else theme.bad))
+        return found
+
+
+def _short(reason: str) -> str:
+    """As much of a reason as can be read beside the pointer; all of it is told on the drop."""
+    first = reason.split("; ")[0]
+    return first if len(first) <= _LONGEST else first[: _LONGEST - 1].rstrip() + "…"

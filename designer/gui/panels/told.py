@@ -1,0 +1,84 @@
+"""The tables: what a workload tells of each virtual machine, host or cell, one table at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import Table, quiet
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import told
+
+
+class TablesPanel(Panel):
+    """A chooser of tables over the chosen one; a sentence where the workload has none."""
+
+    def __init__(self, empty: str, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("Table to show")
+        self.chooser.setMinimumWidth(260)
+        self.chooser.activated.connect(self._show)
+        copy = QPushButton("Copy")
+        copy.setToolTip("Copy the table, tab separated")
+        copy.clicked.connect(self.copy_data)
+        self.table = Table((), theme, "Table of the workload", shrink=0.75)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.empty = quiet(empty)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 6, 8, 2)
+        head.addWidget(self.chooser)
+        head.addStretch(1)
+        head.addWidget(copy)
+        page = QWidget()
+        page.setObjectName("panel")
+        box = QVBoxLayout(page)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addLayout(head)
+        box.addWidget(self.table, 1)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(page)
+
+    def watch(self, session: Session) -> None:
+        """Follow the analysis."""
+        self.wire(session.analysis_changed, self.outdate)
+        self.wire(session.workload_changed, self.outdate)
+
+    def refresh(self) -> None:
+        """List the tables and show one."""
+        self.table.set_theme(self.theme)
+        found = told.titles(self.session.result) if self.session is not None else ()
+        chosen = self.chooser.currentData()
+        self.chooser.clear()
+        for key, title in found:
+            self.chooser.addItem(title, key)
+        self.chooser.setCurrentIndex(max(0, self.chooser.findData(chosen)) if found else -1)
+        self._stack.setCurrentIndex(1 if found else 0)
+        self._show()
+
+    def _show(self, *_: object) -> None:
+        result = self.session.result if self.session is not None else None
+        key = str(self.chooser.currentData() or "")
+        if result is None or key not in result.tables:
+            self.table.lines.set_lines([], ())
+            return
+        columns, lines = told.rows_of(result.tables[key])
+        self.table.lines.set_lines(lines, columns)
+        self.table.fit_columns()
+
+    def copy_data(self) -> None:
+        """Put the table on the clipboard, tab separated, as it is shown."""
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+        writer.writerow([c.title for c in self.table.lines.columns])
+        writer.writerows([cell.text for cell in line.cells] for line in self.table.lines.lines)
+        QGuiApplication.clipboard().setText(text.getvalue())

@@ -1,0 +1,339 @@
+"""Where the virtual machines of a design stand, whether one may go to another host, and what moving it takes. No Qt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.network import ACCELERATOR, Network, build_network
+from designer.analysis.results import Analysis, WorkloadResult
+from designer.analysis.study import run_workload
+from designer.analysis.vms.demands import KVM, vsphere
+from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.placement import Placement, place_vms, release_on
+from designer.analysis.vms.plan import Conditions, pick_release
+from designer.analysis.vms.rooms import Placed, Refusal, place_on
+from designer.analysis.vms.targets import movable, unbound
+from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadSpec, with_changes
+from designer.design.edits.vms import MoveVm
+from designer.errors import DesignerError
+from designer.gui.viewmodels.flow import Number, number
+
+#: id of the study of a move; it is never part of the design
+MOVE_ID: Final = "move"
+_CONDITIONS: Final = Conditions()
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One machine as the window shows it.
+
+    Parameters
+    ----------
+    detail
+        Its GPUs, such as ``2 × 80C``; its CPUs where it has none.
+    gpus
+        Paths of the GPUs it uses.
+    host
+        Path of its host; empty if it stands nowhere, for the reason in ``trouble``.
+    cut
+        How many GPUs of other machines its own reach by NVLink no more.
+    """
+
+    id: str
+    title: str
+    detail: str
+    gpus: tuple[str, ...] = ()
+    host: str = ""
+    trouble: str = ""
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostRow:
+    """A host and the machines on it."""
+
+    path: str
+    title: str
+    chips: tuple[Chip, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Machines:
+    """All machines of a design where they stand.
+
+    Parameters
+    ----------
+    nowhere
+        Machines no host takes.
+    cut
+        Paths of the NVLinks that device groups and virtual GPUs switch off.
+    fenced
+        Paths of the NVLinks of a device group into NVSwitches that lead to GPUs of the group only.
+    """
+
+    design: Design
+    network: Network
+    placement: Placement
+    hosts: tuple[HostRow, ...]
+    nowhere: tuple[Chip, ...]
+    cut: tuple[str, ...]
+    fenced: tuple[str, ...]
+
+    def title(self, vm_id: str) -> str:
+        """Name of a machine."""
+        return self.design.vms[vm_id].label
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a machine may go to a host, and why not."""
+
+    there: Placed | None = None
+    reason: str = ""
+    remedy: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it may."""
+        return self.there is not None
+
+    @property
+    def text(self) -> str:
+        """The reason with what helps."""
+        return f"{self.reason} — {self.remedy}" if self.remedy else self.reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Migration:
+    """What moving a machine took: its name, titles of both hosts, the path of the new one, and the study of it."""
+
+    vm: str
+    title: str
+    source: str
+    target: str
+    host: str
+    result: WorkloadResult
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Total time, switch-over, stun, bytes and rate for people."""
+        return tuple(number(name, estimate) for name, estimate in self.result.metrics.items())
+
+    @property
+    def bound(self) -> str:
+        """What binds the move; empty if nothing does."""
+        bounds = self.result.binding
+        many = f" and {len(bounds) - 1} more" if len(bounds) > 1 else ""
+        return f"{bounds[0].label}{many}" if bounds else ""
+
+    @property
+    def text(self) -> str:
+        """All of it in one sentence."""
+        said = {n.name: n.text for n in self.numbers}
+        parts = [f"{said['migration_time']} in all"] if "migration_time" in said else []
+        parts += [
+            f"{word} {said[key]}"
+            for key, word in (("switchover_time", "switch-over"), ("stun_time", "GPU stun"))
+            if key in said
+        ]
+        bound = f"; bound by {self.bound}" if self.bound else ""
+        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bound}"
+
+    def holds(self, design: Design) -> bool:
+        """Whether the machine still stands where it was moved to."""
+        vm = design.vms.get(self.vm)
+        return vm is not None and vm.host == self.host
+
+    def analysis(self) -> Analysis:
+        """The study alone, for figures."""
+        return Analysis(self.title, None, (self.result,), (), ())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """What a drop does: the edit, the machines after it and the migration; or the reason why not."""
+
+    edit: MoveVm | None = None
+    after: Machines | None = None
+    migration: Migration | None = None
+    reason: str = ""
+
+
+def machines_of(design: Design) -> Machines:
+    """All machines of a design where they stand.
+
+    Raises
+    ------
+    DesignerError
+        If the design cannot be elaborated.
+    """
+    network = build_network(design)
+    placement = place_vms(network)
+    on: dict[str, list[Chip]] = {}
+    nowhere: list[Chip] = []
+    for vm in design.vms.values():
+        placed = placement.placed.get(vm.id)
+        if placed is None:
+            trouble = placement.refused[vm.id].text
+            nowhere.append(Chip(vm.id, vm.label, _wanted(vm), trouble=trouble))
+            continue
+        gpus = tuple(dict.fromkeys(d.part for d in placed.devices if d.gpu is not None))
+        cut = placement.cut.get(vm.id)
+        away = len({b for _, b in cut.pairs} - set(gpus)) if cut is not None else 0
+        on.setdefault(placed.host.path, []).append(
+            Chip(vm.id, vm.label, _used(placed), gpus, placed.host.path, cut=away)
+        )
+    rows = tuple(HostRow(h.path, host_title(h), tuple(on.get(h.path, ()))) for h in placement.hosts.hosts)
+    silent = dict.fromkeys(link for cut in placement.cut.values() for link in cut.links)
+    fenced = tuple(link for link in _fenced(network, placement) if link not in silent)
+    return Machines(design, network, placement, rows, tuple(nowhere), tuple(silent), fenced)
+
+
+def _fenced(network: Network, placement: Placement) -> list[str]:
+    """NVLinks of GPUs that keep them, but reach fewer GPUs than are on their board."""
+    net = network.net
+    found: dict[str, None] = {}
+    for vm_id, cut in placement.cut.items():
+        apart = {a for a, _ in cut.pairs}
+        for device in placement.placed[vm_id].devices:
+            if device.gpu is None or device.group is None or device.part not in apart:
+                continue
+            mine = (net.link_a == device.gpu.part) | (net.link_b == device.gpu.part)
+            for link in np.flatnonzero(mine & (network.domain == ACCELERATOR)).tolist():
+                found[net.link_path(link)] = None
+    return list(found)
+
+
+def host_title(host: Host) -> str:
+    """A short name of a host: the member it is, else its own name."""
+    member = host.path.rpartition("/")[0]
+    return member or host.label.removesuffix(f" ({host.path})")
+
+
+def _used(placed: Placed) -> str:
+    """The GPUs of a machine in few letters."""
+    names = [d.profile or d.shown for d in placed.devices if d.gpu is not None]
+    if not names:
+        return _cpus(placed.vm)
+    group = ", NVLink group" if any(d.group is not None for d in placed.devices) else ""
+    return " + ".join(_times(n, name) for name, n in Counter(names).items()) + group
+
+
+def _wanted(vm: VirtualMachine) -> str:
+    counts: Counter[str] = Counter()
+    for device in vm.devices:
+        counts[device.profile or device.kind.replace("_", " ")] += device.count
+    return " + ".join(_times(n, name) for name, n in counts.items()) or _cpus(vm)
+
+
+def _times(count: int, name: str) -> str:
+    return f"{count} × {name}" if count > 1 else name
+
+
+def _cpus(vm: VirtualMachine) -> str:
+    return f"{vm.vcpus} vCPU" if vm.vcpus == 1 else f"{vm.vcpus} vCPUs"
+
+
+def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
+    """Whether a host takes a machine, and whether it can get there."""
+    placement = machines.placement
+    vm, placed, room = machines.design.vms[vm_id], placement.placed.get(vm_id), placement.rooms.get(host)
+    if room is None:
+        return Verdict(reason=f"{host} is no host", remedy="choose a server with CPUs")
+    if placed is not None and placed.host.path == host:
+        return Verdict(reason="it runs here already")
+    if placed is None:
+        misfit = next((d for d in vm.devices if d.part is not None and not _may_leave(d)), None)
+        if misfit is not None:
+            return Verdict(reason=f"{misfit.part} is passed through", remedy="take the device away first")
+        loose = tuple(with_changes(d, part=None, placement=None) for d in vm.devices)
+        found = place_on(room, with_changes(vm, host=None, devices=loose), release_on(room.host, vm), by_hand=False)
+    else:
+        _, why = movable(placed, _CONDITIONS)
+        if why is not None:
+            return Verdict(reason=f"it cannot move: {why}", remedy="shut it down, and give it a device of another host")
+        found = place_on(room, unbound(placed), vsphere(pick_release(placed, _CONDITIONS)), by_hand=False)
+    if isinstance(found, Refusal):
+        return Verdict(reason=brief(found.text), remedy=found.remedy)
+    return Verdict(found[1])
+
+
+def brief(text: str) -> str:
+    """Reasons of several GPUs in one: ``gpu0: taken; gpu1: taken`` → ``gpu0 and 1 more: taken``."""
+    by_reason: dict[str, list[str]] = {}
+    for said in text.split("; "):
+        where, colon, why = said.partition(": ")
+        if not colon:
+            return text
+        by_reason.setdefault(why, []).append(where)
+    return "; ".join(
+        f"{places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''}: {why}"
+        for why, places in by_reason.items()
+    )
+
+
+def _may_leave(device: VmDevice) -> bool:
+    return device.kind in ("vgpu", "mig_vgpu", "device_group")
+
+
+def move_edit(vm: VirtualMachine, there: Placed) -> MoveVm:
+    """The edit that puts a machine where it was found a place; devices that named a GPU name the new one."""
+    devices: list[VmDevice] = []
+    for index, device in enumerate(vm.devices):
+        here = [d.part for d in there.devices if d.device == index and d.part]
+        if device.part is not None and _may_leave(device):
+            part = here[0] if len(here) == 1 else None
+            device = with_changes(device, part=part, placement=None)
+        elif device.placement is not None:
+            device = with_changes(device, placement=None)
+        devices.append(device)
+    return MoveVm(vm.id, there.host.path, tuple(devices), f"Move {vm.label} to {host_title(there.host)}")
+
+
+def decide(design: Design, machines: Machines, vm_id: str, host: str) -> Decision:
+    """What dropping a machine on a host does."""
+    try:
+        if machines.design is not design:
+            machines = machines_of(design)
+        verdict = can_move(machines, vm_id, host)
+        if verdict.there is None:
+            return Decision(reason=verdict.text)
+        migration = migrate(machines, vm_id, verdict.there)
+        if isinstance(migration, str):
+            return Decision(reason=migration)
+        edit = move_edit(design.vms[vm_id], verdict.there)
+        after = machines_of(edit.apply(design))
+    except DesignerError as error:
+        return Decision(reason=f"{error.text} — {error.remedy}" if error.remedy else error.text)
+    # the places of machines that name none are chosen anew: none of them may lose its own
+    lost = next((vm for vm in after.placement.refused if vm not in machines.placement.refused), None)
+    if lost is not None:
+        return Decision(reason=f"{machines.title(lost)} would lose its place: {after.placement.refused[lost].text}")
+    return Decision(edit, after, migration)
+
+
+def migrate(machines: Machines, vm_id: str, there: Placed) -> Migration | str | None:
+    """The study of a running machine on its way to another host; the reason if it does not arrive, None if it stands
+    nowhere yet.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no network between the hosts.
+    """
+    placed = machines.placement.placed.get(vm_id)
+    if placed is None:
+        return None
+    kind = "kvm_migration" if pick_release(placed, _CONDITIONS) == KVM else "vmotion"
+    spec = WorkloadSpec(
+        id=MOVE_ID, kind=kind, title=f"Move {placed.vm.label}", settings={"vms": vm_id, "to": there.host.path}
+    )
+    result, _ = run_workload(machines.network, spec)
+    for row in result.tables["machines"].rows:
+        if row[3] == "stays":
+            return f"it cannot move: {row[-1]}"
+    return Migration(vm_id, placed.vm.label, host_title(placed.host), host_title(there.host), there.host.path, result)
