@@ -13,6 +13,8 @@ from designer.analysis.training.step import DrawnStep, together, with_costs
 from designer.formulas.accelerator import Accelerator
 from designer.units import BytesPerSecond, FlopPerSecond, format_quantity
 
+#: nothing else is on the links
+_ALL: Final = ((1.0, 1.0),)
 #: what saves less than this share of the step is not worth naming
 NOTICE_TOLERANCE: Final = 1.005
 _WORDS: Final = {
@@ -140,6 +142,9 @@ def _collectives(drawn: DrawnStep) -> list[Bound]:
                 continue
             exposed = float(getattr(drawn.step, f"{group}_communication"))
             why = f"{_WORDS[group]} traffic not hidden takes {exposed / whole:.0%} of the step"
+            left = min(kept[side == "between"] for kept in routed.kept.get(arrangement_of(routed.layout, group), _ALL))
+            if left < 1:
+                why += f", with {left:.0%} of the links left beside other traffic"
             found += _alike([replace(b, why=f"{b.why}; {why}") for b in told(one, activity, gain, first=True)])
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -146,8 +146,18 @@ class RoutedCosts:
         times: list[tuple[float, Communicator]] = []
         wide = {"": (1, 1), "inside": (2, 1), "between": (1, 2)}[side]
         for k, one in enumerate(self.ranks.communicators(arrangement)):
-            share = kept[k] if kept is not None else (1.0, 1.0)
-            factors = (wide[0] * share[0], wide[1] * share[1])
-            asked = widened(one, *factors) if factors != (1.0, 1.0) else one
-            times.append((asked.time(_KIND[kind], size).time, one))
+            left = _left(one, kept[k]) if kept is not None else one
+            asked = widened(left, *wide) if side else left
+            times.append((asked.time(_KIND[kind], size).time, left))
         return max(times, key=lambda pair: pair[0])
+
+
+def _left(one: Communicator, kept: Kept) -> Communicator:
+    """A communicator with the share of its bandwidth that it keeps."""
+    if kept == (1.0, 1.0):
+        return one
+    inside, between = (
+        None if activity is None else replace(activity, rate=activity.rate * share)
+        for activity, share in zip((one.inside, one.between), kept, strict=True)
+    )
+    return replace(widened(one, *kept), inside=inside, between=between)

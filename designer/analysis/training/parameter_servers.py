@@ -8,7 +8,7 @@ import numpy as np
 
 from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, resolve
-from designer.analysis.training.costs import Ranks, RoutedCosts
+from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
 from designer.errors import AnalysisError
 from designer.formulas.communication import Group, Kind
@@ -24,17 +24,21 @@ class ServerCosts:
     ----------
     out, back
         What workers send and fetch, all at once; each server keeps an equal part.
+    kept
+        Share of their rate both keep on links that other traffic uses too [1].
     """
 
     routed: RoutedCosts
     out: TransferAnswer
     back: TransferAnswer
+    kept: Kept = (1.0, 1.0)
 
     def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
         """Time of a collective; that of the replicas goes to the servers and back [s]."""
         if group is not Group.DATA or size <= 0:
             return self.routed.time(kind, group, size)
-        return Seconds(size / float(self.out.rate.min()) + size / float(self.back.rate.min()))
+        out, back = float(self.out.rate.min()) * self.kept[0], float(self.back.rate.min()) * self.kept[1]
+        return Seconds(size / out + size / back)
 
 
 def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:

@@ -36,7 +36,7 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import Software, software
-from designer.units import Flop, FlopPerSecond, Ratio
+from designer.units import Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
@@ -93,6 +93,7 @@ class Plan:
     ) -> StepEstimate:  # fmt: skip
         """The step; `faster` divides a computing time that was measured."""
         part = accelerator or self.accelerator
+        measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
         if isinstance(self.shape, TransformerShape):
             step = _trainer(
                 self.shape, part, self.precision, self.software, self.job.sequence, self.job.adapters
@@ -100,15 +101,13 @@ class Plan:
         elif self.job.forward_only:
             step = self._forward(part, stage, must_fit)
         else:
-            step = convolutional_estimate(
+            return convolutional_estimate(
                 self.shape, part, self.precision, self.software, self.layout, self.global_batch, costs, stage,
-                must_fit=must_fit,
+                must_fit=must_fit, measured=measured,
             )  # fmt: skip
-        if self.job.measured_compute > 0:
+        if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
-            return compose_step(
-                {**parts, "compute": self.job.measured_compute / faster}, self._frame(step, part), spread_of(()), stage
-            )
+            return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
         return step
 
     def _forward(self, part: Accelerator, stage: InputStage, must_fit: bool) -> StepEstimate:

@@ -9,13 +9,14 @@ from designer.analysis.training.costs import RoutedCosts
 from designer.analysis.training.feeding import Feed, Samples, beside, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import Plan, samples_of
-from designer.analysis.training.sharing import Shared, share_links
+from designer.analysis.training.sharing import share_links
+from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
 from designer.units import Seconds
 from designer.workload.datasets import Dataset
-from designer.workload.jobs import Training
+from designer.workload.jobs import InputPath, Training
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +35,8 @@ class DrawnStep:
         The input, None where it is left out.
     input
         Time to have the samples of a step ready, and its band [s].
+    beside
+        Workloads that run at the same time, as they do without this one; None where there are none.
     """
 
     plan: Plan
@@ -45,8 +48,10 @@ class DrawnStep:
     feed: Feed | None
     samples: Samples | None
     data: Dataset | None
+    path: InputPath
     input: tuple[float, float, float]
     overlapped: bool
+    beside: TransferAnswer | None
     findings: tuple[Finding, ...]
 
     @property
@@ -73,48 +78,37 @@ def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
     costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
     busy, findings = _fitting(plan, costs)
     path = training.input
+    others = beside(network, path.background, place)
     if not path.dataset or training.run.online:
-        others = beside(network, path.background, place)
         if others is not None:
-            routed = costs.routed if isinstance(costs, ServerCosts) else costs
-            costs = _sharing(costs, share_links(plan, routed, busy, others, None, 0.0))
+            costs = share_links(plan, costs, busy, others, None, 0.0).costs(costs)
             busy, findings = _fitting(plan, costs)
         return DrawnStep(
-            plan, costs, busy, busy, busy.low, busy.high, None, None, None, (0.0, 0.0, 0.0), True, findings
-        )
+            plan, costs, busy, busy, busy.low, busy.high, None, None, None, path, (0.0, 0.0, 0.0), True, others,
+            findings,
+        )  # fmt: skip
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
     fed = feed(network, plan.readers(), path, samples, place)
     overlapped = path.prefetch > 0
-    late = 1.0
-    if overlapped or path.background:
-        # without batches ahead the step's own input is over before it communicates
-        routed = costs.routed if isinstance(costs, ServerCosts) else costs
-        running = fed.answer if overlapped else beside(network, path.background, place)
-        assert running is not None
-        shared = share_links(plan, routed, busy, running, fed if overlapped else None, samples.stored)
-        if shared.kept:
-            costs = _sharing(costs, shared)
+    # without batches ahead the step's own input is over before it communicates
+    running = fed.answer if overlapped else others
+    lost = 0.0
+    if running is not None:
+        shared = share_links(plan, costs, busy, running, fed if overlapped else None, samples.stored)
+        lost = shared.lost
+        if shared.slower:
+            costs = shared.costs(costs)
             busy, findings = _fitting(plan, costs)
-        late = shared.readers
-    taken = fed.batch_time(plan.local_batch, samples.stored, overlapped)
-    taken = (taken[0] / late, taken[1] / late, taken[2] / late)
-    stage = InputStage(Seconds(taken[0]), overlapped)
-    step = plan.estimate(costs, stage)
+    first, low, high = (time + lost for time in fed.batch_time(plan.local_batch, samples.stored, overlapped))
+    taken = (first, low, high)
+    step = plan.estimate(costs, InputStage(Seconds(taken[0]), overlapped))
     if overlapped:
         low, high = max(busy.low, taken[1]), max(busy.high, taken[2])
     else:
         low, high = busy.low + taken[1], busy.high + taken[2]
     low, high = min(low, step.step_time), max(high, step.step_time)
-    return DrawnStep(
-        plan, costs, busy, step, low, high, fed, samples, data, taken, overlapped, (*findings, *fed.answer.findings)
-    )
-
-
-def _sharing(costs: RoutedCosts | ServerCosts, shared: Shared) -> RoutedCosts | ServerCosts:
-    """The costs on links that are shared."""
-    if isinstance(costs, ServerCosts):
-        return replace(costs, routed=replace(costs.routed, kept=shared.kept))
-    return replace(costs, kept=shared.kept)
+    found = (*findings, *fed.answer.findings)
+    return DrawnStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 
 
 def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:

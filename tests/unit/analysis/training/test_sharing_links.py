@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from designer.analysis.network import build_network
@@ -59,14 +60,68 @@ def traffic(result: WorkloadResult) -> float:
 
 #: little to compute, so that samples and gradients fill the step
 HURRIED: dict[str, Any] = {"micro_batch": 512, "measured_compute": "1 ms"}
+#: more samples than gradients, so that the step waits for samples
+LOADING: dict[str, Any] = {"micro_batch": 2048, "measured_compute": "1 ms"}
 
 
 def test_samples_and_gradients_on_one_nic_slow_each_other() -> None:
     fed, only = run(drawn(False), **HURRIED), run(drawn(False), dataset="", **HURRIED)
     assert traffic(fed) > 1.2 * traffic(only)
-    apart = run(drawn(True), **HURRIED)
-    assert value(fed, "input_time") > 1.2 * value(apart, "input_time")
-    assert value(fed, "step_time") > 1.2 * value(apart, "step_time")
+    told = " ".join(b.why for b in (*fed.binding, *fed.next))
+    assert "of the links left beside other traffic" in told
+    assert value(fed, "step_time") > 1.2 * value(run(drawn(True), **HURRIED), "step_time")
+
+
+def test_samples_come_later_where_gradients_take_their_link() -> None:
+    fed, only, apart = (
+        run(drawn(False), **LOADING),
+        run(drawn(False), dataset="", **LOADING),
+        run(drawn(True), **LOADING),
+    )
+    assert value(fed, "input_time") > 1.1 * value(apart, "input_time")
+    # the link is busy all the time: what gradients take of it, samples lose
+    assert value(fed, "input_time") == pytest.approx(value(apart, "input_time") + traffic(only), rel=0.15)
+
+
+@pytest.mark.parametrize("batch", [8, 64, 256, 512, 1024, 2048, 8192])
+def test_a_shared_step_lies_between_the_longer_of_both_alone_and_their_sum(batch: int) -> None:
+    job = {"micro_batch": batch, "measured_compute": "1 ms"}
+    both, only = value(run(drawn(False), **job), "step_time"), run(drawn(False), dataset="", **job)
+    gradients, samples = value(only, "step_time"), value(run(drawn(True), **job), "input_time")
+    assert max(gradients, samples) * (1 - 1e-9) <= both <= (gradients + samples) * (1 + 1e-9)
+
+
+def test_more_samples_never_make_a_step_shorter() -> None:
+    batches = (1, 8, 64, 256, 300, 400, 512, 600, 800, 1024, 2048, 8192)
+    times = [value(run(drawn(False), **{**HURRIED, "micro_batch": b}), "step_time") for b in batches]
+    assert times == sorted(times)
+
+
+def test_accelerators_drawn_one_by_one_but_alike_are_of_one_kind() -> None:
+    assert "TRAIN-MIXED" not in {f.code for f in run(drawn(False)).findings}
+    slower = {**A100, "flops_bf16": "100 TFLOP/s"}
+    mixed = draw(*server(0, False), *server(1, False), values={"gpu0": A100, "gpu1": slower})
+    assert "TRAIN-MIXED" in {f.code for f in run(mixed, dataset="").findings}
+
+
+def test_a_loaded_link_carries_no_more_than_it_can() -> None:
+    for job in (HURRIED, LOADING, {"micro_batch": 8}):
+        for background in ("", "beside"):
+            settings = {**SETTINGS, **job, "background": background}
+            network = build_network(drawn(False))
+            loads = run_workload(network, WorkloadSpec(id="w", kind="training", settings=settings), curves=False)[1]
+            assert loads is not None
+            assert (loads.load <= np.repeat(network.rate, 2) * (1 + 1e-9)).all()
+
+
+def test_parameter_servers_leave_no_all_reduce_behind_and_share_links_too() -> None:
+    quiet = run(drawn(False), exchange="parameter-server", parameter_servers="store0", dataset="")
+    assert all("data-parallel" not in b.why for b in (*quiet.binding, *quiet.next))
+    loud = run(drawn(False), exchange="parameter-server", parameter_servers="store0", dataset="", background="beside")
+    assert traffic(loud) > 1.2 * traffic(quiet)
+    fed = run(drawn(False), exchange="parameter-server", parameter_servers="store0", **HURRIED)
+    only = run(drawn(False), exchange="parameter-server", parameter_servers="store0", **{**HURRIED, "dataset": ""})
+    assert traffic(fed) > 1.05 * traffic(only)
 
 
 def test_a_few_samples_take_little_of_the_nic() -> None:
