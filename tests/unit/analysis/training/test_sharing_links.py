@@ -67,8 +67,6 @@ LOADING: dict[str, Any] = {"micro_batch": 2048, "measured_compute": "1 ms"}
 def test_samples_and_gradients_on_one_nic_slow_each_other() -> None:
     fed, only = run(drawn(False), **HURRIED), run(drawn(False), dataset="", **HURRIED)
     assert traffic(fed) > 1.2 * traffic(only)
-    told = " ".join(b.why for b in (*fed.binding, *fed.next))
-    assert "of the links left beside other traffic" in told
     assert value(fed, "step_time") > 1.2 * value(run(drawn(True), **HURRIED), "step_time")
 
 
@@ -140,6 +138,7 @@ def test_samples_and_gradients_on_nics_of_their_own_do_not(job: dict[str, Any]) 
 def test_background_traffic_slows_gradients_where_they_share_a_nic(settings: dict[str, Any]) -> None:
     quiet, loud = run(drawn(False), **settings), run(drawn(False), background="beside", **settings)
     assert traffic(loud) > 1.2 * traffic(quiet)
+    assert any("of the links left beside other traffic" in b.why for b in (*loud.binding, *loud.next))
     quiet, loud = run(drawn(True), **settings), run(drawn(True), background="beside", **settings)
     assert traffic(loud) == pytest.approx(traffic(quiet), rel=1e-9)
 
