@@ -145,17 +145,16 @@ def _collectives(drawn: DrawnStep) -> list[Bound]:
             left = min(kept[side == "between"] for kept in routed.kept.get(arrangement_of(routed.layout, group), _ALL))
             if left < 1:
                 why += f", with {left:.0%} of the links left beside other traffic"
-            found += _alike([replace(b, why=f"{b.why}; {why}") for b in told(one, activity, gain, first=True)])
+            found += [replace(b, why=f"{b.why}; {why}") for b in _alike(told(one, activity, gain, first=True))]
     return found
 
 
 def _alike(bounds: list[Bound]) -> list[Bound]:
     """Links that bind in the same way told once."""
-    found: dict[str, Bound] = {}
+    found: dict[str, list[Bound]] = {}
     for bound in bounds:
-        known = found.get(bound.why)
-        found[bound.why] = bound if known is None else replace(known, alike=known.alike + bound.alike)
-    return list(found.values())
+        found.setdefault(bound.why, []).append(bound)
+    return [replace(same[0], alike=sum(b.alike for b in same)) for same in found.values()]
 
 
 def _servers(drawn: DrawnStep) -> list[Bound]:

@@ -97,7 +97,7 @@ def scaling_points(network: Network, drawn: DrawnStep, training: Training, every
     def at(count: int) -> StepEstimate:
         data = count // plan.unit
         if data not in steps:
-            steps[data] = drawn_step(network, plan.with_data(data), training).step
+            steps[data] = drawn_step(network, plan.with_data(data), training, explained=False).step
         return steps[data]
 
     degrees = [1]

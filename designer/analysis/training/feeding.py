@@ -80,7 +80,10 @@ class Feed:
         return total, total * self.rate / self.high, total * self.rate / self.low
 
 
-def feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float = np.inf) -> Feed:
+def feed(
+    network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float = np.inf,
+    *, explained: bool = True,
+) -> Feed:  # fmt: skip
     """Rates at which readers get their samples, all at once.
 
     Parameters
@@ -89,20 +92,22 @@ def feed(network: Network, readers: Int, path: InputPath, samples: Samples, plac
         Accelerators (or processors) that read, each for itself.
     demand
         Most each asks for, in stored bytes [B/s].
+    explained
+        Whether to tell what binds as well.
 
     Raises
     ------
     AnalysisError
         If the source names nothing or cannot reach the readers.
     """
-    key = (readers.tobytes(), path, samples, place, demand)
+    key = (readers.tobytes(), path, samples, place, demand, explained)
     known = network.memo.setdefault("feeds", {})
     assert isinstance(known, dict)
     found = known.get(key)
     if not isinstance(found, Feed):
         while len(known) >= FEEDS_LIMIT:
             known.pop(next(iter(known)))
-        found = known[key] = _feed(network, readers, path, samples, place, demand)
+        found = known[key] = _feed(network, readers, path, samples, place, demand, explained)
     return found
 
 
@@ -110,7 +115,9 @@ def feed(network: Network, readers: Int, path: InputPath, samples: Samples, plac
 FEEDS_LIMIT: Final = 16
 
 
-def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
+def _feed(
+    network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float, explained: bool
+) -> Feed:
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
     source = source[stores[source]]
@@ -125,7 +132,7 @@ def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, pla
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
-    answer = evaluate_legs(network, everything, asks, extra, place)
+    answer = evaluate_legs(network, everything, asks, extra, place, explained=explained)
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
@@ -262,7 +269,7 @@ def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
         If an id names no transfer of the design, or it cannot be routed.
     """
     traffic, wants = _background(network, ids, place)
-    return None if traffic is None else evaluate_legs(network, traffic, wants, (), place)
+    return None if traffic is None else evaluate_legs(network, traffic, wants, (), place, explained=False)
 
 
 def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:

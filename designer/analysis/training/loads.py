@@ -45,7 +45,7 @@ def _beside(network: Network, drawn: DrawnStep) -> list[tuple[ChannelLoads, floa
     if drawn.beside is None:
         return [(drawn.feed.answer.loads, min(1.0, used / drawn.feed.rate))]
     # what readers leave alone, the others may take
-    both = feed(network, drawn.plan.readers(), drawn.path, drawn.samples, drawn.plan.place, used)
+    both = feed(network, drawn.plan.readers(), drawn.path, drawn.samples, drawn.plan.place, used, explained=False)
     return [(both.answer.loads, 1.0)]
 
 

@@ -65,8 +65,13 @@ class DrawnStep:
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
 
 
-def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
+def drawn_step(network: Network, plan: Plan, training: Training, *, explained: bool = True) -> DrawnStep:
     """The step of a plan with its input.
+
+    Parameters
+    ----------
+    explained
+        Whether to tell what binds the input as well; times are the same.
 
     Raises
     ------
@@ -88,7 +93,7 @@ def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
             findings,
         )  # fmt: skip
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
-    fed = feed(network, plan.readers(), path, samples, place)
+    fed = feed(network, plan.readers(), path, samples, place, explained=explained)
     overlapped = path.prefetch > 0
     # without batches ahead the step's own input is over before it communicates
     running = fed.answer if overlapped else others
