@@ -128,6 +128,12 @@ def _feed(
     through = path.decode == "cpu" or not _direct(network, path)
     traffic, arrive = _ways(network, source, readers, path, samples, through, place)
     n = len(readers)
+    if path.workers < 1:
+        raise AnalysisError("no worker loads data", place=f"{place}.workers", remedy="use 1 worker or more")
+    if path.cached > 1:
+        raise AnalysisError(
+            f"a page cache that serves {path.cached:.0%} of reads", place=f"{place}.cached", remedy="give 0 to 100 %"
+        )
     extra = _limits(network, traffic, arrive, readers, path, samples)
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
@@ -179,8 +185,6 @@ def _limits(
 ) -> list[Extra]:
     found = _media(network, traffic.legs, samples) if samples.random else []
     cost = _decode_cost(path, samples)
-    if path.workers < 1:
-        raise AnalysisError("no worker loads data", place="workers", remedy="use 1 worker or more")
     if cost > 0:
         # Every accelerator has as many workers: where there are very many, one limit is told for all.
         together = len(readers) if len(readers) > READERS_LIMIT else 1

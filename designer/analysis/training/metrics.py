@@ -52,7 +52,7 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     }
     rate = step.samples_per_second
     if training.run.online:
-        rate = _arriving(training, rate)
+        rate = _arriving(training, rate, plan.place)
     found["samples_per_second"] = per_time(rate)
     if plan.is_transformer:
         found["tokens_per_second"] = per_time(step.tokens_per_second)
@@ -120,12 +120,13 @@ def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def _arriving(training: Training, rate: float) -> float:
+def _arriving(training: Training, rate: float, place: str) -> float:
     arriving = training.run.arrival_rate
     if arriving <= 0:
         raise AnalysisError(
-            "online learning without samples arriving", place="arrival_rate", remedy="give how many arrive a second"
-        )
+            "online learning without samples arriving", place=f"{place}.arrival_rate",
+            remedy="give how many arrive a second",
+        )  # fmt: skip
     return min(rate, arriving)
 
 

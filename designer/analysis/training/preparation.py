@@ -17,7 +17,7 @@ from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
 from designer.errors import AnalysisError, DesignerError
-from designer.findings import Finding
+from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_step import convolutional_time
@@ -190,6 +190,8 @@ def prepare(network: Network, job: Job, place: str) -> Plan:
         If the model is unknown, degrees do not divide the group or batch, or a part cannot compute.
     """
     shape = shape_of(job.model, f"{place}.model")
+    if not job.group.strip():
+        raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
     accelerator, findings = accelerator_of(network, parts, f"{place}.group")
     layout = _layout(job, len(parts), place)
@@ -201,11 +203,26 @@ def prepare(network: Network, job: Job, place: str) -> Plan:
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
+    findings = (*findings, *_told(job, accelerator, layout, len(parts)))
     plan = Plan(
         job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
         ranks_of(network, parts[: layout.ranks], place), place, findings,
     )  # fmt: skip
     return _best_order(plan) if job.placement == "best" else plan
+
+
+def _told(job: Job, accelerator: Accelerator, layout: Layout, count: int) -> list[Finding]:
+    """What a job asks for and does not get."""
+    found: list[Finding] = []
+    runs = accelerator.runs_as(job.precision)
+    if runs != job.precision:
+        text = f"{accelerator.name} has no {job.precision}: it runs as {runs}"
+        remedy = f"choose a format it has: {', '.join(sorted(accelerator.flops))}"
+        found.append(Finding("TRAIN-PRECISION", Severity.WARNING, text, (), remedy))
+    if layout.ranks < count:
+        text = f"{count - layout.ranks} of {count} accelerators of the group are left idle"
+        found.append(Finding("TRAIN-IDLE", Severity.WARNING, text, (), "set data to 0 to use all of them"))
+    return found
 
 
 def _layout(job: Job, count: int, place: str) -> Layout:

@@ -112,8 +112,17 @@ def drawn_step(network: Network, plan: Plan, training: Training, *, explained: b
     else:
         low, high = busy.low + taken[1], busy.high + taken[2]
     low, high = min(low, step.step_time), max(high, step.step_time)
-    found = (*findings, *fed.answer.findings)
+    found = (*findings, *_odd(plan, data), *fed.answer.findings)
     return DrawnStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
+
+
+def _odd(plan: Plan, data: Dataset) -> list[Finding]:
+    """A dataset that is not what the model reads."""
+    if plan.is_transformer == (data.tokens > 0):
+        return []
+    held, wanted = ("text", "pictures") if data.tokens else ("no text", "text")
+    text = f"{data.title} holds {held}, {plan.shape.name} reads {wanted}: each of its samples counts as one"
+    return [Finding("TRAIN-DATASET", Severity.WARNING, text, (), f"choose a dataset of {wanted}")]
 
 
 def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
@@ -124,8 +133,8 @@ def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate
         try:
             step = plan.estimate(costs, NO_INPUT)
         except DesignerError as error:
-            place = ".".join(p for p in (plan.place, error.place) if p and p != plan.place)
-            raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+            inner = "" if not error.place or error.place.startswith(plan.place) else f".{error.place}"
+            raise AnalysisError(error.text, place=f"{plan.place}{inner}", remedy=error.remedy) from None
         where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
         found = Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
         return step, (*plan.findings, found)

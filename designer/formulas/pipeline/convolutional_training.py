@@ -65,6 +65,7 @@ def convolutional_estimate(
     if global_batch < layout.data:
         raise AnalysisError(
             f"a global batch of {global_batch} leaves some of {layout.data} accelerators without a sample",
+            place="global_batch",
             remedy=f"give {layout.data} samples or more",
         )
     local = global_batch / layout.data

@@ -75,7 +75,9 @@ class TransformerStep:
         frozen: bool = False,
     ) -> None:
         if sequence < 1:
-            raise AnalysisError(f"a sequence of {sequence} tokens", remedy="give 1 token or more per sample")
+            raise AnalysisError(
+                f"a sequence of {sequence} tokens", place="sequence", remedy="give 1 token or more per sample"
+            )
         if shape.layers < 1:
             raise AnalysisError(f"{shape.name} has no layers", remedy="give a model with 1 layer or more")
         self.shape, self.accelerator = shape, accelerator
