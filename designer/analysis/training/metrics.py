@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.training.checkpoints import drawn_checkpoint
 from designer.analysis.training.curves import scaling_points
+from designer.analysis.training.preparation import ALONE
 from designer.analysis.training.step import DrawnStep
 from designer.errors import AnalysisError
 from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
@@ -60,8 +62,10 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
         found |= _of_input(drawn, rests)
     point = scaling_points(network, drawn, training, every=False)[-1]
     unit = plan.unit
-    cause = point.main_cause.replace("_", " ")
-    note = f"against {unit} accelerator{'s' * (unit > 1)}; the most is lost to {cause}"
+    holds = plan.with_data(1).estimate(ALONE).memory.fits
+    beyond = "" if holds else ", too few to hold the model"
+    cause = _CAUSES.get(point.main_cause, point.main_cause.replace("_", " "))
+    note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
     efficiency = point.efficiency
     spread = math.exp(min(1.0, 1 - min(1.0, efficiency)) * band)
     found["speedup"] = Estimate(point.speedup, point.speedup / spread, point.speedup * spread, "1", sources, note)
@@ -114,6 +118,20 @@ def _rests(drawn: DrawnStep) -> _Rests:
         _keys(compute), _keys(communication or compute), _keys({*memory.sources}), _keys(fed),
         _keys(every),
     )  # fmt: skip
+
+
+#: what takes from perfect scaling, in words
+_CAUSES: Final = {
+    "input_stall": "waiting for samples",
+    "waiting": "waiting for the slowest rank",
+    "bubble": "idle pipeline stages",
+    "none": "nothing",
+    "data_communication": "traffic between replicas",
+    "tensor_communication": "tensor-parallel traffic",
+    "context_communication": "context-parallel traffic",
+    "expert_communication": "expert-parallel traffic",
+    "pipeline_communication": "traffic between pipeline stages",
+}
 
 
 def _keys(keys: set[str]) -> tuple[str, ...]:

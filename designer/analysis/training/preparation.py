@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import cast
 
@@ -246,19 +247,29 @@ def _layout(job: Job, count: int, place: str) -> Layout:
 
 
 def _best_order(plan: Plan) -> Plan:
-    """The plan with the best of a few rank orders: as drawn, every second first, servers interleaved."""
+    """The plan with the best of the rank orders there are to try; as drawn where none is better."""
     parts, network = plan.ranks.parts, plan.ranks.network
-    island = network.island[parts]
-    order = np.arange(len(parts))
-    place = np.array([int((island[:i] == island[i]).sum()) for i in order])
-    orders = [
-        order,
-        np.lexsort((place // 2, place % 2, island)),
-        np.lexsort((island, place)),
-    ]
-    plans = [replace(plan, ranks=ranks_of(network, parts[o], plan.place)) for o in orders]
+    plans = [replace(plan, ranks=ranks_of(network, parts[o], plan.place)) for o in _orders(plan)]
     times = [one.estimate(one.ranks.costs(one.layout)).step_time for one in plans]
     return plans[int(np.argmin(times))]
+
+
+def _orders(plan: Plan) -> list[Int]:
+    """Rank orders: as drawn, every second of a server first, servers interleaved; then each dimension next to each."""
+    island = plan.ranks.network.island[plan.ranks.parts]
+    order = np.arange(len(island))
+    by_island = np.argsort(island, kind="stable")
+    heads = np.searchsorted(island[by_island], island[by_island])
+    place = np.empty(len(island), dtype=np.int64)
+    place[by_island] = order - heads
+    found = [order, np.lexsort((place // 2, place % 2, island)), np.lexsort((island, place))]
+    layout = plan.layout
+    shape = np.array([layout.pipeline, layout.data, layout.context, layout.tensor])
+    for outer_first in permutations(range(len(shape))):
+        drawn = order.reshape(shape[list(outer_first)])
+        found.append(drawn.transpose(np.argsort(outer_first)).ravel())
+    distinct = {one.tobytes(): one for one in reversed(found)}
+    return list(reversed(distinct.values()))
 
 
 def samples_of(plan_sequence: int, transformer: bool, path: InputPath, place: str) -> tuple[Samples, Dataset]:
