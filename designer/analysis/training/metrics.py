@@ -199,6 +199,11 @@ def _of_run(
             one.estimate.write, one.estimate.write / 2, one.estimate.write * 2, "s", sources
         )
     if not samples:
+        if run.retrain_every > 0:
+            raise AnalysisError(
+                "how long a retraining takes is not known", place=f"{plan.place}.retrain_every",
+                remedy="give a dataset, or samples to converge",
+            )  # fmt: skip
         return found
     validation = None
     data = drawn.data

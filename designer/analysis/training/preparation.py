@@ -79,7 +79,8 @@ class Plan:
 
     def readers(self) -> Int:
         """The accelerators that read samples: the first of every replica."""
-        parts = self.ranks.parts.reshape(self.layout.pipeline, self.layout.data, -1)
+        # jobs of the same kind beside this one have the ranks that follow
+        parts = self.ranks.parts[: self.layout.ranks].reshape(self.layout.pipeline, self.layout.data, -1)
         return parts[0, :, 0]
 
     def with_data(self, data: int) -> Plan:

@@ -280,3 +280,28 @@ def test_a_scaling_note_names_the_cause_and_a_base_that_could_not_hold_the_model
     note = slow.metrics["scaling_efficiency"].note
     assert "too few" not in note
     assert "traffic between replicas" in note
+
+
+def test_trials_whose_ranks_lie_worse_decide_a_sweep() -> None:
+    job = {"model": "resnet-50", "precision": "fp16", "software": "fused", "micro_batch": 32, "dataset": ""}
+    sweep = {**job, "accelerators_per_trial": 3}
+    design = opened("sm-4029gp-trt-pair")
+    one, five = (run(design, "hyperparameter_sweep", trials=n, **sweep) for n in (1, 5))
+    # the third trial runs from one server to the other
+    assert value(five, "communication_time") > 2 * value(one, "communication_time")
+
+
+def test_retraining_that_piles_up_is_told() -> None:
+    design = opened("hgx-h100-8")
+    whole = value(run(design, **RESNET), "time_to_train")
+    for every, told in ((2 * whole, False), (whole / 2, True)):
+        result = run(design, **RESNET, retrain_every=f"{every} s")
+        assert value(result, "retraining_share") == pytest.approx(whole / every)
+        assert ("TRAIN-CADENCE" in {f.code for f in result.findings}) is told
+
+
+def test_samples_that_arrive_slowly_are_what_binds_online_learning() -> None:
+    design = opened("hgx-h100-8")
+    slow, fast = (run(design, **RESNET, online=True, arrival_rate=rate) for rate in ("1000 1/s", "1000000000 1/s"))
+    assert [b.id for b in slow.binding] == ["arrivals"]
+    assert "arrivals" not in {b.id for b in fast.binding}
