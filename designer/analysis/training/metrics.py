@@ -64,7 +64,8 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     unit = plan.unit
     holds = plan.with_data(1).estimate(ALONE).memory.fits
     beyond = "" if holds else ", too few to hold the model"
-    cause = _CAUSES.get(point.main_cause, point.main_cause.replace("_", " "))
+    main = point.main_cause
+    cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")
     note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
     efficiency = point.efficiency
     spread = math.exp(min(1.0, 1 - min(1.0, efficiency)) * band)
@@ -122,15 +123,14 @@ def _rests(drawn: DrawnStep) -> _Rests:
 
 #: what takes from perfect scaling, in words
 _CAUSES: Final = {
-    "input_stall": "waiting for samples",
-    "waiting": "waiting for the slowest rank",
-    "bubble": "idle pipeline stages",
-    "none": "nothing",
+    "input_stall": "computing waits for samples",
+    "waiting": "all wait for the slowest rank",
+    "bubble": "stages idle",
     "data_communication": "traffic between replicas",
-    "tensor_communication": "tensor-parallel traffic",
-    "context_communication": "context-parallel traffic",
-    "expert_communication": "expert-parallel traffic",
-    "pipeline_communication": "traffic between pipeline stages",
+    "tensor_communication": "traffic between the ranks of a layer",
+    "context_communication": "traffic between the parts of a sequence",
+    "expert_communication": "traffic to experts and back",
+    "pipeline_communication": "traffic between stages",
 }
 
 
