@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -39,6 +40,8 @@ class WorkloadKind:
     ----------
     reports
         ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
+    metrics
+        Names in ``designer.workload.metrics`` that the answer may have; some depend on the settings.
     """
 
     name: str
@@ -47,6 +50,12 @@ class WorkloadKind:
     settings: tuple[Setting, ...]
     lower: Callable[[Mapping[str, Any]], Operation]
     help: str = ""
+    metrics: tuple[str, ...] = ()
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """Names that `name` may have been meant to be, best first."""
+    return get_close_matches(name.replace("-", "_"), list(known), n=3)
 
 
 @cache

@@ -29,6 +29,13 @@ WORKLOAD = WorkloadKind(
     name="evacuation",
     title="Host evacuation",
     reports="migration",
+    metrics=(
+        "evacuation_time",
+        "switchover_time",
+        "stun_time",
+        "transferred",
+        "rate",
+    ),
     lower=lower,
     help="Which machines can leave a host, where to, how long it takes, and how long each stands still.",
     settings=(

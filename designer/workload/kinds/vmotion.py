@@ -29,6 +29,13 @@ WORKLOAD = WorkloadKind(
     name="vmotion",
     title="vMotion",
     reports="migration",
+    metrics=(
+        "migration_time",
+        "switchover_time",
+        "stun_time",
+        "transferred",
+        "rate",
+    ),
     lower=lower,
     help="Time, switch-over, stun of virtual GPUs and bytes of moving machines over the drawn vMotion network.",
     settings=(
