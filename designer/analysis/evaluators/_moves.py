@@ -136,10 +136,14 @@ def answer(
         tables["hosts"] = report.host_table(plan, conditions)
     if effect:
         tables["background"] = report.background_table(effect)
+    if any(staying.ways for staying in plan.staying):
+        tables["ways"] = report.ways_table(plan)
     flows = report.flows(network, plan)
+    frame_buffers = sum(1 for m in plan.moved if m.trip is not None and m.trip.stun and m.going.name in plan.drains)
     result = WorkloadResult(
         question.id, question.reports, question.title, report.metrics(plan, name), plan.binding, plan.next, flows,
-        sum(1 for moved in plan.moved if moved.trip is not None), tuple(report.findings(plan, conditions, effect)),
+        frame_buffers + sum(1 for moved in plan.moved if moved.trip is not None),
+        tuple(report.findings(plan, conditions, effect, named=name == "migration_time")),
         report.curves(plan) if question.curves else {}, tables,
     )  # fmt: skip
     return result, report.loads(network, plan)

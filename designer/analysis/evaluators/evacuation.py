@@ -6,6 +6,7 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.evaluators._moves import answer, hosts_of
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.vms.lanes import Shares
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.plan import Conditions
 from designer.errors import AnalysisError
@@ -38,6 +39,8 @@ def evaluate(network: Network, operation: Evacuation, question: Question) -> tup
         mtu=operation.mtu,
         round_trip=operation.round_trip,
         at_once=operation.at_once,
+        disks=operation.disks,
+        shares=Shares(operation.shares, operation.shares_beside),
         cold=operation.cold,
     )
     return answer(network, question, leaving, allowed, conditions, operation.background, "evacuation_time")

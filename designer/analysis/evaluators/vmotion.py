@@ -6,6 +6,7 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.evaluators._moves import answer, hosts_of, machines
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.vms.lanes import Shares
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.plan import Conditions
 from designer.workload.operations import Vmotion
@@ -24,6 +25,8 @@ def evaluate(network: Network, operation: Vmotion, question: Question) -> tuple[
         round_trip=operation.round_trip,
         dirty_rate=operation.dirty_rate,
         at_once=operation.at_once,
+        disks=operation.disks,
+        shares=Shares(operation.shares, operation.shares_beside),
     )
     return answer(network, question, leaving, allowed, conditions, operation.background, "migration_time")
 

@@ -15,6 +15,7 @@ from designer.analysis.vms.demands import (
     CPUS_OLD,
     HARDWARE,
     HARDWARE_OF_9,
+    HARDWARE_OF_DEVICE,
     HARDWARE_OF_MANY,
     KVM,
     MEMORY,
@@ -25,6 +26,7 @@ from designer.analysis.vms.demands import (
     memory_of,
     most,
     release_of,
+    release_of_hardware,
     vsphere,
 )
 from designer.analysis.vms.hosts import Host, Hosts, find_hosts
@@ -42,6 +44,8 @@ RAM_PER_FRAMEBUFFER: Final = Constant(
     1.5, 1.0, 2.0, "vm-field-rules", Status.UNVERIFIED, "1", "staging buffers, pinned pages, page cache"
 )
 WHERE_LIMIT: Final = 20
+#: hosts named in a remedy
+NAMED_LIMIT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,8 @@ def _place_one(vm: VirtualMachine, hosts: Hosts, rooms: Mapping[str, HostRoom]) 
     if vm.host is not None:
         room = rooms.get(vm.host)
         if room is None:
-            return Refusal("VM-HOST", f"{vm.host} is no host", "choose a server with CPUs")
+            known = ", ".join(list(rooms)[:NAMED_LIMIT]) or "none"
+            return Refusal("VM-HOST", f"{vm.host} is no host of this design", f"hosts: {known}")
         return place_on(room, vm, release_on(room.host, vm), by_hand=True)
     last: Refusal | None = None
     for room in sorted(rooms.values(), key=lambda each: (-each.memory, -each.cpus)):
@@ -174,6 +179,12 @@ def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:
     hardware = vm.hardware_version if vm.hardware_version is not None else newest
     if hardware > newest:
         yield broken("VM-HARDWARE", f"hardware version {hardware} needs more than {written}", f"use {newest} or less")
+    for kind in dict.fromkeys(d.kind for d in vm.devices if d.kind in HARDWARE_OF_DEVICE):
+        oldest = int(HARDWARE_OF_DEVICE[kind].value)
+        if hardware < oldest:
+            text = f"hardware version {hardware} is too old for a {kind.replace('_', ' ')}, which needs {oldest}"
+            yield broken("VM-HARDWARE", text, f"upgrade it to {oldest} to {newest} while it is off")
+    offered = release_of_hardware(hardware, release)
     cpus = CPUS if hardware >= HARDWARE_OF_MANY.value else CPUS_OLD
     cpus = CPUS_NEW if hardware >= HARDWARE_OF_9.value else cpus
     if vm.vcpus > cpus.value:
@@ -190,6 +201,9 @@ def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:
         if count > most(table, release):
             text = f"{count} {what}, at most {most(table, release)} with {written}"
             yield broken("VM-LIMIT", text, "give it fewer, or a newer release")
+        elif count > most(table, offered):
+            text = f"{count} {what}, at most {most(table, offered)} with hardware version {hardware}"
+            yield broken("VM-LIMIT", text, f"give it fewer, or hardware version {newest}")
     if not vm.devices or all(d.kind == "dpu" for d in vm.devices):
         return
     if vm.memory_reservation is not None:
