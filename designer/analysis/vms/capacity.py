@@ -1,14 +1,16 @@
-"""How many more machines of a shape fit beside those there are, and where each would go."""
+"""How many more machines of a shape fit beside those there are, where each would go, and what a failed host leaves."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.vms.demands import release_of, vsphere
+from designer.analysis.vms.demands import memory_of, release_of, vsphere
 from designer.analysis.vms.placement import Placement
-from designer.analysis.vms.rooms import Placed, Refusal, place_on
+from designer.analysis.vms.rooms import HostRoom, Placed, Refusal, place_on, shape_of
+from designer.analysis.vms.targets import unbound
 from designer.design.document import VirtualMachine, with_changes
 
 #: machines of one shape on one host are counted up to this
@@ -44,3 +46,51 @@ def how_many_more(placement: Placement, vm: VirtualMachine, release: str = "") -
                 reasons[path] = f"more than {PER_HOST_LIMIT}"
                 break
     return Room(tuple(places), reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One host down: machines that restart on others, and how many of each shape have no place there."""
+
+    host: str
+    restarted: int
+    missing: Mapping[str, int]
+
+
+def spare_for_failures(placement: Placement, release: str = "") -> list[Failure]:
+    """For each host with machines, whether the others have room for them, shape by shape; largest GPU shares first."""
+    found: list[Failure] = []
+    for path in placement.rooms:
+        down = sorted(placement.on(path), key=lambda p: (-_taken(p), -memory_of(p.vm), p.vm.id))
+        if not down:
+            continue
+        rooms = {other: room for other, room in placement.rooms.items() if other != path}
+        missing: Counter[str] = Counter()
+        for placed in down:
+            if not _restart(rooms, placed, release):
+                missing[_shape(placed)] += 1
+        found.append(Failure(path, len(down) - missing.total(), dict(missing)))
+    return found
+
+
+def _taken(placed: Placed) -> float:
+    return sum(device.memory_share for device in placed.devices if device.gpu is not None)
+
+
+def _shape(placed: Placed) -> str:
+    if any(device.kind == "passthrough" for device in placed.devices):
+        return "a device of its host"
+    return shape_of(placed.vm) or "no GPU"
+
+
+def _restart(rooms: dict[str, HostRoom], placed: Placed, release: str) -> bool:
+    """Put a machine on the emptiest host that takes it; one tied to a device of its host stays down."""
+    if any(device.kind == "passthrough" for device in placed.devices):
+        return False
+    vm = with_changes(unbound(placed), host=None)
+    for path, room in sorted(rooms.items(), key=lambda each: -each[1].memory):
+        tried = place_on(room, vm, vsphere(release_of(vm, room.host, release)), by_hand=False)
+        if not isinstance(tried, Refusal):
+            rooms[path] = tried[0]
+            return True
+    return False

@@ -214,7 +214,8 @@ def _host(network: Network, top: int, parts: list[int], lines: Mapping[int, floa
     )
     nics = tuple(HostNic(p, net.path(p), _role(network, p), lines[p]) for p in parts if p in lines)
     policy = drawn.attributes.get("vgpu_policy", AssignmentPolicy.SPREAD.value)
-    known = {p.value for p in AssignmentPolicy}
+    # as the interface of vSphere names them, and as its client words them
+    known = {p.value: p for p in AssignmentPolicy} | {p.name.lower(): p for p in AssignmentPolicy}
     return Host(
         part=top,
         path=net.path(top),
@@ -224,7 +225,7 @@ def _host(network: Network, top: int, parts: list[int], lines: Mapping[int, floa
         gpus=gpus,
         nics=nics,
         boards=boards,
-        policy=AssignmentPolicy(policy) if policy in known else AssignmentPolicy.SPREAD,
+        policy=known.get(policy.lower(), AssignmentPolicy.SPREAD),
         release=drawn.attributes.get("release", ""),
     )
 

@@ -36,6 +36,7 @@ from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.formulas.placement import Release
 from designer.formulas.placement.nvlink_groups import cut_pairs
+from designer.formulas.placement.virtual_numa import VirtualNuma, virtual_numa
 from designer.sources import Constant, Status
 from designer.units import format_quantity
 
@@ -278,8 +279,33 @@ def _advice(done: Placed, cut: Mapping[str, CutLinks]) -> Iterator[Finding]:
             text = f"{vm.label}: before 8.0 only virtual GPUs of a whole frame buffer may be combined"
             yield Finding("VM-FRACTIONS", Severity.ERROR, text, (vm.id,), "use whole GPUs, or 8.0")
         del release
+    yield from _numa_advice(done)
     far = [d for d in virtual if d.gpu is not None and d.gpu.socket not in done.sockets]
     if far:
         where = (vm.id, *(d.part for d in far))[:WHERE_LIMIT]
         text = f"{vm.label}: a GPU sits on another socket than its CPUs"
         yield Finding("VM-NUMA", Severity.INFO, text, where, "put its GPUs on one socket")
+
+
+def numa_of(done: Placed) -> VirtualNuma | None:
+    """The virtual NUMA nodes of a machine on its host; None where cores or memory of the sockets are not known."""
+    host, vm = done.host, done.vm
+    cores = [socket.cores for socket in host.sockets]
+    if len(cores) < 2 or not min(cores) or not host.memory:
+        return None
+    return virtual_numa(vm.vcpus, memory_of(vm), min(cores), host.memory / len(cores))
+
+
+def _numa_advice(done: Placed) -> Iterator[Finding]:
+    vm, nodes = done.vm, numa_of(done)
+    if nodes is None:
+        return
+    if nodes.nodes == 1 and nodes.remote_memory > 0:
+        text = (
+            f"{vm.label}: it sees one NUMA node, but about {format_quantity(nodes.remote_memory, 'size')} "
+            "of its memory lies on another socket"
+        )
+        yield Finding("VM-NUMA-MEMORY", Severity.WARNING, text, (vm.id,), "give it two virtual NUMA nodes")
+    if not nodes.even:
+        text = f"{vm.label}: {vm.vcpus} virtual CPUs make uneven NUMA nodes of {' and '.join(map(str, nodes.cpus))}"
+        yield Finding("VM-NUMA-UNEVEN", Severity.WARNING, text, (vm.id,), "give it a number the nodes divide")
