@@ -13,7 +13,7 @@ from designer.design.edit import Edit
 from designer.design.edits.vms import ChangeVms
 from designer.errors import UnitError
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
-from designer.units import DIMENSIONS, format_quantity, parse
+from designer.units import DIMENSIONS, parse
 from designer.workload.kind import workload_kinds
 
 _REMOVE: Final = "remove"
@@ -94,7 +94,7 @@ def _entry(vms: Sequence[VirtualMachine], ids: tuple[str, ...], field: _Field) -
     spelled = "" if value is None else str(value)
     read: Callable[[str], object] = _count if dimension == "count" else _or_none
     return Entry(
-        name, title, _shown(spelled, dimension) or "–", spelled, dimension, note=note, required=required,
+        name, title, spelled or "–", spelled, dimension, note=note, required=required,
         make=_change(ids, name, read), value=_amount(spelled, dimension),
     )  # fmt: skip
 
@@ -116,11 +116,6 @@ def _count(text: str) -> int | None:
     return int(text) if text.strip() else None
 
 
-def _shown(spelled: str, dimension: str) -> str:
-    amount = _amount(spelled, dimension)
-    return format_quantity(amount, dimension, 4) if amount is not None and dimension in DIMENSIONS else spelled
-
-
 def _amount(spelled: str, dimension: str) -> float | None:
     """SI value of a spelled one; None where there is none, or several."""
     if dimension == "count":
@@ -136,8 +131,9 @@ def _amount(spelled: str, dimension: str) -> float | None:
 
 def _devices(design: Design, vm: VirtualMachine) -> Iterator[Section]:
     for index, device in enumerate(vm.devices):
-        title = _KINDS[device.kind].capitalize()
-        yield Section(f"{title} {device.profile}".strip(), tuple(_device(design, vm, index)))
+        kind = _KINDS[device.kind]
+        title = f"{kind[0].upper()}{kind[1:]} {device.profile}".strip()
+        yield Section(title, tuple(_device(design, vm, index)))
     kinds = (("", "choose …"), *_KINDS.items())
 
     def add(kind: str) -> Edit:
@@ -186,7 +182,7 @@ def _device(design: Design, vm: VirtualMachine, index: int) -> Iterator[Entry]:
     )  # fmt: skip
     used = device.memory_used or ""
     yield Entry(
-        f"{place}.memory_used", "Memory in use", _shown(used, "size") or "all of it", used, "size",
+        f"{place}.memory_used", "Memory in use", used or "all of it", used, "size",
         make=make("memory_used", _or_none), value=_amount(used, "size"), note="what a stun has to carry",
     )  # fmt: skip
 
