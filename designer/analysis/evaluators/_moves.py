@@ -13,6 +13,7 @@ from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.transfers import transfer_demand
 from designer.analysis.vms import report
+from designer.analysis.vms.demands import KVM
 from designer.analysis.vms.hosts import Host, Hosts
 from designer.analysis.vms.lanes import Background
 from designer.analysis.vms.placement import Placement, place_vms
@@ -136,6 +137,8 @@ def answer(
         tables["hosts"] = report.host_table(plan, conditions)
     if effect:
         tables["background"] = report.background_table(effect)
+    if name == "migration_time" and plan.moved and conditions.release != KVM:
+        tables["drs"] = report.drs_table(plan)
     if any(staying.ways for staying in plan.staying):
         tables["ways"] = report.ways_table(plan)
     flows = report.flows(network, plan)

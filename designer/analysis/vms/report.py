@@ -12,12 +12,13 @@ from designer.analysis.bounds import Resources
 from designer.analysis.flows import binding
 from designer.analysis.network import Network, in_order
 from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Table
-from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
+from designer.analysis.vms.demands import KVM, dirtying_of, memory_of, vsphere
 from designer.analysis.vms.lanes import Lanes
 from designer.analysis.vms.plan import COLD_TIME, Conditions, Moved, Plan
 from designer.analysis.vms.trips import Drain, framebuffers, generation_of, stun_limit
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
+from designer.formulas.migration.drs_cadence import MOST_EAGER, drs_cadence
 from designer.formulas.migration.evacuation_schedule import SOURCES as SCHEDULE_SOURCES
 from designer.formulas.migration.vgpu_stun import VgpuLoad, vgpu_stun
 from designer.formulas.migration.vmotion_cpu import vmotion_cpu
@@ -156,6 +157,27 @@ def ways_table(plan: Plan) -> Table:
         for way in staying.ways
     )  # fmt: skip
     return Table("What would bring them over", columns, rows)
+
+
+def drs_table(plan: Plan) -> Table:
+    """What DRS would make of such moves at each threshold: how far it looks back, and how many it fits in a period."""
+    columns = (
+        Column("threshold"), Column("looks back", "s"), Column("loaded above", "1"), Column("moves per period", "1"),
+        Column("time for these", "s"), Column("note"),
+    )  # fmt: skip
+    live = [m for m in plan.moved if m.trip is not None]
+    rows: list[tuple[str | float | None, ...]] = []
+    longest = max((m.trip.total.value for m in live if m.trip is not None), default=0.0)
+    for threshold in range(1, int(MOST_EAGER.value) + 1) if live else ():
+        drs = drs_cadence(
+            threshold, len(live), longest, concurrency=plan.schedule.most_at_once if plan.schedule else 1,
+            machine_memory=max(memory_of(m.going.placed.vm) for m in live),
+            has_vgpu=any(m.going.serial for m in live),
+        )  # fmt: skip
+        moves = float(drs.moves_per_period) if drs.balances else None
+        time = drs.rebalance_time if drs.balances else None
+        rows.append((str(threshold), drs.look_back, drs.loaded_above, moves, time, drs.reason))
+    return Table("If DRS made these moves", columns, tuple(rows))
 
 
 def background_table(beside: Sequence[Beside]) -> Table:
