@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bound, Column, Table, WorkloadResult
-from designer.analysis.vms.capacity import how_many_more, spare_for_failures
+from designer.analysis.vms.capacity import by_profile, how_many_more, spare_for_failures
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.placement import Placement, numa_of, place_vms
 from designer.analysis.vms.rooms import Placed
@@ -18,6 +19,9 @@ from designer.formulas.placement.mmio_space import GIB, mmio_space
 from designer.sources import Estimate
 from designer.units import format_quantity
 from designer.workload.operations import VmCapacity
+
+#: with more GPUs than this other profiles are not tried
+GPUS_LIMIT: Final = 64
 
 
 def evaluate(network: Network, operation: VmCapacity, question: Question) -> tuple[WorkloadResult, None]:
@@ -45,8 +49,13 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
     example = placement.placed.get(vm.id) or next(iter(found.places), None)
     if example is not None:
         tables["needs"] = _needs(vm, example)
-    spare = _spare(placement, operation.release)
-    tables["spare"], findings = spare
+    if sum(len(room.gpus) for room in placement.rooms.values()) <= GPUS_LIMIT and (
+        profiles := by_profile(placement, operation.release)
+    ):
+        shapes = tuple((name, float(more), ", ".join(hosts) or None) for name, more, hosts in profiles)
+        columns = (Column("profile"), Column("more", "1"), Column("on"))
+        tables["profiles"] = Table("More machines with one virtual GPU of another size", columns, shapes)
+    tables["spare"], findings = _spare(placement, operation.release)
     reason = next(iter(found.reasons.values()), "there is no host")
     result = WorkloadResult(
         question.id, question.reports, question.title, metrics, (Bound("limit", "room", "room on the hosts", reason),),

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.vms.demands import memory_of, release_of, vsphere
+from designer.analysis.vms.demands import memory_of, release_of, shown_name, vsphere
 from designer.analysis.vms.placement import Placement
 from designer.analysis.vms.rooms import HostRoom, Placed, Refusal, place_on, shape_of
 from designer.analysis.vms.targets import unbound
-from designer.design.document import VirtualMachine, with_changes
+from designer.design.document import VirtualMachine, VmDevice, with_changes
 
 #: machines of one shape on one host are counted up to this
 PER_HOST_LIMIT: Final = 4096
@@ -46,6 +46,23 @@ def how_many_more(placement: Placement, vm: VirtualMachine, release: str = "") -
                 reasons[path] = f"more than {PER_HOST_LIMIT}"
                 break
     return Room(tuple(places), reasons)
+
+
+def by_profile(placement: Placement, release: str = "") -> list[tuple[str, int, tuple[str, ...]]]:
+    """How many more machines with one virtual GPU fit for each profile there is, and on which hosts; memory aside."""
+    gpus = {gpu.gpu.type for room in placement.rooms.values() for gpu in room.gpus if gpu.gpu.type is not None}
+    names = {
+        shown_name(profile.name, gpu): VmDevice(kind="vgpu", profile=shown_name(profile.name, gpu))
+        for gpu in sorted(gpus, key=lambda each: each.id)
+        for profile in gpu.profiles
+        if profile.series == "C"
+    }
+    found: list[tuple[str, int, tuple[str, ...]]] = []
+    for name, device in names.items():
+        like = VirtualMachine(id="like", memory="1 GiB", devices=(device,))
+        places = how_many_more(placement, like, release).places
+        found.append((name, len(places), tuple(dict.fromkeys(place.host.path for place in places))))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

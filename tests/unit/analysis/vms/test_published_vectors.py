@@ -233,6 +233,19 @@ def test_imagenet_and_bert() -> None:
     assert time_to_train(Seconds(1.0), 32, 1_280_000).steps == 40_000
 
 
+def test_other_shapes_are_counted_too() -> None:
+    told = rows(ask(cluster(), "vm_capacity", vm="infer0"), "profiles")
+    # every GPU has machines, so there is room for the sizes that are there already
+    assert {name: row["more"] for name, row in told.items() if row["more"]} == {
+        "grid_a100d-20c": 9, "grid_a100d-40c": 3,
+    }  # fmt: skip
+    empty = with_changes(cluster(), vms={"infer0": cluster().vms["infer0"]})
+    more = {name: row["more"] for name, row in rows(ask(empty, "vm_capacity", vm="infer0"), "profiles").items()}
+    assert more["grid_a100d-80c"] == 7
+    assert more["grid_a100d-40c"] == 14
+    assert more["grid_a100d-20c"] == 31
+
+
 def test_what_a_machine_needs_is_told_with_the_room_for_more() -> None:
     told = {row[0]: row[1] for row in ask(cluster(), "vm_capacity", vm="infer0").tables["needs"].rows}
     assert told["64-bit MMIO space"] == "pciPassthru.64bitMMIOSizeGB = 256, with EFI firmware"
