@@ -15,7 +15,7 @@ from designer.gui.canvas import machine_moves
 from designer.gui.canvas.batches import Labels
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.compose import compose
-from designer.gui.canvas.compose_virtual_machines import counts_only, virtual_machines
+from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, virtual_machines
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.tools.move_vm import MoveMachine
 from designer.gui.canvas.trays import Trays
@@ -252,6 +252,12 @@ def test_a_drop_beside_every_host_changes_nothing(user: User) -> None:
 def test_a_click_selects_the_machine(user: User) -> None:
     QTest.mouseClick(user.canvas, LEFT, NONE, user.chip("lab0"))
     assert user.session.selection == frozenset({((), Ref("vms", "lab0"))})
+    # its chip is framed
+    frame, stage = user.canvas.frame(), user.canvas.scenery.stage
+    assert chosen_chips(stage, frame, {"lab0"})
+    assert not chosen_chips(stage, frame, set())
+    region = (0.0, 0.0, float(user.canvas.width()), float(user.canvas.height()))
+    assert len(user.canvas.tool.overlay(frame, region)) >= len(chosen_chips(stage, frame, {"lab0"}))
 
 
 def test_the_layer_is_hidden_and_shown(user: User) -> None:

@@ -272,13 +272,13 @@ def _gpus(
         if board is not None and module is None:
             module = board.modules[group.index(part)]
         declared = drawn.attributes.get("vgpu_mode", attributes.get("vgpu_mode", ""))
-        modes = {mode.value: mode for mode in Mode}
+        modes = {mode.value.lower(): mode for mode in Mode}
         memory = number(network, part, "memory_reported") or number(network, part, "memory_capacity") or 0.0
         found.append(
             HostGpu(
                 part, net.path(part), _title(network, part), types[part], memory, _nearest_socket(network, part, cpus),
                 at if board is not None else None, module if board is not None else None, told.isdecimal(),
-                modes.get(declared),
+                modes.get(declared.lower().replace("-", "").replace(" ", "")),
             )
         )  # fmt: skip
     return tuple(found), boards

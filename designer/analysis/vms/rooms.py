@@ -282,7 +282,19 @@ class _Work:
         if missing is not None and not reasons:
             known = self.gpus[candidates[0]].gpu.type
             raise _Refused("VM-PROFILE", missing.text, near_profiles(device, known) or missing.remedy or "")
-        raise _Refused("VM-NO-ROOM", "; ".join(reasons), "choose another profile, mode, release or host")
+        raise _Refused("VM-NO-ROOM", "; ".join(reasons), self._more_room(candidates))
+
+    def _more_room(self, candidates: Sequence[int]) -> str:
+        """What would make room: sizes mixed on a GPU where boards and release know that."""
+        able = [
+            room.gpu
+            for at in candidates
+            if (room := self.gpus[at]).mode is Mode.SAME_SIZE and room.gpu.type is not None and room.gpu.type.mixed_size
+        ]
+        if not able:
+            return "choose another profile, mode, release or host"
+        newer = "" if self.release.since(Release.V8_0_U3) else "go to 8.0 U3 and "
+        return f"{newer}give the host the attribute vgpu_mode = {Mode.MIXED_SIZE}, or choose another profile or host"
 
     def _start(self, room: GpuRoom, device: VmDevice, wanted: Mode | None) -> tuple[Mode, str, int] | str:
         """Mode, profile and start on one GPU, or why there is none."""

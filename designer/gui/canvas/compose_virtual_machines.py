@@ -264,6 +264,21 @@ def _broken(stage: Stage, frame: Frame, wires: Int, colour: str) -> list[Batch]:
     ]
 
 
+def chosen_chips(stage: Stage, frame: Frame, ids: set[str]) -> list[Batch]:
+    """A frame around the chips of selected machines, and around the GPUs they use."""
+    trays = stage.trays
+    if trays is None or not ids or frame.level is Level.FAR:
+        return []
+    theme, found = stage.theme, list[Batch]()
+    chips = [k for k, chip in enumerate(trays.chips) if chip.id in ids]
+    if chips and not counts_only(stage, frame):
+        found.append(outline(frame.boxes(trays.chip_rect[chips]), round(2 * frame.ratio), theme.selection, frame.ratio))
+    boxes = [int(box) for vm_id in sorted(ids) for box in trays.gpus_of(vm_id)]
+    if boxes:
+        found.append(outline(frame.boxes(stage.geometry.rect[boxes]), round(3 * frame.ratio), theme.selection))
+    return found
+
+
 def under_pointer(stage: Stage, frame: Frame, chip: int, measure: Measure, region: Rect) -> list[Batch]:
     """A chip the pointer is on, what is told of it, and the GPUs its machine uses."""
     trays = stage.trays

@@ -14,7 +14,7 @@ from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_overlay import handles, hover, side_points, tip, wire_glow, wire_text
-from designer.gui.canvas.compose_virtual_machines import counts_only, under_pointer
+from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, under_pointer
 from designer.gui.canvas.editing import Picked, move, wire_picks
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
 from designer.gui.canvas.levels import Level
@@ -240,6 +240,7 @@ class Select(Tool):
             x, y = ((route[1] + route[2]) / 2).tolist()
             text = wire_text(stage, over.number)
             found += tip(text, x, y, frame, self.host.measure, theme, True, region)
+        found += chosen_chips(stage, frame, {ref.id for _, ref in scenery.selection if ref.what == "vms"})
         if self._chip >= 0 and stage.trays is not None:
             found += under_pointer(stage, frame, self._chip, self.host.measure, region)
         if len(scenery.selected_wires) == 1 and not len(scenery.selected):

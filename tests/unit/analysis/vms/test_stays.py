@@ -133,7 +133,14 @@ class TestBadInput:
     def test_two_sizes_on_one_gpu(self) -> None:
         pair = [_machine(_device(profile=p, part="hosts[0]/gpu0"), id=p.lower()) for p in ("20C", "40C")]
         placement = place_vms(build_network(with_vms(cluster(), *pair, only=True)))
-        assert "fixed the frame buffer of this GPU" in next(iter(placement.refused.values())).text
+        refusal = next(iter(placement.refused.values()))
+        assert "fixed the frame buffer of this GPU" in refusal.text
+        assert "vgpu_mode = mixedSize" in refusal.remedy
+        group = cluster().groups["hosts"]
+        server = with_changes(group.content.parts["server"], attributes={"vgpu_mode": "mixed-size"})
+        content = with_changes(group.content, parts=replaced(group.content.parts, [server]))
+        mixed = with_changes(cluster(), groups=replaced(cluster().groups, [with_changes(group, content=content)]))
+        assert not place_vms(build_network(with_vms(mixed, *pair, only=True))).refused
 
 
 class TestCommandLine:
