@@ -40,6 +40,8 @@ RATE_TOLERANCE: Final = 1e-3
 #: intervals of a plan that are looked at for what binds, longest first, and moves for which gains are tried
 INTERVALS_LIMIT: Final = 48
 GAINS_LIMIT: Final = 64
+#: limits that are added to what binds where doubling that alone gains nothing
+TIES_LIMIT: Final = 8
 #: more tied limits than this are only tried together
 SINGLES_LIMIT: Final = 4
 #: what limits at least this share of the time of the worst limit binds as well
@@ -435,6 +437,12 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
 
     wider = lanes.doubled(now)
     after = _Run(planner, going, wider) if now else None
+    # What binds is a set: cables of targets that hold as well while the source sends make the gain appear.
+    others = [r for r in order if r not in now][:TIES_LIMIT]
+    while try_gains and after is not None and others and _same(run, after):
+        now.append(others.pop(0))
+        wider = lanes.doubled(now)
+        after = _Run(planner, going, wider)
 
     def told(chosen: Sequence[int], *, gains: bool) -> list[Bound]:
         found: list[Bound] = []
@@ -463,6 +471,11 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
         then = told(others[:2], gains=False)
     then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
     return tuple(binds), tuple(then)
+
+
+def _same(run: _Run, after: _Run) -> bool:
+    """Whether doubling gained nothing to speak of."""
+    return after.makespan.value >= run.makespan.value * (1 - RATE_TOLERANCE)
 
 
 def _uses(lanes: Lanes, ride: int, resource: int) -> bool:

@@ -27,6 +27,8 @@ from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.sources import Estimate
 from designer.units import format_quantity, parse_rate, parse_size
 
+#: what says which machines move, and which GPUs take them
+STAYING_SOURCES: Final = ("denneman-2023-vgpu-vmotion", "nvidia-aie-user-guide")
 #: NIC speeds and frame buffers of the stun sweep
 SWEPT_RATES: Final = tuple(parse_rate(f"{speed} Gb/s") for speed in ("10", "25", "40", "100", "200"))
 SWEPT_SIZES: Final = tuple(
@@ -55,7 +57,7 @@ def metrics(plan: Plan, name: str = "migration_time") -> Mapping[str, Estimate]:
         name: Estimate(makespan.value, makespan.low, makespan.high, "s", makespan.sources or SCHEDULE_SOURCES, note)
     }
     if stays:
-        found["machines_staying"] = Estimate(float(stays), float(stays), float(stays), "1")
+        found["machines_staying"] = Estimate(float(stays), float(stays), float(stays), "1", STAYING_SOURCES)
     if not moved:
         # no time is told for what does not happen
         del found[name]

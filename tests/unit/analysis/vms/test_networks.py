@@ -137,3 +137,13 @@ def test_drs_makes_more_moves_over_a_faster_network() -> None:
     assert "mandatory" in told[0]["1"]["note"]
     with_gpu = rows(ask(cluster(), "vmotion", **MOVE), "drs")
     assert all("never moved for balance" in row["note"] for row in with_gpu.values())
+
+
+def test_what_binds_is_a_set_whose_doubling_gains() -> None:
+    """Two targets share the time of one source: neither the source nor one target alone would gain."""
+    freed = with_changes(cluster(), vms={key: vm for key, vm in cluster().vms.items() if key != "lab1"})
+    result = ask(freed, "evacuation", hosts="hosts[0]/server")
+    assert len({row["to"] for row in rows(result).values()}) == 2
+    assert {bound.id.split(":")[0] for bound in result.binding} >= {"vmotion_network[0]", "vmotion_network[3]"}
+    assert result.binding[0].gain_together is not None
+    assert result.binding[0].gain_together > 1.3
