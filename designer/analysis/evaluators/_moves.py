@@ -15,7 +15,7 @@ from designer.analysis.transfers import transfer_demand
 from designer.analysis.vms import report
 from designer.analysis.vms.demands import KVM
 from designer.analysis.vms.hosts import Host, Hosts
-from designer.analysis.vms.lanes import Background
+from designer.analysis.vms.lanes import Background, Shares
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.analysis.vms.plan import Conditions, Planner
 from designer.analysis.vms.rooms import Placed
@@ -75,6 +75,23 @@ def _as_one(network: Network, loads: ChannelLoads) -> Incidence:
         np.array([0, len(busy)]), busy.astype(np.int32), used[busy] / peak, network.capacity, np.ones(1),
         np.array([peak]),
     )  # fmt: skip
+
+
+def read_shares(migrations: int, beside: int, place: str) -> Shares:
+    """Shares of network I/O control, given on both sides or on none.
+
+    Raises
+    ------
+    AnalysisError
+        If only one side has shares: they mean nothing alone.
+    """
+    if bool(migrations) != bool(beside):
+        missing = "shares_beside" if migrations else "shares"
+        raise AnalysisError(
+            "shares weigh two kinds of traffic, and only one has them", place=f"{place}.{missing}",
+            remedy="give both, or none",
+        )  # fmt: skip
+    return Shares(migrations, beside)
 
 
 def machines(placement: Placement, network: Network, ids: Sequence[str], place: str) -> list[Placed]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.evaluators._moves import answer, hosts_of
+from designer.analysis.evaluators._moves import answer, hosts_of, read_shares
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.vms.lanes import Shares
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.plan import Conditions
 from designer.errors import AnalysisError
@@ -40,7 +39,7 @@ def evaluate(network: Network, operation: Evacuation, question: Question) -> tup
         round_trip=operation.round_trip,
         at_once=operation.at_once,
         disks=operation.disks,
-        shares=Shares(operation.shares, operation.shares_beside),
+        shares=read_shares(operation.shares, operation.shares_beside, question.place),
         cold=operation.cold,
     )
     return answer(network, question, leaving, allowed, conditions, operation.background, "evacuation_time")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.evaluators._moves import answer, hosts_of, machines
+from designer.analysis.evaluators._moves import answer, hosts_of, machines, read_shares
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.vms.lanes import Shares
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.plan import Conditions
 from designer.workload.operations import Vmotion
@@ -26,7 +25,7 @@ def evaluate(network: Network, operation: Vmotion, question: Question) -> tuple[
         dirty_rate=operation.dirty_rate,
         at_once=operation.at_once,
         disks=operation.disks,
-        shares=Shares(operation.shares, operation.shares_beside),
+        shares=read_shares(operation.shares, operation.shares_beside, question.place),
     )
     return answer(network, question, leaving, allowed, conditions, operation.background, "migration_time")
 

@@ -355,6 +355,9 @@ def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside], *, na
             tuple(fallback)[:CURVES_LIMIT],
             "give a NIC the attribute role = vmotion",
         )
+    if conditions.shares.migrations and plan.lanes.background:
+        text = "shares weigh flows on their whole way here, while network I/O control weighs them on each uplink"
+        yield Finding("MIG-SHARES", Severity.INFO, text, (), "compare with shares of zero, where flows share evenly")
     if plan.distance is not None:
         for reason in plan.distance.reasons:
             yield Finding("MIG-DISTANCE", Severity.ERROR, reason, (), "choose hosts that are nearer, or a faster link")

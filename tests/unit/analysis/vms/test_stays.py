@@ -10,6 +10,7 @@ import pytest
 from designer.analysis.network import build_network
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.design.document import Design, VirtualMachine, VmDevice, replaced, with_changes
+from designer.errors import AnalysisError
 from designer.findings import Severity
 from designer.interchange.native.writer import dumps
 from tests.cli.calling import call
@@ -209,9 +210,16 @@ class TestSharesAndDisks:
         even, little = (ask(beside, "vmotion", **move, shares=s, shares_beside=100) for s in (100, 25))
         alone = ask(beside, "vmotion", vms="vm0-0", to="hosts[1]/server")
         assert value(even, "rate") == pytest.approx(value(alone, "rate") / 2, rel=0.02)
+        assert "MIG-SHARES" in {f.code for f in little.findings}
         assert value(little, "rate") == pytest.approx(value(alone, "rate") / 5, rel=0.02)
 
-    def test_shares_alone_change_nothing(self) -> None:
+    @pytest.mark.parametrize("given", ["shares", "shares_beside"])
+    def test_shares_of_one_side_mean_nothing(self, given: str) -> None:
+        with pytest.raises(AnalysisError) as caught:
+            ask(plain_cluster(2, 2), "vmotion", vms="vm0-0", **{given: 50})
+        assert caught.value.place == f"workloads.asked.{'shares' if given == 'shares_beside' else 'shares_beside'}"
+
+    def test_shares_without_traffic_beside_change_nothing(self) -> None:
         design = plain_cluster(2, 2)
         one, other = (ask(design, "vmotion", vms="vm0-0", shares=s, shares_beside=s) for s in (0, 50))
         assert value(one, "migration_time") == value(other, "migration_time")
