@@ -77,7 +77,15 @@ def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operati
         raise AnalysisError(
             f"there is no workload kind {kind_name!r}", place=place, remedy=f"use one of {', '.join(workload_kinds())}"
         )
-    return kind.lower(read_settings(kind, settings, place))
+    read = read_settings(kind, settings, place)
+    try:
+        return kind.lower(read)
+    except AnalysisError as error:
+        if error.place is not None and error.place.startswith(place):
+            raise
+        # a kind knows its settings, not where they stand
+        where = f"{place}.{error.place}" if error.place else place
+        raise AnalysisError(error.text, place=where, remedy=error.remedy) from None
 
 
 def read_settings(kind: WorkloadKind, settings: Mapping[str, object], place: str) -> dict[str, Any]:
@@ -138,5 +146,5 @@ def _read(setting: Setting, value: object, place: str) -> object:
         return value
     if setting.dimension == "choice" and value in setting.choices:
         return value
-    wanted = f"one of {', '.join(setting.choices)}" if setting.choices else f"a {setting.dimension}"
+    wanted = f"one of {', '.join(c for c in setting.choices if c)}" if setting.choices else f"a {setting.dimension}"
     raise AnalysisError(f"{value!r} is not {wanted}", place=place, remedy=setting.help or f"give {wanted}")
