@@ -59,6 +59,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "switchover_time": Metric("s", "longest pause of a machine"),
         "stun_time": Metric("s", "longest stun of virtual GPUs"),
         "transferred": Metric("B", "over the network, all machines"),
+        "machines_staying": Metric("1", "asked to move, and cannot"),
         "more_machines": Metric("1", "that still fit"),
         "wait_dedicated": Metric("s", "mean wait of a job for accelerators of its own team"),
         "wait_shared": Metric("s", "mean wait of a job for accelerators of the pool"),

@@ -38,6 +38,7 @@ WORKLOAD = WorkloadKind(
         "stun_time",
         "transferred",
         "rate",
+        "machines_staying",
     ),
     lower=lower,
     help="Which machines can leave a host, where to, how long it takes, and how long each stands still.",

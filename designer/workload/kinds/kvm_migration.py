@@ -38,6 +38,7 @@ WORKLOAD = WorkloadKind(
         "stun_time",
         "transferred",
         "rate",
+        "machines_staying",
     ),
     lower=lower,
     help="Live migration of KVM guests over the drawn network; not converging is an answer.",

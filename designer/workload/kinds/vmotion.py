@@ -38,6 +38,7 @@ WORKLOAD = WorkloadKind(
         "stun_time",
         "transferred",
         "rate",
+        "machines_staying",
     ),
     lower=lower,
     help="Time, switch-over, stun of virtual GPUs and bytes of moving machines over the drawn vMotion network.",
