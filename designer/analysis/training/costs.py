@@ -26,6 +26,8 @@ _KIND: Final = {
 Arrangement = tuple[bool, int, int]
 
 
+#: times of collectives kept with the ranks
+TIMES_LIMIT: Final = 200_000
 #: share of its bandwidth a communicator keeps inside servers, and between them
 Kept = tuple[float, float]
 
@@ -134,6 +136,8 @@ class RoutedCosts:
         key = (kind, arrangement, float(size), side, kept)
         found = self.ranks.times.get(key)
         if found is None:
+            if len(self.ranks.times) > TIMES_LIMIT:
+                self.ranks.times.clear()
             found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side, kept)
         largest = self.used.get(group)
         if largest is None or size > largest[1]:

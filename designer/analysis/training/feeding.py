@@ -287,7 +287,7 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
             raise AnalysisError(
                 f"{name!r} is no transfer workload of this design", place=f"{place}.background",
-                remedy=f"its transfers: {known}",
+                remedy=f"its transfers: {known}; another job is one from its storage, with a demand",
             )  # fmt: skip
         traffic = pair_up(network, operation, f"workloads.{name}")
         joined = traffic if joined is None else _joined(joined, traffic)
