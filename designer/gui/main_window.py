@@ -410,9 +410,9 @@ class MainWindow(QMainWindow):
         if canvas is None:
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
-        canvas.set_loads(Loads(loads.load, loads.utilization) if loads is not None else None)
         result = session.result if loads is not None else None
-        canvas.set_binding(tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ())
+        binding = tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ()
+        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""

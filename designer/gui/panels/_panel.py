@@ -24,6 +24,9 @@ class Panel(QWidget):
         self.session: Session | None = None
         self._wires: list[tuple[Any, Callable[..., Any]]] = []
         self._dirty = True
+        self._front = True
+        #: how often it was redrawn
+        self.redraws = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
@@ -55,21 +58,37 @@ class Panel(QWidget):
         signal.connect(slot)
         self._wires.append((signal, slot))
 
+    @property
+    def seen(self) -> bool:
+        """Whether anything of it can be seen: a panel behind another tab is visible to Qt, but not to people."""
+        return self._front and self.isVisible()
+
+    def set_front(self, front: bool) -> None:
+        """Whether its tab is the one in front; what became old meanwhile is redrawn."""
+        self._front = front
+        if front and self._dirty and self.isVisible():
+            self._timer.start()
+
+    @property
+    def pending(self) -> bool:
+        """Whether it can be seen and will be redrawn."""
+        return self.seen and self._dirty
+
     def outdate(self, *_: object) -> None:
         """What is shown is old: redraw soon, once, and only if it can be seen."""
         self._dirty = True
-        if self.isVisible():
+        if self.seen:
             self._timer.start()
 
     def _redraw(self) -> None:
-        if self._dirty and self.isVisible():
-            self._dirty = False
-            self.refresh()
+        if self._dirty and self.seen:
+            self.flush()
 
     def flush(self) -> None:
         """Redraw at once, seen or not."""
         self._dirty = False
         self._timer.stop()
+        self.redraws += 1
         self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
