@@ -5,6 +5,7 @@ Only Qt is loaded with this module; everything heavier comes when it is first ne
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -106,7 +107,9 @@ class MainWindow(QMainWindow):
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
-        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+        if sys.platform == "darwin":
+            # only there the desktop asks this way, and a filter sees each single event of the program
+            QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     # ---- menus and tool strip, from the table of actions
 
@@ -422,7 +425,9 @@ class MainWindow(QMainWindow):
     def _retitle(self, *_: object) -> None:
         for at, document in enumerate(self._order):
             session = document.session
-            self.tabs.setTabText(at, ("● " if session.modified else "") + session.title)
+            text = ("● " if session.modified else "") + session.title
+            if text != self.tabs.tabText(at):
+                self.tabs.setTabText(at, text)
             self.tabs.setTabToolTip(at, str(session.file or "not saved yet"))
         document = self.document
         self.setWindowModified(document is not None and document.session.modified)
@@ -471,7 +476,10 @@ class MainWindow(QMainWindow):
         elif session.stale:
             text, colour = ("stale" if not document.live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
-        self.live.setStyleSheet(f"QToolButton {{ color: {colour}; }}")
+        look = f"QToolButton {{ color: {colour}; }}"
+        # a style sheet costs far more than a text
+        if look != self.live.styleSheet():
+            self.live.setStyleSheet(look)
 
     def _progressed(self, share: float, what: str) -> None:
         """How far a long analysis is; what it is at, for those who point at it."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: quiet time before the curves of all workloads are computed [ms]
 IDLE_MS: Final = 250
 _JOIN: Final = 10.0
+#: a thread without work ends after so long [s]
+_LINGER: Final = 2.0
 
 Cancelled_ = Callable[[], bool]
 Job = Callable[[Cancelled_], object]
@@ -29,7 +31,7 @@ Job = Callable[[Cancelled_], object]
 class Newest(QObject):
     """Runs jobs on a thread, one at a time; a newer job takes the place of one that waits and stops the running one.
 
-    There is no thread while there is nothing to do.
+    A thread without work waits a little for more before it ends: starting one takes longer than a small job.
     """
 
     #: ticket of the job, what it returned or the error it raised
@@ -37,9 +39,10 @@ class Newest(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._waiting: tuple[int, Job] | None = None
         self._thread: threading.Thread | None = None
+        self._working = False
         self._ticket = 0
         self._closed = False
 
@@ -50,6 +53,7 @@ class Newest(QObject):
             ticket = self._ticket
             if not self._closed:
                 self._waiting = (ticket, job)
+                self._lock.notify()
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._run, name="designer-job", daemon=True)
                     self._thread.start()
@@ -65,7 +69,7 @@ class Newest(QObject):
     def busy(self) -> bool:
         """Whether a job is running."""
         with self._lock:
-            return self._thread is not None
+            return self._working or self._waiting is not None
 
     def close(self) -> None:
         """Stop for good and wait for the thread."""
@@ -73,6 +77,7 @@ class Newest(QObject):
             self._closed = True
             self._ticket += 1
             self._waiting = None
+            self._lock.notify()
             thread = self._thread
         if thread is not None:
             thread.join(_JOIN)
@@ -80,11 +85,13 @@ class Newest(QObject):
     def _run(self) -> None:
         while True:
             with self._lock:
+                self._working = False
+                self._lock.wait_for(lambda: self._closed or self._waiting is not None, _LINGER)
                 if self._waiting is None or self._closed:
                     self._thread = None
                     return
                 ticket, job = self._waiting
-                self._waiting = None
+                self._waiting, self._working = None, True
             result: object
             try:
                 result = job(lambda ticket=ticket: self._ticket != ticket)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from designer.gui.session import Session
 from designer.gui.theme import Theme
+
+#: how long a panel waits for the answer to an edit [ms]
+_HOLD: Final = 15
 
 
 class Panel(QWidget):
@@ -67,7 +70,7 @@ class Panel(QWidget):
         """Whether its tab is the one in front; what became old meanwhile is redrawn."""
         self._front = front
         if front and self._dirty and self.isVisible():
-            self._timer.start()
+            self._timer.start(0)
 
     @property
     def pending(self) -> bool:
@@ -78,7 +81,8 @@ class Panel(QWidget):
         """What is shown is old: redraw soon, once, and only if it can be seen."""
         self._dirty = True
         if self.seen:
-            self._timer.start()
+            # while loads are worked out their answer is waited for, shortly, so that both are shown by one redraw
+            self._timer.start(_HOLD if self.session is not None and self.session.stale else 0)
 
     def _redraw(self) -> None:
         if self._dirty and self.seen:
@@ -95,4 +99,4 @@ class Panel(QWidget):
         """Redraw what became old while hidden."""
         super().showEvent(event)
         if self._dirty:
-            self._timer.start()
+            self._timer.start(0)
