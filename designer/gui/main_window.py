@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from designer.gui.canvas.tools.tool import QuickAdd
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session
+    from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
 _STRIP: Final = (
@@ -95,6 +96,7 @@ class MainWindow(QMainWindow):
         self.toasts = Toasts(middle)
         self.tabs.hide()
         self.workspace_: Workspace | None = None
+        self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
         self.qt_actions: dict[str, QAction] = {}
         self._canvases: dict[Document, Canvas] = {}
@@ -282,7 +284,9 @@ class MainWindow(QMainWindow):
             return
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
+        from designer.gui.workers import Sweeper
 
+        self.sweeper = self.sweeper or Sweeper(self)
         session = document.session
         canvas = Canvas(session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
@@ -298,6 +302,13 @@ class MainWindow(QMainWindow):
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
+        for signal in (
+            session.design_changed,
+            session.selection_changed,
+            session.analysis_changed,
+            canvas.view_changed,
+        ):
+            signal.connect(self.sweeper.touch)
         self._canvases[document] = canvas
         self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
         self._order.append(document)
@@ -977,7 +988,12 @@ class MainWindow(QMainWindow):
         self.toasts.say(text, bad=True)
 
     def offer_recovery(self) -> None:
-        """Offer what a run that ended badly left behind; nothing is asked where nothing is left."""
+        """Offer what a run that ended badly left behind; nothing is asked, nor loaded, where nothing is left."""
+        from designer.gui.settings import journal_folder
+
+        folder = journal_folder()
+        if self.workspace_ is None and not (folder.is_dir() and any(folder.iterdir())):
+            return
         for journal in self.workspace.leftovers()[:3]:
             run = partial(self.workspace.recover, journal)
             self.toasts.say("Unsaved work of an earlier run was found.", False, "Bring it back", run)
@@ -1025,6 +1041,9 @@ class MainWindow(QMainWindow):
             self.docks.close_jobs()
         if self.workspace_ is not None:
             self.workspace_.close_all()
+        if self.sweeper is not None:
+            self.sweeper.close()
+            self.sweeper = None
 
     def begin(self, files: list[str]) -> None:
         """What is done once the window stands: fill the start page, open files, offer recovery."""

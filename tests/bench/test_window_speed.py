@@ -25,6 +25,7 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.document import Design
 from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
+from designer.gui.app import SWITCH
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.stage import Frame
 from designer.gui.main_window import MainWindow
@@ -47,7 +48,7 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(MainWindow, "ask_to_save", lambda self, title: "discard")
     # threads take turns as in the program
     before = sys.getswitchinterval()
-    sys.setswitchinterval(0.002)
+    sys.setswitchinterval(SWITCH)
     made = MainWindow(settings)
     made.resize(1600, 900)
     made.show()
