@@ -309,6 +309,7 @@ class MainWindow(QMainWindow):
             canvas.view_changed,
         ):
             signal.connect(self.sweeper.touch)
+        canvas.view_changed.connect(document.live.put_off)
         self._canvases[document] = canvas
         self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
         self._order.append(document)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: quiet time before the curves of all workloads are computed [ms]
 IDLE_MS: Final = 250
+#: so long somebody at work can keep that waiting [s]
+_PUT_OFF: Final = 3.0
 _JOIN: Final = 10.0
 #: a thread without work ends after so long [s]
 _LINGER: Final = 2.0
@@ -154,10 +156,12 @@ class LiveAnalysis(QObject):
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[Design, str, bool] | None = None
         self._ticket = 0
+        self._answered = 0.0
         self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
         self._idle.timeout.connect(self._complete)
-        session.design_changed.connect(self._design_changed)
+        session.settled.connect(self._design_changed)
         session.workload_changed.connect(self.refresh)
+        session.selection_changed.connect(self.put_off)
 
     def refresh(self, _workload: str = "") -> None:
         """Analyse the current design now."""
@@ -170,6 +174,11 @@ class LiveAnalysis(QObject):
             self.busy_changed.emit(False)
             return
         self._ask(design, workload, full=False)
+
+    def put_off(self, *_: object) -> None:
+        """Somebody is at work: what waits for a quiet moment waits on, but not for ever."""
+        if self._idle.isActive() and time.monotonic() - self._answered < _PUT_OFF:
+            self._idle.start()
 
     def stop(self) -> None:
         """Cancel what is running; the last answer stays, marked stale."""
@@ -189,6 +198,7 @@ class LiveAnalysis(QObject):
         elif self._asked is not None and changes.only_placement:
             # nothing that counts has changed: what is asked for holds for the new design as well
             self._asked = (changes.after, *self._asked[1:])
+            self.put_off()
 
     def _complete(self) -> None:
         design = self.session.design
@@ -232,6 +242,7 @@ class LiveAnalysis(QObject):
         if not full:
             self.took = took
             self.timed.emit(took)
+            self._answered = time.monotonic()
             self._idle.start()
         self.session.set_analysis(analysis)
 
