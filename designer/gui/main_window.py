@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -342,6 +342,8 @@ class MainWindow(QMainWindow):
         canvas.hide()
         canvas.setParent(None)
         canvas.deleteLater()
+        if self.sweeper is not None:
+            self.sweeper.touch()
         if self._order:
             self._show_document()
         else:
@@ -974,9 +976,9 @@ class MainWindow(QMainWindow):
         if first is not None:
             found.append(("itself as it was opened", lambda: first))
         found += [(d.session.title, partial(_design_of, d)) for d in self._order if d is not shown]
-        from designer.interchange.templates import list_templates, open_design
+        from designer.interchange.templates import list_templates
 
-        return found + [(f"template: {t.title}", partial(open_design, t.id)) for t in list_templates()]
+        return found + [(f"template: {t.title}", partial(_template, t.id)) for t in list_templates()]
 
     # ---- messages, drops, closing
 
@@ -1067,6 +1069,14 @@ class MainWindow(QMainWindow):
 
 def _design_of(document: Document) -> Any:
     return document.session.design
+
+
+@lru_cache(maxsize=4)
+def _template(template_id: str) -> Any:
+    """A template to compare with; kept, since each edit asks for it again."""
+    from designer.interchange.templates import open_design
+
+    return open_design(template_id)
 
 
 def _is_plain(shortcut: str) -> bool:
