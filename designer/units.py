@@ -57,7 +57,7 @@ DIMENSIONS: Final = {
     "size": "B", "rate": "B/s", "duration": "s", "flop": "FLOP", "flops": "FLOP/s", "frequency": "1/s",
     "power": "W", "money": "USD", "ratio": "1",
 }  # fmt: skip
-_EXAMPLE: Final = {
+EXAMPLE: Final = {
     "size": "80 GiB", "rate": "400 Gb/s", "duration": "8.9 us", "flop": "1 TFLOP", "flops": "989 TFLOP/s",
     "frequency": "1000 1/s", "power": "700 W", "money": "100 USD", "ratio": "0.88",
 }  # fmt: skip
@@ -73,7 +73,7 @@ def parse(text: object, dimension: str) -> float:
     """
     if dimension not in DIMENSIONS:
         raise AssertionError(f"unknown dimension {dimension!r}")
-    example = _EXAMPLE[dimension]
+    example = EXAMPLE[dimension]
     if not isinstance(text, str):
         if dimension == "ratio" and isinstance(text, int | float) and not isinstance(text, bool):
             return _finite(float(text), repr(text))
@@ -106,9 +106,9 @@ def _scale(text: str, number: str, unit: str, dimension: str) -> float:
         if found is not None:
             return DECIMAL[found["prefix"]]
     if not unit:
-        raise UnitError(f"{text!r} has no unit", remedy=f'write for example "{_EXAMPLE[dimension]}"')
+        raise UnitError(f"{text!r} has no unit", remedy=f'write for example "{EXAMPLE[dimension]}"')
     raise UnitError(
-        f"{text!r}: {unit!r} is not a unit of {dimension}", remedy=f'write for example "{_EXAMPLE[dimension]}"'
+        f"{text!r}: {unit!r} is not a unit of {dimension}", remedy=f'write for example "{EXAMPLE[dimension]}"'
     )
 
 
@@ -145,7 +145,7 @@ def _bits_or_bytes(text: str, number: str, unit: str, dimension: str) -> float:
             remedy=f'write "{number} {big}{i}{b}{per}"',
         )
     raise UnitError(
-        f"{text!r}: {unit!r} is not a unit of {dimension}", remedy=f'write for example "{_EXAMPLE[dimension]}"'
+        f"{text!r}: {unit!r} is not a unit of {dimension}", remedy=f'write for example "{EXAMPLE[dimension]}"'
     )
 
 

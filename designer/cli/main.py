@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "analyze": "route, allocate, estimate; names the binding link",
     "templates": "list templates",
     "parts": "search the catalog",
+    "workloads": "what can be run, with settings and metrics",
     "new": "a design from a template",
     "summary": "what is in a design",
     "import": "a real machine or foreign file to a design",
@@ -45,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0 if name in ("-h", "--help") else fail(f"there is no command {name!r}")
     command = _load(name)
     parser = argparse.ArgumentParser(
-        prog=f"{_PROGRAM} {name}", description=command.help, epilog=f"example: {command.example}",
+        prog=f"{_PROGRAM} {name}", description=command.help, epilog=f"{command.more}example: {command.example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     command.add_arguments(parser)

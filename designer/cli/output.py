@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,14 @@ def _finite(value: Any) -> Any:
     return value
 
 
+#: longer cells go on below themselves
+_CELL_WIDTH = 72
+_LINE_WIDTH = 116
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Columns that line up, cut to the width of the terminal; `right` names columns aligned to the right."""
-    body = [[str(cell) for cell in row] for row in rows]
+    body = [line for row in rows for line in _wrapped([str(cell) for cell in row])]
     widths = [max([len(h), *(len(row[i]) for row in body)]) for i, h in enumerate(headings)]
     room = shutil.get_terminal_size((160, 40)).columns if sys.stdout.isatty() else 10_000
     lines = [list(headings), ["─" * w for w in widths], *body]
@@ -39,6 +45,18 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequenc
         whole = "  ".join(cells).rstrip()
         text.append(whole if len(whole) <= room else whole[: room - 1] + "…")
     return "\n".join(text)
+
+
+def _wrapped(row: list[str]) -> list[list[str]]:
+    """The row as lines: a cell of prose that is too long goes on below; one without spaces stays whole."""
+    parts = [textwrap.wrap(cell, _CELL_WIDTH, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
+    return [[cell[k] if k < len(cell) else "" for cell in parts] for k in range(max(map(len, parts), default=1))]
+
+
+def paragraph(opening: str, text: str, below: str | None = None) -> str:
+    """Prose on lines of a readable width; `below` begins all but the first, or blanks as wide as the opening."""
+    below = " " * len(opening) if below is None else below
+    return textwrap.fill(text, _LINE_WIDTH, initial_indent=opening, subsequent_indent=below, break_on_hyphens=False)
 
 
 def finding_dict(finding: Finding) -> dict[str, Any]:

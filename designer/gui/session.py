@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from designer.design.address import Address, Ref, address_text, block_at, collection
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 #: one selected thing: the address of the block it is in, and what it is there; see ``Geometry.address``
 Picked = tuple[Address, Ref]
-CLIP_MIME = "application/x-designer-parts"
 NONE: frozenset[Picked] = frozenset()
 
 
@@ -295,10 +294,8 @@ class Session(QObject):
         except DocumentError as error:
             self.warned.emit(error.text)
             return ""
-        data = QMimeData()
-        data.setText(text)
-        data.setData(CLIP_MIME, text.encode())
-        QGuiApplication.clipboard().setMimeData(data)
+        # not setMimeData: Qt may keep an object of ours until after Python has ended, and crash there
+        QGuiApplication.clipboard().setText(text)
         self._pastes = 0
         return text
 

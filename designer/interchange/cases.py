@@ -2,49 +2,75 @@
 
 A file is one JSON object: ``{"format": "designer-cases", "version": 1, "cases": [...]}``. Each case has
 
-- ``id``, ``area``, ``group``, ``source``: what it is, what it is about, who published it together, and where;
+- ``source``: where the measurement is published, or who made it;
 - ``design``: a template id, or a design file beside the case file;
-- ``changes``: optional; ``parts`` (part id → value name → spelled value), ``links`` (link id → field → value) and
-  ``policy`` (field → value) of the top level of the design;
+- ``changes``: optional; what is different there, see ``designer.interchange.changes``;
 - ``workload``: the id of a workload of the design, or ``{"kind": ..., "settings": {...}}``;
-- ``metric`` and ``value`` in SI units; ``sided``: ``both`` (default), ``lower`` or ``upper``.
+- ``metric``, one that workloads of the kind report, and ``value``: spelled with its unit, or a number in SI units;
+- optional ``sided``: ``both``, or ``lower`` or ``upper`` where the measurement is a bound; ``note``;
+- optional ``id``, ``group`` (publication and machine, scored by its median) and ``area`` (mean over its groups);
+  without them the number of the case, its source and the kind of workload serve.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
-from designer.analysis.validation import Measured, Outcome, predict
-from designer.design.document import Design, WorkloadSpec, with_changes
-from designer.errors import DesignerError, FormatError
-from designer.fields import Quantity
+from designer import units
+from designer.analysis.validation import Measured
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import DesignerError, FormatError, UnitError
 from designer.formulas.scoring import Sided
+from designer.interchange.changes import apply_changes
 from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.reader import read_bytes, shown
 from designer.interchange.templates import open_design
+from designer.units import DIMENSION_OF_UNIT
+from designer.workload.kind import WorkloadKind, near, workload_kinds
+from designer.workload.metrics import METRICS
 
 FORMAT: Final = "designer-cases"
 MAX_FILE: Final = 32_000_000
-_FIELDS: Final = ("id", "area", "group", "source", "design", "workload", "metric", "value")
-_OPTIONAL: Final = ("changes", "sided", "note")
+_FIELDS: Final = ("source", "design", "workload", "metric", "value")
+_REMEDY: Final = "designer validate --help shows a whole case file"
+_OPTIONAL: Final = ("id", "area", "group", "changes", "sided", "note")
+#: what counts in a second is left out of a spelled rate of events: "2400 images/s"
+_COUNTED: Final = re.compile(r"(?<=[\d\s])(?:images|samples|sequences|sentences|tokens|steps)(?=/s\Z)")
 
 
-def validate_file(path: Path) -> list[Outcome]:
-    """Every case of a file beside its prediction.
+def case_files(path: Path) -> list[Path]:
+    """The file itself, or the case files below a folder, ordered by name.
 
     Raises
     ------
     FormatError
-        If the file is no case file, or a case is wrong or names a design that cannot be opened.
+        If there is none below the folder.
     """
-    cases = read_cases(path)
-    return [predict(design, measured) for design, measured in cases]
+    if not path.is_dir():
+        return [path]
+    found = [file for file in sorted(path.rglob("*.json")) if file.is_file() and _is_case_file(file)]
+    if not found:
+        raise FormatError(
+            "no file of measurements below this folder",
+            file=shown(path),
+            remedy=f'they begin with "format": "{FORMAT}"',
+        )
+    return found
+
+
+def _is_case_file(path: Path) -> bool:
+    try:
+        content = parse(decode(read_bytes(path, MAX_FILE)))
+    except DesignerError:
+        # a broken file may be a case file: reading it tells what is broken
+        return True
+    return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 def read_cases(path: Path) -> list[tuple[Design, Measured]]:
@@ -77,23 +103,70 @@ def _case(case: Any, index: int, folder: Path) -> tuple[Design, Measured]:
     missing = [name for name in _FIELDS if name not in data]
     unknown = [name for name in data if name not in _FIELDS + _OPTIONAL]
     if missing or unknown:
-        text = f"missing {missing}, unknown {unknown}"
-        raise FormatError(text, place=place, remedy=f"a case has {', '.join(_FIELDS)}")
-    place = f"cases[{index}] ({data['id']})"
-    value = data["value"]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-        raise FormatError(f"{value!r} was not measured", place=f"{place}.value", remedy="give a number above 0")
+        told = (f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names)
+        text = "; ".join(told)
+        raise FormatError(
+            text, place=place, remedy=f"a case has {', '.join(_FIELDS)}; it may have {', '.join(_OPTIONAL)}"
+        )
+    name = str(data.get("id", index + 1))
+    place = f"cases[{index}] ({name})" if "id" in data else place
     try:
-        design = _changed(_opened(str(data["design"]), str(folder)), data.get("changes", {}))
+        design = apply_changes(_opened(str(data["design"]), str(folder)), data.get("changes", {}), "case")
+        workload = _workload(design, data["workload"])
+        kind = _kind(workload)
+        metric, source = _metric(kind, data["metric"]), str(data["source"])
         return design, Measured(
-            str(data["id"]), str(data["area"]), str(data["group"]), str(data["source"]), str(data["metric"]),
-            float(value), Sided(data.get("sided", "both")), _workload(design, data["workload"]),
+            name, str(data.get("area", kind.reports)), str(data.get("group", source)), source, metric,
+            _value(data["value"], metric), Sided(data.get("sided", "both")), workload,
         )  # fmt: skip
     except DesignerError as error:
         raise FormatError(error.text, place=f"{place}: {error.place or ''}".rstrip(": "), remedy=error.remedy) from None
-    except (ValidationError, ValueError, KeyError, TypeError) as error:
-        first = str(error).splitlines()[0]
-        raise FormatError(first, place=place, remedy="see designer.interchange.cases for the fields") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = ".".join(str(step) for step in first["loc"])
+        raise FormatError(first["msg"], place=f"{place}: {at}", remedy=_REMEDY) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FormatError(str(error).splitlines()[0], place=place, remedy=_REMEDY) from None
+
+
+def _kind(workload: WorkloadSpec) -> WorkloadKind:
+    kinds = workload_kinds()
+    if workload.kind not in kinds:
+        meant = near(workload.kind, kinds) or kinds
+        raise FormatError(
+            f"there is no workload kind {workload.kind!r}", place="workload.kind", remedy=f"use {', '.join(meant)}"
+        )
+    return kinds[workload.kind]
+
+
+def _metric(kind: WorkloadKind, name: object) -> str:
+    if name in kind.metrics:
+        return str(name)
+    meant = near(str(name), kind.metrics) or kind.metrics
+    raise FormatError(
+        f"{kind.name} does not report {name!r}", place="metric", remedy=f"use {', '.join(meant)}"
+    )  # fmt: skip
+
+
+def _value(value: object, metric: str) -> float:
+    unit = METRICS[metric].unit
+    dimension = DIMENSION_OF_UNIT[unit]
+    if isinstance(value, str):
+        counted = _COUNTED.sub("", value) if dimension == "frequency" else value
+        try:
+            number = units.parse(counted, dimension)
+        except UnitError as error:
+            raise FormatError(error.text, place="value", remedy=error.remedy) from None
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(value)
+    else:
+        number = math.nan
+    if not math.isfinite(number) or number <= 0:
+        example = units.EXAMPLE[dimension]
+        raise FormatError(
+            f"{value!r} was not measured", place="value", remedy=f'give more than zero, such as "{example}"'
+        )
+    return number
 
 
 @lru_cache(maxsize=16)
@@ -110,33 +183,8 @@ def _workload(design: Design, asked: Any) -> WorkloadSpec:
                 f"the design has no workload {asked!r}", place="workload", remedy=f"use {', '.join(design.workloads)}"
             )
         return found
-    return WorkloadSpec.model_validate({"id": "case", **asked})
-
-
-def _changed(design: Design, changes: Mapping[str, Any]) -> Design:
-    unknown = set(changes) - {"parts", "links", "policy"}
-    if unknown:
-        raise FormatError(f"unknown {sorted(unknown)}", place="changes", remedy="change parts, links or policy")
-    made: dict[str, object] = {}
-    if "parts" in changes:
-        made["parts"] = [
-            with_changes(part, overrides={**part.overrides, **_quantities(changes["parts"].get(part.id, {}))})
-            for part in design.parts.values()
-        ]
-        _all_known(changes["parts"], design.parts, "part")
-    if "links" in changes:
-        made["links"] = [with_changes(link, **changes["links"].get(link.id, {})) for link in design.links.values()]
-        _all_known(changes["links"], design.links, "link")
-    if "policy" in changes:
-        made["policy"] = with_changes(design.policy, **changes["policy"])
-    return with_changes(design, **made) if made else design
-
-
-def _quantities(values: Mapping[str, Any]) -> dict[str, Quantity]:
-    return {name: Quantity(value=value, source="case") for name, value in values.items()}
-
-
-def _all_known(named: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
-    strange: Sequence[str] = sorted(set(named) - set(known))
-    if strange:
-        raise FormatError(f"there is no {what} {strange[0]!r}", place="changes", remedy="check the id")
+    if not isinstance(asked, dict):
+        raise FormatError(
+            f"{asked!r} is no workload", place="workload", remedy='give an id, or {"kind": ..., "settings": {...}}'
+        )
+    return WorkloadSpec.model_validate({"id": "case", **cast("dict[str, Any]", asked)})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -39,6 +40,8 @@ class WorkloadKind:
     ----------
     reports
         ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
+    metrics
+        Names in ``designer.workload.metrics`` that the answer may have; some depend on the settings.
     """
 
     name: str
@@ -47,6 +50,12 @@ class WorkloadKind:
     settings: tuple[Setting, ...]
     lower: Callable[[Mapping[str, Any]], Operation]
     help: str = ""
+    metrics: tuple[str, ...] = ()
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """Names that `name` may have been meant to be, best first."""
+    return get_close_matches(name.replace("-", "_"), list(known), n=3)
 
 
 @cache
@@ -68,7 +77,15 @@ def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operati
         raise AnalysisError(
             f"there is no workload kind {kind_name!r}", place=place, remedy=f"use one of {', '.join(workload_kinds())}"
         )
-    return kind.lower(read_settings(kind, settings, place))
+    read = read_settings(kind, settings, place)
+    try:
+        return kind.lower(read)
+    except AnalysisError as error:
+        if error.place is not None and error.place.startswith(place):
+            raise
+        # a kind knows its settings, not where they stand
+        where = f"{place}.{error.place}" if error.place else place
+        raise AnalysisError(error.text, place=where, remedy=error.remedy) from None
 
 
 def read_settings(kind: WorkloadKind, settings: Mapping[str, object], place: str) -> dict[str, Any]:
@@ -129,5 +146,5 @@ def _read(setting: Setting, value: object, place: str) -> object:
         return value
     if setting.dimension == "choice" and value in setting.choices:
         return value
-    wanted = f"one of {', '.join(setting.choices)}" if setting.choices else f"a {setting.dimension}"
+    wanted = f"one of {', '.join(c for c in setting.choices if c)}" if setting.choices else f"a {setting.dimension}"
     raise AnalysisError(f"{value!r} is not {wanted}", place=place, remedy=setting.help or f"give {wanted}")

@@ -79,6 +79,10 @@ class Vmotion:
         Replaces what the machines say [B/s]; None leaves it.
     background
         Ids of workloads that run beside.
+    disks
+        Disk data each machine takes along where hosts share no storage [B].
+    shares, shares_beside
+        Network I/O control of migrations and of the traffic beside them; 0 for none.
     """
 
     vms: tuple[str, ...]
@@ -91,6 +95,9 @@ class Vmotion:
     dirty_rate: float | None = None
     at_once: int = 0
     background: tuple[str, ...] = ()
+    disks: float = 0.0
+    shares: int = 0
+    shares_beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,9 @@ class Evacuation:
     at_once: int = 0
     cold: bool = True
     background: tuple[str, ...] = ()
+    disks: float = 0.0
+    shares: int = 0
+    shares_beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)

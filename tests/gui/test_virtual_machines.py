@@ -11,14 +11,16 @@ from designer.design.address import Ref
 from designer.design.document import Design, Part, Position, VirtualMachine, VmDevice
 from designer.design.edits.placement import Place, SetCollapsed
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
+from designer.gui.canvas import machine_moves
 from designer.gui.canvas.batches import Labels
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.compose import compose
-from designer.gui.canvas.compose_virtual_machines import virtual_machines
+from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, virtual_machines
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.tools.move_vm import MoveMachine
 from designer.gui.canvas.trays import Trays
 from designer.gui.main_window import MainWindow
+from designer.gui.panels.inspector import InspectorPanel, ValueField
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.session import Session
 from designer.gui.viewmodels.virtual_machines import machines_of
@@ -250,6 +252,12 @@ def test_a_drop_beside_every_host_changes_nothing(user: User) -> None:
 def test_a_click_selects_the_machine(user: User) -> None:
     QTest.mouseClick(user.canvas, LEFT, NONE, user.chip("lab0"))
     assert user.session.selection == frozenset({((), Ref("vms", "lab0"))})
+    # its chip is framed
+    frame, stage = user.canvas.frame(), user.canvas.scenery.stage
+    assert chosen_chips(stage, frame, {"lab0"})
+    assert not chosen_chips(stage, frame, set())
+    region = (0.0, 0.0, float(user.canvas.width()), float(user.canvas.height()))
+    assert len(user.canvas.tool.overlay(frame, region)) >= len(chosen_chips(stage, frame, {"lab0"}))
 
 
 def test_the_layer_is_hidden_and_shown(user: User) -> None:
@@ -362,3 +370,98 @@ def test_many_machines_cost_few_calls_and_are_counted(qtbot: QtBot) -> None:
     assert not any(text.startswith("v") for text in told[0.45])
     assert any(text.startswith("v") for text in told[1.0])
     canvas.hide()
+
+
+def test_the_inspector_edits_a_machine_with_undo(user: User) -> None:
+    docks = user.window.docks
+    assert docks is not None
+    panel = docks.panels["inspector"]
+    assert isinstance(panel, InspectorPanel)
+    QTest.mouseClick(user.canvas, LEFT, NONE, user.chip("infer0"))
+    panel.flush()
+    assert panel.title.text() == "Inference 0"
+    field = panel.rows["memory"].value
+    assert isinstance(field, ValueField)
+    before = user.session.design
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "96")
+    assert field.property("wrong")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert user.session.design is before
+    field.selectAll()
+    QTest.keyClicks(field, "96 GiB")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert user.session.design.vms["infer0"].memory == "96 GiB"
+    assert user.session.history.undo_label == "Change memory of VM infer0"
+    user.session.undo()
+    assert user.session.design is before
+    panel.flush()
+    # what the document refuses is told, and nothing changes
+    panel.rows["host"].entered.emit("hosts[9]/server")
+    assert "there is no host" in user.warnings[-1]
+    assert user.session.design is before
+
+
+def test_a_move_counts_the_workload_that_is_shown(user: User) -> None:
+    user.session.apply(AddVms((VirtualMachine(id="far", host="hosts[0]/server", memory="64 GiB"),)))
+    user.wait()
+    rates: dict[str, float] = {}
+    for shown in ("vmotion", "storage-to-gpus", "all-reduce"):
+        user.session.set_workload(shown)
+        user.drop("far", "hosts[2]/server")
+        moved = user.session.migration
+        assert moved is not None
+        rates[shown] = moved.result.metrics["rate"].value
+        assert [row[0] for row in moved.result.tables["background"].rows]
+        user.session.undo()
+        user.wait()
+    assert rates["storage-to-gpus"] == pytest.approx(rates["vmotion"])
+
+
+def test_a_heavy_move_is_worked_out_beside_the_window(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_moves, "HEAVY", 1)
+    before = user.session.design
+    user.drop("infer0", "hosts[2]/server")
+    # the window goes on; the answer comes later
+    assert user.session.design is before
+    assert "Working out" in user.said[-1]
+    user.bot.waitUntil(lambda: user.session.design is not before, timeout=20_000)
+    assert user.session.design.vms["infer0"].host == "hosts[2]/server"
+    assert user.session.migration is not None
+    user.wait()
+    # an answer for a design that has moved on is dropped
+    user.drop("infer1", "hosts[0]/server")
+    user.session.apply(ChangeVms(("web0",), {"vcpus": 3}))
+    now = user.session.design
+    user.bot.waitUntil(lambda: bool(user.warnings), timeout=20_000)
+    assert "has changed meanwhile" in user.warnings[-1]
+    assert user.session.design is now
+
+
+def test_a_machine_is_taken_from_a_tray_that_only_counts(user: User) -> None:
+    user.canvas.zoom_to(0.36)
+    user.canvas.settle()
+    frame, stage = user.canvas.frame(), user.canvas.scenery.stage
+    assert frame.level is not Level.FAR
+    assert counts_only(stage, frame)
+    start = user.chip("infer0")
+    QTest.mouseMove(user.canvas, start)
+    QTest.mousePress(user.canvas, LEFT, NONE, start)
+    tool = user.canvas.tool
+    assert isinstance(tool, MoveMachine)
+    QTest.mouseMove(user.canvas, start + QPoint(12, 12))
+    QTest.mouseMove(user.canvas, user.row("hosts[2]/server"))
+    region = (0.0, 0.0, float(user.canvas.width()), float(user.canvas.height()))
+    labels = [label for b in tool.overlay(frame, region) if isinstance(b, Labels) for label in b.labels]
+    assert "Inference 0" in {label.text for label in labels}
+    QTest.mouseRelease(user.canvas, LEFT, NONE, user.row("hosts[2]/server"))
+    assert user.session.design.vms["infer0"].host == "hosts[2]/server"
+
+
+def test_beside_its_chips_a_small_tray_gives_the_nearest(user: User) -> None:
+    trays = user.trays
+    for number, (x, y, w, h) in enumerate(trays.chip_rect.tolist()):
+        assert trays.nearest_chip(x + w / 2, y + h / 2) == number
+        assert trays.nearest_chip(x + w + 1, y + h / 2) in {number, number + 1}
+    assert trays.nearest_chip(-1e6, -1e6) == -1

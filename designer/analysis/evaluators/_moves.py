@@ -13,8 +13,9 @@ from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.transfers import transfer_demand
 from designer.analysis.vms import report
+from designer.analysis.vms.demands import KVM
 from designer.analysis.vms.hosts import Host, Hosts
-from designer.analysis.vms.lanes import Background
+from designer.analysis.vms.lanes import Background, Shares
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.analysis.vms.plan import Conditions, Planner
 from designer.analysis.vms.rooms import Placed
@@ -74,6 +75,23 @@ def _as_one(network: Network, loads: ChannelLoads) -> Incidence:
         np.array([0, len(busy)]), busy.astype(np.int32), used[busy] / peak, network.capacity, np.ones(1),
         np.array([peak]),
     )  # fmt: skip
+
+
+def read_shares(migrations: int, beside: int, place: str) -> Shares:
+    """Shares of network I/O control, given on both sides or on none.
+
+    Raises
+    ------
+    AnalysisError
+        If only one side has shares: they mean nothing alone.
+    """
+    if bool(migrations) != bool(beside):
+        missing = "shares_beside" if migrations else "shares"
+        raise AnalysisError(
+            "shares weigh two kinds of traffic, and only one has them", place=f"{place}.{missing}",
+            remedy="give both, or none",
+        )  # fmt: skip
+    return Shares(migrations, beside)
 
 
 def machines(placement: Placement, network: Network, ids: Sequence[str], place: str) -> list[Placed]:
@@ -136,10 +154,16 @@ def answer(
         tables["hosts"] = report.host_table(plan, conditions)
     if effect:
         tables["background"] = report.background_table(effect)
+    if name == "migration_time" and plan.moved and conditions.release != KVM:
+        tables["drs"] = report.drs_table(plan)
+    if any(staying.ways for staying in plan.staying):
+        tables["ways"] = report.ways_table(plan)
     flows = report.flows(network, plan)
+    frame_buffers = sum(1 for m in plan.moved if m.trip is not None and m.trip.stun and m.going.name in plan.drains)
     result = WorkloadResult(
         question.id, question.reports, question.title, report.metrics(plan, name), plan.binding, plan.next, flows,
-        sum(1 for moved in plan.moved if moved.trip is not None), tuple(report.findings(plan, conditions, effect)),
+        frame_buffers + sum(1 for moved in plan.moved if moved.trip is not None),
+        tuple(report.findings(plan, conditions, effect, named=name == "migration_time")),
         report.curves(plan) if question.curves else {}, tables,
     )  # fmt: skip
     return result, report.loads(network, plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.evaluators._moves import answer, hosts_of
+from designer.analysis.evaluators._moves import answer, hosts_of, read_shares
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.vms.placement import place_vms
@@ -38,6 +38,8 @@ def evaluate(network: Network, operation: Evacuation, question: Question) -> tup
         mtu=operation.mtu,
         round_trip=operation.round_trip,
         at_once=operation.at_once,
+        disks=operation.disks,
+        shares=read_shares(operation.shares, operation.shares_beside, question.place),
         cold=operation.cold,
     )
     return answer(network, question, leaving, allowed, conditions, operation.background, "evacuation_time")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bound, Column, Table, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
 from designer.formulas.migration.pooling import SOURCES, pooling
 from designer.sources import Estimate
 from designer.workload.operations import Pooling
@@ -23,9 +26,19 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
             remedy="choose from 1 to as many owners as there are accelerators",
         )  # fmt: skip
     each = count // operation.owners
-    found = pooling(
-        operation.owners, each, operation.jobs_per_second, operation.job_time, variation=operation.variation
-    )
+    try:
+        found = pooling(
+            operation.owners, each, operation.jobs_per_second, operation.job_time, variation=operation.variation
+        )
+    except AnalysisError as error:
+        raise AnalysisError(error.text, place=error.place or question.place, remedy=error.remedy) from None
+    told: list[Finding] = []
+    if rest := count - each * operation.owners:
+        words = f"{rest} of {count} accelerators are left out: {operation.owners} teams own {each} each"
+        told.append(Finding("POOL-REST", Severity.INFO, words, (), "choose a number of owners that divides them"))
+    if not isfinite(found.shared.mean_wait):
+        words = "jobs come faster than all accelerators together do them: they wait longer and longer"
+        told.append(Finding("POOL-FULL", Severity.WARNING, words, (), "fewer jobs, or more accelerators"))
     rows = tuple(
         (name, float(queue.accelerators), queue.utilisation, queue.waits, queue.mean_wait, queue.wait_p95)
         for name, queue in (
@@ -50,7 +63,7 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     words = f"{operation.owners} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
     bound = Bound("limit", "queue", "arrival of jobs against accelerators", words)
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, (bound,), (), (), 0, (), {},
+        question.id, question.reports, question.title, metrics, (bound,), (), (), 0, tuple(told), {},
         {"pools": Table("Pools", columns, rows)},
     )  # fmt: skip
     return result, None

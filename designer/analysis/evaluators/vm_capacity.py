@@ -1,17 +1,27 @@
-"""Room for more machines like one of the design, host by host."""
+"""Room for more machines like one of the design, host by host; and what such a machine must be given."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bound, Column, Table, WorkloadResult
-from designer.analysis.vms.capacity import how_many_more
-from designer.analysis.vms.placement import place_vms
+from designer.analysis.vms.capacity import by_profile, how_many_more, spare_for_failures
+from designer.analysis.vms.demands import memory_of
+from designer.analysis.vms.placement import Placement, numa_of, place_vms
+from designer.analysis.vms.rooms import Placed
+from designer.design.document import VirtualMachine
 from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.formulas.placement.mmio_space import GIB, mmio_space
 from designer.sources import Estimate
+from designer.units import format_quantity
 from designer.workload.operations import VmCapacity
+
+#: with more GPUs than this other profiles are not tried
+GPUS_LIMIT: Final = 64
 
 
 def evaluate(network: Network, operation: VmCapacity, question: Question) -> tuple[WorkloadResult, None]:
@@ -22,7 +32,8 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
         raise AnalysisError(
             f"there is no virtual machine {operation.vm!r}", place=f"{question.place}.vm", remedy=f"machines: {known}"
         )
-    found = how_many_more(place_vms(network), vm, operation.release)
+    placement = place_vms(network)
+    found = how_many_more(placement, vm, operation.release)
     per_host = Counter(placed.host.path for placed in found.places)
     rows = tuple(
         (path, float(per_host[path]), ", ".join(dict.fromkeys(gpus)) or None, why)
@@ -34,12 +45,66 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
     count = float(len(found.places))
     metrics = {"more_machines": Estimate(count, count, count, "1", ("nvidia-aie-user-guide",))}
     columns = (Column("host"), Column("more", "1"), Column("on"), Column("then"))
+    tables = {"hosts": Table(f"More machines like {vm.label}", columns, rows)}
+    example = placement.placed.get(vm.id) or next(iter(found.places), None)
+    if example is not None:
+        tables["needs"] = _needs(vm, example)
+    if sum(len(room.gpus) for room in placement.rooms.values()) <= GPUS_LIMIT and (
+        profiles := by_profile(placement, operation.release)
+    ):
+        shapes = tuple((name, float(more), ", ".join(hosts) or None) for name, more, hosts in profiles)
+        columns = (Column("profile"), Column("more", "1"), Column("on"))
+        tables["profiles"] = Table("More machines with one virtual GPU of another size", columns, shapes)
+    tables["spare"], findings = _spare(placement, operation.release)
     reason = next(iter(found.reasons.values()), "there is no host")
     result = WorkloadResult(
         question.id, question.reports, question.title, metrics, (Bound("limit", "room", "room on the hosts", reason),),
-        (), (), 0, (), {}, {"hosts": Table(f"More machines like {vm.label}", columns, rows)},
+        (), (), 0, findings, {}, tables,
     )  # fmt: skip
     return result, None
+
+
+def _needs(vm: VirtualMachine, placed: Placed) -> Table:
+    """What a machine like this must be given: reservation, address space, NUMA nodes, time slice."""
+    rows: list[tuple[str, str]] = []
+    gpus = {d.gpu.path: d.gpu.memory for d in placed.devices if d.gpu is not None and d.gpu.memory > 0}
+    if placed.devices:
+        rows.append(("memory reservation", f"all of its {format_quantity(memory_of(vm), 'size')}"))
+    if gpus:
+        space = mmio_space(list(gpus.values())) / GIB
+        rows.append(("64-bit MMIO space", f"pciPassthru.64bitMMIOSizeGB = {space:g}, with EFI firmware"))
+    nodes = numa_of(placed)
+    if nodes is not None:
+        far = f", {format_quantity(nodes.remote_memory, 'size')} on another socket" if nodes.remote_memory else ""
+        rows.append(("virtual NUMA nodes", f"{' + '.join(map(str, nodes.cpus))} virtual CPUs{far}"))
+    for device in placed.devices:
+        kind = device.gpu.type if device.gpu is not None else None
+        if device.kind == "vgpu" and kind is not None:
+            rows.append(("time slice", kind.profile(device.profile).time_slice))
+            break
+    return Table(f"What {vm.label} needs", (Column("setting"), Column("value")), tuple(rows))
+
+
+def _spare(placement: Placement, release: str) -> tuple[Table, tuple[Finding, ...]]:
+    """Whether the machines of each host find a place on the others should it fail, by shape."""
+    rows: list[tuple[str | float | None, ...]] = []
+    lost: dict[str, list[str]] = {}
+    for each in spare_for_failures(placement, release):
+        missing = ", ".join(f"{n} × {shape}" if n > 1 else shape for shape, n in each.missing.items())
+        rows.append((each.host, float(each.restarted), float(sum(each.missing.values())), missing or None))
+        for shape in each.missing:
+            lost.setdefault(shape, []).append(each.host)
+    columns = (Column("if this fails"), Column("restart elsewhere", "1"), Column("have no place", "1"), Column("shape"))
+    findings = tuple(
+        Finding(
+            "HA-SHAPE", Severity.WARNING,
+            f"machines with {shape} have no place left when "
+            f"{hosts[0] if len(hosts) == 1 else f'one of {len(hosts)} hosts, such as {hosts[0]},'} fails",
+            tuple(hosts), "keep as much of this shape free on another host",
+        )
+        for shape, hosts in lost.items()
+    )  # fmt: skip
+    return Table("Spare capacity, one host down", columns, tuple(rows)), findings
 
 
 EVALUATOR = Evaluator(evaluate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.evaluators._moves import answer, hosts_of, machines
+from designer.analysis.evaluators._moves import answer, hosts_of, machines, read_shares
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.vms.placement import place_vms
@@ -24,6 +24,8 @@ def evaluate(network: Network, operation: Vmotion, question: Question) -> tuple[
         round_trip=operation.round_trip,
         dirty_rate=operation.dirty_rate,
         at_once=operation.at_once,
+        disks=operation.disks,
+        shares=read_shares(operation.shares, operation.shares_beside, question.place),
     )
     return answer(network, question, leaving, allowed, conditions, operation.background, "migration_time")
 

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from designer.analysis.network import Network
 from designer.analysis.training.checkpoints import drawn_checkpoint
 from designer.analysis.training.curves import scaling_points
 from designer.analysis.training.step import DrawnStep
 from designer.errors import AnalysisError
+from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
+from designer.formulas.compute.gemm import FORMULA as GEMM
+from designer.formulas.compute.roofline import FORMULA as ROOFLINE
+from designer.formulas.compute.transformer_layer import FORMULA as LAYER
+from designer.formulas.memory.convolutional_memory import FORMULA as CONVOLUTION_MEMORY
+from designer.formulas.memory.transformer_memory import FORMULA as TRANSFORMER_MEMORY
+from designer.formulas.pipeline.overlap import FORMULA as OVERLAP
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND
 from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
 from designer.sources import Estimate
-from designer.units import Seconds
+from designer.units import Seconds, format_si
 from designer.workload.jobs import Training
 
 
 def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[str, Estimate]:
     """All metrics of a training workload."""
     step, plan = drawn.step, drawn.plan
-    sources = _sources(drawn)
+    rests = _rests(drawn)
+    sources = rests.all
     shorter, longer = drawn.low / step.step_time, drawn.high / step.step_time
 
     def timed(value: float, note: str = "") -> Estimate:
@@ -35,9 +44,11 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     found = {
         "step_time": timed(step.step_time, f"{layout}, batch {plan.global_batch}"),
         "compute_time": Estimate(
-            computing, computing * step.low / step.step_time, computing * step.high / step.step_time, "s", sources
+            computing, computing * step.low / step.step_time, computing * step.high / step.step_time, "s", rests.compute
         ),
-        "communication_time": Estimate(visible, visible * (1 - band), visible * (1 + band), "s", sources, "not hidden"),
+        "communication_time": Estimate(
+            visible, visible * (1 - band), visible * (1 + band), "s", rests.communication, "not hidden"
+        ),
     }
     rate = step.samples_per_second
     if training.run.online:
@@ -46,7 +57,7 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     if plan.is_transformer:
         found["tokens_per_second"] = per_time(step.tokens_per_second)
     if drawn.feed is not None:
-        found |= _of_input(drawn, sources)
+        found |= _of_input(drawn, rests)
     point = scaling_points(network, drawn, training, every=False)[-1]
     unit = plan.unit
     cause = point.main_cause.replace("_", " ")
@@ -71,19 +82,41 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
         memory.total - memory.reserve / 2,
         memory.total + memory.reserve / 2,
         "B",
-        sources,
-        f"of {memory.capacity:.4g} B",
+        rests.memory,
+        f"of {format_si(memory.capacity, 'B')}",
     )
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
     return found | _of_run(network, drawn, training, rate, shorter, longer, sources)
 
 
-def _sources(drawn: DrawnStep) -> tuple[str, ...]:
-    keys = set(drawn.busy.sources)
+@dataclass(frozen=True, slots=True)
+class _Rests:
+    """Source keys that the groups of metrics rest on."""
+
+    compute: tuple[str, ...]
+    communication: tuple[str, ...]
+    memory: tuple[str, ...]
+    input: tuple[str, ...]
+    all: tuple[str, ...]
+
+
+def _rests(drawn: DrawnStep) -> _Rests:
+    transformer = drawn.plan.is_transformer
+    arithmetic = (GEMM, LAYER, ROOFLINE) if transformer else (CONVOLUTION, ROOFLINE)
+    compute = {key for formula in arithmetic for key in formula.sources}
+    memory = TRANSFORMER_MEMORY if transformer else CONVOLUTION_MEMORY
+    communication = {COMMUNICATION_BAND.source, *OVERLAP.sources} if drawn.routed.used else set[str]()
     if drawn.routed.used:
-        keys |= {"nccl-tuning", "collectives-fit"}
-    if drawn.feed is not None:
-        keys |= {*drawn.feed.answer.sources, "fit-storage"}
+        communication |= {"nccl-tuning", "collectives-fit"}
+    fed = {*drawn.feed.answer.sources, "fit-storage"} if drawn.feed is not None else set[str]()
+    every = {*drawn.busy.sources, *compute, *communication, *fed}
+    return _Rests(
+        _keys(compute), _keys(communication or compute), _keys({*memory.sources}), _keys(fed),
+        _keys(every),
+    )  # fmt: skip
+
+
+def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
@@ -96,7 +129,7 @@ def _arriving(training: Training, rate: float) -> float:
     return min(rate, arriving)
 
 
-def _of_input(drawn: DrawnStep, sources: tuple[str, ...]) -> dict[str, Estimate]:
+def _of_input(drawn: DrawnStep, rests: _Rests) -> dict[str, Estimate]:
     fed = drawn.feed
     assert fed is not None
     slowest = min(fed.stages, key=lambda name: fed.stages[name])
@@ -104,16 +137,21 @@ def _of_input(drawn: DrawnStep, sources: tuple[str, ...]) -> dict[str, Estimate]
     verdict = "enough" if fed.rate >= need else "too little"
     busy = drawn.busy
     return {
-        "input_time": Estimate(drawn.input[0], drawn.input[1], drawn.input[2], "s", sources, f"slowest: {slowest}"),
-        "input_stall": Estimate(drawn.step.input_stall, 0.0, max(drawn.step.input_stall, drawn.input[2]), "s", sources),
+        "input_time": Estimate(drawn.input[0], drawn.input[1], drawn.input[2], "s", rests.input, f"slowest: {slowest}"),
+        "input_stall": Estimate(
+            drawn.step.input_stall, 0.0, max(drawn.step.input_stall, drawn.input[2]), "s", rests.all
+        ),
         "data_rate_per_gpu": Estimate(
-            fed.rate, fed.low, fed.high, "B/s", sources, f"loading, {verdict} for the {need:.3g} B/s of training"
+            fed.rate, fed.low, fed.high, "B/s", rests.input,
+            f"loading, {verdict} for the {format_si(need, 'B/s')} of training",
         ),
         "training_rate_per_gpu": Estimate(
-            need, need * busy.step_time / busy.high, need * busy.step_time / busy.low, "B/s", sources,
+            need, need * busy.step_time / busy.high, need * busy.step_time / busy.low, "B/s", rests.all,
             "what training uses up when it never waits",
         ),
-        "input_cores": Estimate(fed.cores, fed.cores / 2, fed.cores * 2, "1", sources, "cores receiving at full rate"),
+        "input_cores": Estimate(
+            fed.cores, fed.cores / 2, fed.cores * 2, "1", rests.input, "cores receiving at full rate"
+        ),
     }  # fmt: skip
 
 

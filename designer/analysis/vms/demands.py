@@ -36,6 +36,14 @@ HARDWARE: Final = {
     Release.V7_0: _limit(17), Release.V7_0_U1: _limit(18), Release.V7_0_U2: _limit(19), Release.V7_0_U3: _limit(19),
     Release.V8_0: _limit(20), Release.V8_0_U2: _limit(21), Release.V9_0: _limit(22),
 }  # fmt: skip
+#: the oldest hardware version a device works with; groups came with 8.0, placement by label with 7.0, shared PCI
+#: devices with compatibility ESXi 6.0
+HARDWARE_OF_DEVICE: Final = {
+    "vgpu": Constant(11, 11, 11, "vmware-resource-management-65", Status.SECONDARY, "1", "compatible with ESXi 6.0"),
+    "mig_vgpu": _limit(17, Status.DERIVED, note="MIG boards came with 7.0"),
+    "device_group": _limit(20, Status.DERIVED, note="device groups came with 8.0"),
+    "dynamic_directpath": _limit(17, Status.DERIVED, note="labels came with 7.0"),
+}
 CPUS_OLD: Final = _limit(256, note="hardware version 15 to 17")
 CPUS: Final = _limit(768, note="hardware version 18 and newer")
 CPUS_NEW: Final = _limit(960, note="hardware version 22")
@@ -68,6 +76,14 @@ def most(by_release: dict[Release, Constant], release: Release) -> int:
     """The limit that holds in a release."""
     found = [limit.value for first, limit in by_release.items() if release.since(first)]
     return int(found[-1]) if found else int(next(iter(by_release.values())).value)
+
+
+def release_of_hardware(hardware: int, release: Release) -> Release:
+    """The newest release, up to `release`, whose limits a machine of this hardware version has; 7.0 at least."""
+    found = [first for first, newest in HARDWARE.items() if newest.value <= hardware and release.since(first)]
+    if not found:
+        return Release.V7_0
+    return release if most(HARDWARE, release) <= hardware else found[-1]
 
 
 @dataclass(frozen=True, slots=True)

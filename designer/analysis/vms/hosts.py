@@ -214,7 +214,8 @@ def _host(network: Network, top: int, parts: list[int], lines: Mapping[int, floa
     )
     nics = tuple(HostNic(p, net.path(p), _role(network, p), lines[p]) for p in parts if p in lines)
     policy = drawn.attributes.get("vgpu_policy", AssignmentPolicy.SPREAD.value)
-    known = {p.value for p in AssignmentPolicy}
+    # as the interface of vSphere names them, and as its client words them
+    known = {p.value: p for p in AssignmentPolicy} | {p.name.lower(): p for p in AssignmentPolicy}
     return Host(
         part=top,
         path=net.path(top),
@@ -224,7 +225,7 @@ def _host(network: Network, top: int, parts: list[int], lines: Mapping[int, floa
         gpus=gpus,
         nics=nics,
         boards=boards,
-        policy=AssignmentPolicy(policy) if policy in known else AssignmentPolicy.SPREAD,
+        policy=known.get(policy.lower(), AssignmentPolicy.SPREAD),
         release=drawn.attributes.get("release", ""),
     )
 
@@ -271,13 +272,13 @@ def _gpus(
         if board is not None and module is None:
             module = board.modules[group.index(part)]
         declared = drawn.attributes.get("vgpu_mode", attributes.get("vgpu_mode", ""))
-        modes = {mode.value: mode for mode in Mode}
+        modes = {mode.value.lower(): mode for mode in Mode}
         memory = number(network, part, "memory_reported") or number(network, part, "memory_capacity") or 0.0
         found.append(
             HostGpu(
                 part, net.path(part), _title(network, part), types[part], memory, _nearest_socket(network, part, cpus),
                 at if board is not None else None, module if board is not None else None, told.isdecimal(),
-                modes.get(declared),
+                modes.get(declared.lower().replace("-", "").replace(" ", "")),
             )
         )  # fmt: skip
     return tuple(found), boards

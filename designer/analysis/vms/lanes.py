@@ -27,7 +27,10 @@ WIDTH_TOLERANCE: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Ride:
-    """One machine on its way: hosts and sockets at both ends, and the most it can take [B/s]."""
+    """One machine on its way: hosts and sockets at both ends, and the most it can take [B/s].
+
+    With GPUs it is frame buffer on its way: from those GPUs through host memory to the NICs, and back in there.
+    """
 
     name: str
     source: Host
@@ -35,6 +38,16 @@ class Ride:
     from_sockets: tuple[int, ...]
     to_sockets: tuple[int, ...]
     cap: float = float("inf")
+    from_gpus: tuple[int, ...] = ()
+    to_gpus: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of network I/O control: what migrations weigh against the traffic beside them [1]; 0 leaves it to TCP."""
+
+    migrations: float = 0.0
+    beside: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,13 +78,17 @@ class Lanes:
         streams: Mapping[str, StreamPlan],
         payload: Constant,
         background: Sequence[Background] = (),
+        shares: Shares = Shares(),
     ) -> None:
-        self.network, self.rides = network, tuple(rides)
+        self.network, self.rides, self.shares = network, tuple(rides), shares
         self._limits: list[Limit] = []
         self._limit_of: dict[tuple[str, str], int] = {}
-        pairs: dict[tuple[str, str, tuple[int, ...], tuple[int, ...]], int] = {}
+        pairs: dict[tuple[object, ...], int] = {}
         self._pair = [
-            pairs.setdefault((r.source.path, r.target.path, r.from_sockets, r.to_sockets), len(pairs)) for r in rides
+            pairs.setdefault(
+                (r.source.path, r.target.path, r.from_sockets, r.to_sockets, r.from_gpus, r.to_gpus), len(pairs)
+            )
+            for r in rides
         ]
         examples: dict[int, Ride] = {}
         for number, ride in zip(self._pair, rides, strict=True):
@@ -137,7 +154,17 @@ class Lanes:
         still = np.ones(len(self.rides), dtype=bool)
         still[list(moving)] = False
         demand[: len(self.rides)][still] = 0.0
-        return self.incidence.with_demand(demand)
+        return self._weighed(len(moving)).with_demand(demand)
+
+    def _weighed(self, moving: int) -> Incidence:
+        """The flows with the shares of their class, which those of a class divide among themselves."""
+        shares, own, base = self.shares, len(self.rides), self.incidence
+        if not (shares.migrations and shares.beside and moving and base.n_activities > own):
+            return base
+        weight = base.weight.copy()
+        weight[:own] = shares.migrations / moving
+        weight[own:] *= shares.beside / weight[own:].sum()
+        return Incidence(base.ptr, base.resource, base.usage, base.capacity, weight, base.demand)
 
     def allocation(self, moving: Sequence[int]) -> Allocation:
         """Rates of all activities when just these rides move; remembered."""
@@ -184,6 +211,15 @@ class Lanes:
                     leg(number, memory, a, part / len(out))
                 for memory in back:
                     leg(number, b, memory, part / len(back))
+            for gpus, sockets, host, outward in (
+                (ride.from_gpus, ride.from_sockets, ride.source, True),
+                (ride.to_gpus, ride.to_sockets, ride.target, False),
+            ):
+                memories = _memories(host, sockets) if gpus else []
+                for gpu in gpus:
+                    for memory in memories:
+                        ends = (gpu, memory) if outward else (memory, gpu)
+                        leg(number, *ends, 1 / (len(gpus) * len(memories)))
         return Legs(
             np.array(flow, dtype=np.int64), np.array(source, dtype=np.int64), np.array(target, dtype=np.int64),
             np.array(share),

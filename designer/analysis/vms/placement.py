@@ -15,6 +15,7 @@ from designer.analysis.vms.demands import (
     CPUS_OLD,
     HARDWARE,
     HARDWARE_OF_9,
+    HARDWARE_OF_DEVICE,
     HARDWARE_OF_MANY,
     KVM,
     MEMORY,
@@ -25,6 +26,7 @@ from designer.analysis.vms.demands import (
     memory_of,
     most,
     release_of,
+    release_of_hardware,
     vsphere,
 )
 from designer.analysis.vms.hosts import Host, Hosts, find_hosts
@@ -34,6 +36,7 @@ from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.formulas.placement import Release
 from designer.formulas.placement.nvlink_groups import cut_pairs
+from designer.formulas.placement.virtual_numa import VirtualNuma, virtual_numa
 from designer.sources import Constant, Status
 from designer.units import format_quantity
 
@@ -42,6 +45,8 @@ RAM_PER_FRAMEBUFFER: Final = Constant(
     1.5, 1.0, 2.0, "vm-field-rules", Status.UNVERIFIED, "1", "staging buffers, pinned pages, page cache"
 )
 WHERE_LIMIT: Final = 20
+#: hosts named in a remedy
+NAMED_LIMIT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,8 @@ def _place_one(vm: VirtualMachine, hosts: Hosts, rooms: Mapping[str, HostRoom]) 
     if vm.host is not None:
         room = rooms.get(vm.host)
         if room is None:
-            return Refusal("VM-HOST", f"{vm.host} is no host", "choose a server with CPUs")
+            known = ", ".join(list(rooms)[:NAMED_LIMIT]) or "none"
+            return Refusal("VM-HOST", f"{vm.host} is no host of this design", f"hosts: {known}")
         return place_on(room, vm, release_on(room.host, vm), by_hand=True)
     last: Refusal | None = None
     for room in sorted(rooms.values(), key=lambda each: (-each.memory, -each.cpus)):
@@ -174,6 +180,12 @@ def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:
     hardware = vm.hardware_version if vm.hardware_version is not None else newest
     if hardware > newest:
         yield broken("VM-HARDWARE", f"hardware version {hardware} needs more than {written}", f"use {newest} or less")
+    for kind in dict.fromkeys(d.kind for d in vm.devices if d.kind in HARDWARE_OF_DEVICE):
+        oldest = int(HARDWARE_OF_DEVICE[kind].value)
+        if hardware < oldest:
+            text = f"hardware version {hardware} is too old for a {kind.replace('_', ' ')}, which needs {oldest}"
+            yield broken("VM-HARDWARE", text, f"upgrade it to {oldest} to {newest} while it is off")
+    offered = release_of_hardware(hardware, release)
     cpus = CPUS if hardware >= HARDWARE_OF_MANY.value else CPUS_OLD
     cpus = CPUS_NEW if hardware >= HARDWARE_OF_9.value else cpus
     if vm.vcpus > cpus.value:
@@ -190,6 +202,9 @@ def _limits(vm: VirtualMachine, host: Host | None) -> Iterator[Finding]:
         if count > most(table, release):
             text = f"{count} {what}, at most {most(table, release)} with {written}"
             yield broken("VM-LIMIT", text, "give it fewer, or a newer release")
+        elif count > most(table, offered):
+            text = f"{count} {what}, at most {most(table, offered)} with hardware version {hardware}"
+            yield broken("VM-LIMIT", text, f"give it fewer, or hardware version {newest}")
     if not vm.devices or all(d.kind == "dpu" for d in vm.devices):
         return
     if vm.memory_reservation is not None:
@@ -264,8 +279,33 @@ def _advice(done: Placed, cut: Mapping[str, CutLinks]) -> Iterator[Finding]:
             text = f"{vm.label}: before 8.0 only virtual GPUs of a whole frame buffer may be combined"
             yield Finding("VM-FRACTIONS", Severity.ERROR, text, (vm.id,), "use whole GPUs, or 8.0")
         del release
+    yield from _numa_advice(done)
     far = [d for d in virtual if d.gpu is not None and d.gpu.socket not in done.sockets]
     if far:
         where = (vm.id, *(d.part for d in far))[:WHERE_LIMIT]
         text = f"{vm.label}: a GPU sits on another socket than its CPUs"
         yield Finding("VM-NUMA", Severity.INFO, text, where, "put its GPUs on one socket")
+
+
+def numa_of(done: Placed) -> VirtualNuma | None:
+    """The virtual NUMA nodes of a machine on its host; None where cores or memory of the sockets are not known."""
+    host, vm = done.host, done.vm
+    cores = [socket.cores for socket in host.sockets]
+    if len(cores) < 2 or not min(cores) or not host.memory:
+        return None
+    return virtual_numa(vm.vcpus, memory_of(vm), min(cores), host.memory / len(cores))
+
+
+def _numa_advice(done: Placed) -> Iterator[Finding]:
+    vm, nodes = done.vm, numa_of(done)
+    if nodes is None:
+        return
+    if nodes.nodes == 1 and nodes.remote_memory > 0:
+        text = (
+            f"{vm.label}: it sees one NUMA node, but about {format_quantity(nodes.remote_memory, 'size')} "
+            "of its memory lies on another socket"
+        )
+        yield Finding("VM-NUMA-MEMORY", Severity.WARNING, text, (vm.id,), "give it two virtual NUMA nodes")
+    if not nodes.even:
+        text = f"{vm.label}: {vm.vcpus} virtual CPUs make uneven NUMA nodes of {' and '.join(map(str, nodes.cpus))}"
+        yield Finding("VM-NUMA-UNEVEN", Severity.WARNING, text, (vm.id,), "give it a number the nodes divide")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from designer.analysis.bounds import Resources
 from designer.analysis.flows import binding
@@ -13,9 +13,9 @@ from designer.analysis.network import Network
 from designer.analysis.results import Bound
 from designer.analysis.vms.demands import KVM, gpu_devices, release_of, vsphere
 from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.lanes import Background, Lanes, Ride
+from designer.analysis.vms.lanes import Background, Lanes, Ride, Shares
 from designer.analysis.vms.rooms import Placed
-from designer.analysis.vms.trips import KvmSettings, Trip, kvm_rate, kvm_trip, vmotion_trip
+from designer.analysis.vms.trips import NETWORK_BOUND, Drain, KvmSettings, Trip, kvm_rate, kvm_trip, vmotion_trip
 from designer.errors import AnalysisError
 from designer.formulas.migration.evacuation_schedule import Evacuation, EvacuationVm, Move, evacuation_schedule
 from designer.formulas.migration.vmotion_admission import Admission, Operation, vmotion_admission
@@ -27,7 +27,9 @@ from designer.formulas.migration.vmotion_streams import (
     StreamPlan,
     vmotion_streams,
 )
+from designer.formulas.placement import Release
 from designer.sources import Constant, Estimate, Status
+from designer.units import format_si
 
 #: shutting a machine down, starting it elsewhere, loading its drivers
 COLD_TIME: Final = Constant(
@@ -38,6 +40,8 @@ RATE_TOLERANCE: Final = 1e-3
 #: intervals of a plan that are looked at for what binds, longest first, and moves for which gains are tried
 INTERVALS_LIMIT: Final = 48
 GAINS_LIMIT: Final = 64
+#: limits that are added to what binds where doubling that alone gains nothing
+TIES_LIMIT: Final = 8
 #: more tied limits than this are only tried together
 SINGLES_LIMIT: Final = 4
 #: what limits at least this share of the time of the worst limit binds as well
@@ -62,6 +66,10 @@ class Conditions:
         Migrations per host at the same time; 0 for what the hypervisor admits.
     cold
         Whether machines that cannot move alive are shut down and started elsewhere.
+    disks
+        Disk data each machine takes along, where its hosts share no storage [B].
+    shares
+        Network I/O control on the uplinks of the hosts.
     """
 
     release: str = ""
@@ -72,6 +80,8 @@ class Conditions:
     dirty_rate: float | None = None
     at_once: int = 0
     cold: bool = False
+    disks: float = 0.0
+    shares: Shares = field(default_factory=Shares)
     kvm: KvmSettings = field(default_factory=KvmSettings)
 
 
@@ -96,12 +106,30 @@ class Going:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """A condition under which a machine would arrive, and the trip it would be."""
+
+    title: str
+    trip: Trip
+
+
+@dataclass(frozen=True, slots=True)
 class Staying:
-    """A machine that does not move, and why."""
+    """A machine that does not move, and why.
+
+    Parameters
+    ----------
+    failed
+        Whether it sets out and does not arrive, where others have nowhere to go.
+    ways
+        What it would take under other conditions.
+    """
 
     placed: Placed
     reason: str
     remedy: str
+    failed: bool = False
+    ways: tuple[Way, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +157,7 @@ class Plan:
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
     distance: LongDistance | None
+    drains: Mapping[str, Drain]
 
 
 class Planner:
@@ -152,7 +181,8 @@ class Planner:
         ]
         self.rides = {each.name: at for at, each in enumerate(live)}
         limits = {} if kvm else self.streams
-        self.lanes = Lanes(network, rides, limits, payload, background)
+        self.lanes = Lanes(network, rides, limits, payload, background, conditions.shares)
+        self.drains = self._drains(live, payload)
 
     def _release_of(self, path: str) -> str:
         found = {each.release for each in self.going if path in (each.placed.host.path, each.there.host.path)}
@@ -165,9 +195,37 @@ class Planner:
         slowest = min(nic.line_rate for nic in host.migration_nics)
         if self._release_of(host.path) == KVM:
             return Admission(int(KVM_AT_ONCE.value), "parallel migrations per host", {}, {})
+        operation = Operation.UNSHARED if self.conditions.disks else Operation.VMOTION
         return vmotion_admission(
-            Operation.VMOTION, {}, slowest_line_rate=slowest, bandwidth=self.streams[host.path].bandwidth.value
+            operation, {}, slowest_line_rate=slowest, bandwidth=self.streams[host.path].bandwidth.value
         )
+
+    def _drains(self, live: Sequence[Going], payload: Constant) -> Mapping[str, Drain]:
+        """What the drawn ways give the frame buffer of each machine with GPUs: GPU, host memory, NIC and back in."""
+        rides = [
+            Ride(
+                each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets,
+                from_gpus=_gpus_of(each.placed), to_gpus=_gpus_of(each.there),
+            )
+            for each in live
+            if _gpus_of(each.placed) and _gpus_of(each.there)
+        ]  # fmt: skip
+        if not rides:
+            return {}
+        ways = Lanes(self.network, rides, {}, payload)
+        words = Resources(self.network, ways.limits)
+        known: dict[tuple[tuple[int, ...], ...], tuple[float, str]] = {}
+        found: dict[str, Drain] = {}
+        for at, ride in enumerate(rides):
+            if not ways.reaches(at):
+                continue
+            key = (ride.from_gpus, ride.to_gpus)
+            if key not in known:
+                bound = binding(ways.asked([at]), ways.allocation([at])).of(at).tolist()
+                label = words.bound(int(bound[0]), 1).label if bound else ""
+                known[key] = (float(ways.rates([at])[0]), label)
+            found[ride.name] = Drain(*known[key], tuple(ways.channels(at)[0]))
+        return found
 
     def _long_way(self) -> LongDistance | None:
         trip = self.conditions.round_trip
@@ -195,7 +253,7 @@ class Planner:
         for each in self.going:
             if not each.cold and not self.lanes.reaches(self.rides[each.name]):
                 reason = f"there is no way from {each.placed.host.path} to {each.there.host.path} for migrations"
-                stays.append(Staying(each.placed, reason, "join their vMotion NICs to one switch"))
+                stays.append(Staying(each.placed, reason, "join their vMotion NICs to one switch", failed=True))
             else:
                 able.append(each)
         run = _Run(self, able, self.lanes)
@@ -203,17 +261,37 @@ class Planner:
         bound, then = _bounds(self, able, run)
         return Plan(
             run.moved, tuple(stays), run.makespan, run.schedule, self.lanes, self.rides, self.streams, self.slots,
-            bound, then, self.distance,
+            bound, then, self.distance, self.drains,
         )  # fmt: skip
 
     def trip(self, going: Going, rate: float) -> Trip:
         """One machine at a rate [B/s]."""
         dirty = self.conditions.dirty_rate
+        drain = self.drains.get(going.name)
         if going.release == KVM:
-            return kvm_trip(going.placed, rate, _line(going), self.conditions.kvm, dirty)
+            return kvm_trip(going.placed, rate, _line(going), self.conditions.kvm, dirty, drain)
         ends = (self.streams[going.placed.host.path], self.streams[going.there.host.path])
         checkpoint = min(plan.checkpoint_bandwidth.value for plan in ends)
-        return vmotion_trip(going.placed, rate, checkpoint, vsphere(going.release), dirty)
+        release = vsphere(going.release)
+        return vmotion_trip(going.placed, rate, checkpoint, release, dirty, drain, self.conditions.disks)
+
+    def ways(self, going: Going, rate: float, trip: Trip) -> tuple[Way, ...]:
+        """What would bring over a machine that does not arrive at this rate [B/s]."""
+        tried: list[tuple[str, Planner, Going]] = []
+        if going.release == KVM and not trip.converges:
+            for title, more in (("auto-converge", {"auto_converge": True}), ("post-copy", {"post_copy": True})):
+                tried.append((title, self._under(kvm=replace(self.conditions.kvm, **more)), going))
+        elif going.release != KVM and trip.converges:
+            newest = Release.V9_0.value
+            if going.release != newest:
+                tried.append((f"release {newest}", self, replace(going, release=newest)))
+        return tuple(Way(title, found) for title, planner, each in tried if (found := planner.trip(each, rate)).arrives)
+
+    def _under(self, **changes: Any) -> Planner:
+        twin = object.__new__(Planner)
+        twin.__dict__.update(self.__dict__)
+        twin.conditions = replace(self.conditions, **changes)
+        return twin
 
 
 #: what clusters of KVM hosts allow by default from one host
@@ -263,7 +341,8 @@ class _Run:
                 continue
             trip = planner.trip(each, rate[each.name])
             if not trip.arrives:
-                self.staying.append(Staying(each.placed, trip.reason, _remedy(trip)))
+                ways = planner.ways(each, rate[each.name], trip)
+                self.staying.append(Staying(each.placed, trip.reason, _remedy(trip, ways), failed=True, ways=ways))
                 continue
             trips[each.name] = trip
             load.append(EvacuationVm(*ends, trip.size, trip.beside, float("inf"), each.serial))
@@ -325,10 +404,19 @@ class _Run:
         return found
 
 
-def _remedy(trip: Trip) -> str:
-    if trip.stun is not None:
-        return "a faster vMotion network, release 9.0, a higher stun limit, or shut it down"
-    return "let the hypervisor slow it down, allow post-copy, or give it a faster network"
+def _gpus_of(placed: Placed) -> tuple[int, ...]:
+    return tuple(sorted({device.gpu.part for device in placed.devices if device.gpu is not None}))
+
+
+def _remedy(trip: Trip, ways: Sequence[Way]) -> str:
+    told = [
+        f"{way.title} ({format_si(way.trip.total.value, 's')} in all, "
+        f"a pause of {format_si(way.trip.downtime.value, 's')})"
+        for way in ways
+    ]
+    if trip.converges:
+        return ", ".join([*told, "a faster vMotion network", "a higher stun limit", "or shut it down"])
+    return ", ".join([*told, "or a faster network"]) if told else "a faster network, or move it when it is calm"
 
 
 def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
@@ -349,6 +437,12 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
 
     wider = lanes.doubled(now)
     after = _Run(planner, going, wider) if now else None
+    # What binds is a set: cables of targets that hold as well while the source sends make the gain appear.
+    others = [r for r in order if r not in now][:TIES_LIMIT]
+    while try_gains and after is not None and others and _same(run, after):
+        now.append(others.pop(0))
+        wider = lanes.doubled(now)
+        after = _Run(planner, going, wider)
 
     def told(chosen: Sequence[int], *, gains: bool) -> list[Bound]:
         found: list[Bound] = []
@@ -377,6 +471,11 @@ def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[
         then = told(others[:2], gains=False)
     then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
     return tuple(binds), tuple(then)
+
+
+def _same(run: _Run, after: _Run) -> bool:
+    """Whether doubling gained nothing to speak of."""
+    return after.makespan.value >= run.makespan.value * (1 - RATE_TOLERANCE)
 
 
 def _uses(lanes: Lanes, ride: int, resource: int) -> bool:
@@ -429,7 +528,7 @@ def _besides(run: _Run, lanes: Lanes) -> dict[tuple[str, str], float]:
             continue
         if kvm:
             add("device-state", "device state sent while the guest stands still", min(trip.beside, trip.stun.value))
-        elif trip.limited_by and "bandwidth" not in trip.limited_by:
+        elif trip.limited_by and trip.limited_by != NETWORK_BOUND:
             label = f"{trip.limited_by}, while the machine is stunned"
             add("checkpoint", label, min(trip.beside, trip.stun.value))
     busy = sum(m.move.transfer - m.move.start for m in run.moved if m.trip is not None and m.trip.stun is None)

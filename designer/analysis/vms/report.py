@@ -12,12 +12,13 @@ from designer.analysis.bounds import Resources
 from designer.analysis.flows import binding
 from designer.analysis.network import Network, in_order
 from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Table
-from designer.analysis.vms.demands import KVM, dirtying_of, vsphere
+from designer.analysis.vms.demands import KVM, dirtying_of, memory_of, vsphere
 from designer.analysis.vms.lanes import Lanes
 from designer.analysis.vms.plan import COLD_TIME, Conditions, Moved, Plan
-from designer.analysis.vms.trips import framebuffers, generation_of, stun_limit
+from designer.analysis.vms.trips import Drain, framebuffers, generation_of, stun_limit
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
+from designer.formulas.migration.drs_cadence import MOST_EAGER, drs_cadence
 from designer.formulas.migration.evacuation_schedule import SOURCES as SCHEDULE_SOURCES
 from designer.formulas.migration.vgpu_stun import VgpuLoad, vgpu_stun
 from designer.formulas.migration.vmotion_cpu import vmotion_cpu
@@ -26,6 +27,8 @@ from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.sources import Estimate
 from designer.units import format_quantity, parse_rate, parse_size
 
+#: what says which machines move, and which GPUs take them
+STAYING_SOURCES: Final = ("denneman-2023-vgpu-vmotion", "nvidia-aie-user-guide")
 #: NIC speeds and frame buffers of the stun sweep
 SWEPT_RATES: Final = tuple(parse_rate(f"{speed} Gb/s") for speed in ("10", "25", "40", "100", "200"))
 SWEPT_SIZES: Final = tuple(
@@ -53,6 +56,11 @@ def metrics(plan: Plan, name: str = "migration_time") -> Mapping[str, Estimate]:
     found = {
         name: Estimate(makespan.value, makespan.low, makespan.high, "s", makespan.sources or SCHEDULE_SOURCES, note)
     }
+    if stays:
+        found["machines_staying"] = Estimate(float(stays), float(stays), float(stays), "1", STAYING_SOURCES)
+    if not moved:
+        # no time is told for what does not happen
+        del found[name]
     if not trips:
         return found
     worst = max(trips, key=lambda trip: trip.downtime.value)
@@ -134,6 +142,44 @@ def host_table(plan: Plan, conditions: Conditions) -> Table:
         Column("cores sending", "1"), Column("cores receiving", "1"),
     )  # fmt: skip
     return Table("Hosts", columns, tuple(rows))
+
+
+def ways_table(plan: Plan) -> Table:
+    """What would bring over the machines that set out and do not arrive."""
+    columns = (
+        Column("machine"), Column("with"), Column("time", "s"), Column("at worst", "s"), Column("pause", "s"),
+        Column("loses of its writing", "1"),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            staying.placed.vm.label, way.title, way.trip.total.value, way.trip.total.high, way.trip.downtime.value,
+            way.trip.slowdown,
+        )
+        for staying in plan.staying
+        for way in staying.ways
+    )  # fmt: skip
+    return Table("What would bring them over", columns, rows)
+
+
+def drs_table(plan: Plan) -> Table:
+    """What DRS would make of such moves at each threshold: how far it looks back, and how many it fits in a period."""
+    columns = (
+        Column("threshold"), Column("looks back", "s"), Column("loaded above", "1"), Column("moves per period", "1"),
+        Column("time for these", "s"), Column("note"),
+    )  # fmt: skip
+    live = [m for m in plan.moved if m.trip is not None]
+    rows: list[tuple[str | float | None, ...]] = []
+    longest = max((m.trip.total.value for m in live if m.trip is not None), default=0.0)
+    for threshold in range(1, int(MOST_EAGER.value) + 1) if live else ():
+        drs = drs_cadence(
+            threshold, len(live), longest, concurrency=plan.schedule.most_at_once if plan.schedule else 1,
+            machine_memory=max(memory_of(m.going.placed.vm) for m in live),
+            has_vgpu=any(m.going.serial for m in live),
+        )  # fmt: skip
+        moves = float(drs.moves_per_period) if drs.balances else None
+        time = drs.rebalance_time if drs.balances else None
+        rows.append((str(threshold), drs.look_back, drs.loaded_above, moves, time, drs.reason))
+    return Table("If DRS made these moves", columns, tuple(rows))
 
 
 def background_table(beside: Sequence[Beside]) -> Table:
@@ -233,7 +279,24 @@ def flows(network: Network, plan: Plan) -> list[Flow]:
                 moved.rate * BANDWIDTH_SPREAD.high, tuple(resources.bound(int(r), 1).id for r in by),
             )
         )  # fmt: skip
+        drain = plan.drains.get(moved.going.name)
+        if drain is not None and moved.trip.stun is not None:
+            listed.append(_frame_buffer(network, moved, drain))
     return listed
+
+
+def _frame_buffer(network: Network, moved: Moved, drain: Drain) -> Flow:
+    """The frame buffer of a machine on its way from GPU to GPU, at what the drawing and its streams give it."""
+    going = moved.going
+    first = next(device for device in going.placed.devices if device.gpu is not None)
+    there = next(device for device in going.there.devices if device.gpu is not None)
+    assert first.gpu is not None
+    ordered = in_order(network, first.gpu.part, list(drain.channels))
+    rate = min(moved.rate, drain.rate)
+    return Flow(
+        f"{going.name}:frame-buffer", first.part, there.part, tuple(network.channel_id(c) for c in ordered), rate,
+        rate * BANDWIDTH_SPREAD.low, rate * BANDWIDTH_SPREAD.high, (),
+    )  # fmt: skip
 
 
 def loads(network: Network, plan: Plan) -> ChannelLoads:
@@ -265,13 +328,16 @@ def lane_loads(network: Network, lanes: Lanes, moving: Sequence[int]) -> Channel
     return ChannelLoads(load, utilization)
 
 
-def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside]) -> Iterator[Finding]:
-    """What a person should look at: machines that stay, guests that are slowed, networks that are too narrow."""
+def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside], *, named: bool) -> Iterator[Finding]:
+    """What a person should look at: machines that stay, guests that are slowed, networks that are too narrow.
+
+    A machine that sets out and fails is an error, and so is one that was `named` and stays; one that merely has nowhere
+    to go while its host is emptied is a warning.
+    """
     for staying in plan.staying:
         vm = staying.placed.vm
-        yield Finding(
-            "MIG-STAYS", Severity.WARNING, f"{vm.label} cannot move: {staying.reason}", (vm.id,), staying.remedy
-        )
+        severity = Severity.ERROR if named or staying.failed else Severity.WARNING
+        yield Finding("MIG-STAYS", severity, f"{vm.label} cannot move: {staying.reason}", (vm.id,), staying.remedy)
     for moved in plan.moved:
         yield from _of_machine(moved, conditions)
     fallback = {
@@ -284,11 +350,14 @@ def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside]) -> It
         text = f"no NIC has the role vmotion; migrations use {next(iter(fallback.values()))} and its like"
         yield Finding(
             "MIG-NO-ROLE",
-            Severity.INFO,
+            Severity.WARNING,
             text,
             tuple(fallback)[:CURVES_LIMIT],
             "give a NIC the attribute role = vmotion",
         )
+    if conditions.shares.migrations and plan.lanes.background:
+        text = "shares weigh flows on their whole way here, while network I/O control weighs them on each uplink"
+        yield Finding("MIG-SHARES", Severity.INFO, text, (), "compare with shares of zero, where flows share evenly")
     if plan.distance is not None:
         for reason in plan.distance.reasons:
             yield Finding("MIG-DISTANCE", Severity.ERROR, reason, (), "choose hosts that are nearer, or a faster link")

@@ -14,6 +14,7 @@ from designer.analysis.vms.demands import (
     shown_name,
 )
 from designer.analysis.vms.hosts import Host, HostGpu
+from designer.catalog.vgpu import load_vgpu_types
 from designer.catalog.vgpu_types import NvlinkBoard, VgpuType
 from designer.design.document import VirtualMachine, VmDevice
 from designer.errors import DesignerError
@@ -22,8 +23,10 @@ from designer.formulas.placement.mig_slices import mig_slices
 from designer.formulas.placement.mixed_size import mixed_size
 from designer.formulas.placement.nvlink_groups import group_name, nvlink_groups
 from designer.formulas.placement.same_size import same_size
-from designer.units import format_quantity
+from designer.units import format_quantity, parse_size
 
+#: profiles suggested in place of one that does not exist
+NEAR_LIMIT: Final = 2
 #: sizes vSphere offers device groups in
 GROUP_SIZES_LIMIT: Final = (2, 4, 8)
 
@@ -277,8 +280,21 @@ class _Work:
                 continue
             return self._settle(index, at, device, *found)
         if missing is not None and not reasons:
-            raise missing
-        raise _Refused("VM-NO-ROOM", "; ".join(reasons), "choose another profile, mode, release or host")
+            known = self.gpus[candidates[0]].gpu.type
+            raise _Refused("VM-PROFILE", missing.text, near_profiles(device, known) or missing.remedy or "")
+        raise _Refused("VM-NO-ROOM", "; ".join(reasons), self._more_room(candidates))
+
+    def _more_room(self, candidates: Sequence[int]) -> str:
+        """What would make room: sizes mixed on a GPU where boards and release know that."""
+        able = [
+            room.gpu
+            for at in candidates
+            if (room := self.gpus[at]).mode is Mode.SAME_SIZE and room.gpu.type is not None and room.gpu.type.mixed_size
+        ]
+        if not able:
+            return "choose another profile, mode, release or host"
+        newer = "" if self.release.since(Release.V8_0_U3) else "go to 8.0 U3 and "
+        return f"{newer}give the host the attribute vgpu_mode = {Mode.MIXED_SIZE}, or choose another profile or host"
 
     def _start(self, room: GpuRoom, device: VmDevice, wanted: Mode | None) -> tuple[Mode, str, int] | str:
         """Mode, profile and start on one GPU, or why there is none."""
@@ -394,6 +410,32 @@ class _Work:
             partition, modules, links = plan.partition, plan.modules, plan.links_per_gpu
         name = group_name(device.count, shown_name(full.name, kind))
         return Group(name, partition, modules, links), [by_module[module] for module in modules], full.name
+
+
+def near_profiles(device: VmDevice, kind: VgpuType | None) -> str:
+    """What to choose in place of a profile a GPU does not offer: those nearest in size, and where the name belongs."""
+    if kind is None:
+        return ""
+    slices = device.kind == "mig_vgpu"
+    offered = {p.name: p.framebuffer for p in (kind.mig if slices else kind.profiles)}
+    if not offered:
+        return f"{kind.title} offers no {'MIG slices' if slices else 'virtual GPUs'}"
+    asked = short_name(device.profile, kind).rsplit("-", 1)[-1]
+    digits = "".join(c for c in asked if c.isdigit() or c == ".").strip(".")
+    size = parse_size(f"{float(digits):g} GiB") if digits.count(".") < 2 and digits else 0.0
+    series = asked[-1:] if asked[-1:].isalpha() else ""
+    order = sorted(offered, key=lambda name: (not name.endswith(series), abs(offered[name] - size), name))
+    owner = next(
+        (
+            t.title
+            for t in load_vgpu_types().values()
+            if t.vsphere_prefix and device.profile.startswith(t.vsphere_prefix)
+        ),
+        "",
+    )
+    belongs = f"; {device.profile} is one of {owner}" if owner and owner != kind.title else ""
+    near = " or ".join(order[:NEAR_LIMIT]) if digits else ""
+    return f"{f'choose {near}; ' if near else ''}it offers: {', '.join(offered)}{belongs}"
 
 
 def _mig(room: GpuRoom, kind: VgpuType, name: str) -> tuple[tuple[int, ...], int | None, str]:

@@ -13,6 +13,8 @@ from designer.design.document import VirtualMachine, VmDevice, with_changes
 from designer.formulas.migration.evacuation_targets import Guest, Room, evacuation_targets
 
 _VIRTUAL = ("vgpu", "mig_vgpu", "device_group")
+_NO_ADAPTER = "has no cabled NIC for migrations, while other hosts have"
+_GIVE_ROLE = "cable a NIC of it to the migration network, and give it the attribute role = vmotion"
 
 
 def choose_targets(
@@ -29,17 +31,24 @@ def choose_targets(
     """
     staying: list[Staying] = []
     able: dict[str, tuple[Placed, bool]] = {}
+    # Where some hosts say which NIC migrations use, the others have none for them.
+    told = any(host.has_migration_role for host in placement.hosts.hosts)
     for placed in leaving:
         cold, why = movable(placed, conditions)
         if why is not None:
             staying.append(Staying(placed, why, "shut it down, and give it a device of another host"))
+        elif told and not cold and not placed.host.has_migration_role:
+            staying.append(Staying(placed, f"{placed.host.path} {_NO_ADAPTER}", _GIVE_ROLE, failed=True))
         else:
             able[placed.vm.id] = (placed, cold)
     sources = {placed.host.path for placed, _ in able.values()}
-    rooms = [placement.rooms[host.path] for host in allowed if host.path not in sources]
+    others = [host for host in allowed if host.path not in sources]
+    rooms = [placement.rooms[host.path] for host in others if host.has_migration_role or not told]
     if not rooms:
-        none = "there is no other host it may go to"
-        staying += [Staying(placed, none, "add a host") for placed, _ in able.values()]
+        none, remedy = "there is no other host it may go to", "add a host"
+        if others:
+            none, remedy = f"{others[0].path} {_NO_ADAPTER}", _GIVE_ROLE
+        staying += [Staying(placed, none, remedy) for placed, _ in able.values()]
         return [], staying
     search = _Search(rooms, {name: placed for name, (placed, _) in able.items()}, conditions)
     guests: list[Guest] = []

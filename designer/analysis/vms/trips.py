@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from designer.analysis.vms.demands import dirtying_of, memory_of
 from designer.analysis.vms.rooms import Placed
@@ -21,7 +22,7 @@ from designer.formulas.migration.kvm_precopy import kvm_precopy
 from designer.formulas.migration.kvm_vfio_state import VfioPause, VfioState, kvm_vfio_state
 from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migration
 from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad
-from designer.formulas.migration.vmotion_precopy import vmotion_precopy
+from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, vmotion_precopy
 from designer.sources import Estimate
 from designer.units import parse_duration
 
@@ -57,6 +58,24 @@ class Trip:
     slowdown: float
     time: tuple[float, ...]
     remaining: tuple[float, ...]
+
+    @property
+    def converges(self) -> bool:
+        """Whether its memory comes over, if perhaps not its GPUs."""
+        return self.verdict is not Verdict.NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """What the drawn ways give the frame buffer of a machine [B/s], the narrowest place on them, and the channels."""
+
+    rate: float
+    narrowest: str
+    channels: tuple[int, ...] = ()
+
+
+#: said by the stun model where the network limits it
+NETWORK_BOUND: Final = "bandwidth of the slower host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +119,18 @@ def generation_of(placed: Placed) -> GpuGeneration | None:
     return _GENERATIONS.get(kinds.pop()) if len(kinds) == 1 else None
 
 
-def vmotion_trip(placed: Placed, rate: float, checkpoint: float, release: Release, dirty_rate: float | None) -> Trip:
+def vmotion_trip(
+    placed: Placed, rate: float, checkpoint: float, release: Release, dirty_rate: float | None,
+    drain: Drain | None = None, disks: float = 0.0,
+) -> Trip:  # fmt: skip
     """A vMotion at `rate` [B/s], with `checkpoint` for vGPU memory [B/s]; `dirty_rate` replaces the machine's own.
+
+    Parameters
+    ----------
+    drain
+        The way of the frame buffer over PCIe and host memory.
+    disks
+        Disk data that goes first over the same network [B]; what is written meanwhile is mirrored.
 
     Raises
     ------
@@ -113,12 +142,39 @@ def vmotion_trip(placed: Placed, rate: float, checkpoint: float, release: Releas
     memory = memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
-        return _of_outcome(vmotion_precopy(memory, rate, dirty, working_set=dirtying.working_set), rate)
+        trip = _of_outcome(vmotion_precopy(memory, rate, dirty, working_set=dirtying.working_set), rate)
+        return _with_disks(trip, disks, rate)
+    narrow = drain is not None and drain.rate < min(rate, checkpoint)
     done = vgpu_migration(
-        loads, memory, rate, rate, dirty, working_set=dirtying.working_set, checkpoint_bandwidth=checkpoint,
+        loads, memory, rate, rate, dirty, working_set=dirtying.working_set,
+        checkpoint_bandwidth=min(checkpoint, drain.rate) if drain is not None else checkpoint,
         release=release, generation=generation_of(placed), limit=stun_limit(placed, release),
     )  # fmt: skip
-    return _of_vgpu(done, rate)
+    trip = _of_vgpu(done, rate)
+    if narrow and drain is not None and trip.limited_by == NETWORK_BOUND:
+        trip = replace(trip, limited_by=f"the way of the frame buffer: {drain.narrowest}")
+    return _with_disks(trip, disks, rate)
+
+
+def _with_disks(trip: Trip, disks: float, rate: float) -> Trip:
+    """The trip after its disks went over the same network."""
+    if not disks or not math.isfinite(trip.total.value):
+        return trip
+    took, total, sent = disks / rate, trip.total, trip.transferred
+    return replace(
+        trip,
+        total=Estimate(
+            total.value + took,
+            total.low + took / BANDWIDTH_SPREAD.high,
+            total.high + took / BANDWIDTH_SPREAD.low,
+            "s",
+            total.sources,
+        ),
+        transferred=Estimate(sent.value + disks, sent.low + disks, sent.high + disks, "B", sent.sources),
+        size=trip.size + disks,
+        time=(0.0, *(at + took for at in trip.time)),
+        remaining=(trip.remaining[0] + disks, *trip.remaining),
+    )
 
 
 def _of_vgpu(done: VgpuMigration, rate: float) -> Trip:
@@ -148,7 +204,10 @@ def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = Non
     )  # fmt: skip
 
 
-def kvm_trip(placed: Placed, rate: float, line_rate: float, settings: KvmSettings, dirty_rate: float | None) -> Trip:
+def kvm_trip(
+    placed: Placed, rate: float, line_rate: float, settings: KvmSettings, dirty_rate: float | None,
+    drain: Drain | None = None,
+) -> Trip:  # fmt: skip
     """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
 
     Raises
@@ -158,7 +217,8 @@ def kvm_trip(placed: Placed, rate: float, line_rate: float, settings: KvmSetting
     """
     moved = kvm_rate(settings, line_rate, rate)
     dirtying = dirtying_of(placed.vm)
-    pause = device_pause(placed, moved.wire.value, settings)
+    drawn = drain.rate if drain is not None else math.inf
+    pause = device_pause(placed, min(moved.wire.value, drawn), settings)
     memory = memory_of(placed.vm)
     pinned = {"setup_time": pinning_time(memory)} if settings.transport is Transport.RDMA_PINNED else {}
     done = kvm_precopy(

@@ -106,15 +106,22 @@ def _bound(bound: Bound) -> dict[str, Any]:
 
 
 def _print_workload(result: WorkloadResult) -> None:
-    from designer.cli.output import table
+    from designer.cli.output import paragraph, table
     from designer.units import format_si
 
     print(f"{result.title}  ({result.id})")
+    # metrics of one workload rest on the same few sets of sources: each set is told once, below
+    marks = {
+        sources: chr(ord("a") + k)
+        for k, sources in enumerate(dict.fromkeys(m.sources for m in result.metrics.values()))
+    }
     rows: list[tuple[str, ...]] = []
     for name, m in result.metrics.items():
         band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
-        rows.append((name, format_si(m.value, m.unit), band, m.note, ", ".join(m.sources)))
-    print(_indent(table(("metric", "value", "80 % band", "how", "sources"), rows)))
+        rows.append((name, format_si(m.value, m.unit), band, marks[m.sources], m.note))
+    print(_indent(table(("metric", "value", "80 % band", "from", "how"), rows)))
+    for sources, mark in marks.items():
+        print(_indent(paragraph(f"from {mark}: ", ", ".join(sources))))
     for title, bounds in (("binding", result.binding), ("next", result.next)):
         _print_bounds(title, bounds)
     for told in result.tables.values():
@@ -148,6 +155,8 @@ def _print_table(told: Table) -> None:
 
 def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
     """Bottlenecks, those that read alike on one line."""
+    from designer.cli.output import paragraph
+
     if len(bounds) == 0:
         return
     joint = bounds[0].gain_together
@@ -159,8 +168,9 @@ def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
         lines.setdefault((bound.why, bound.gain_if_doubled), []).append(bound)
     for (why, alone), alike in list(lines.items())[:8]:
         more = sum(b.alike for b in alike) - 1
-        gain = f"   this one ×2 → {alone:.2f}×" if alone is not None else ""
-        print(f"    {alike[0].label}{f' and {more:,} alike' if more else ''}: {why}{gain}")
+        gain = f" (this one twice as wide: {alone:.2f}×)" if alone is not None else ""
+        text = f"{alike[0].label}{f' and {more:,} alike' if more else ''}: {why}{gain}"
+        print(paragraph("    ", text, "      "))
     if len(lines) > 8:
         print(f"    … and {len(lines) - 8} more")
 

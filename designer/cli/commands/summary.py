@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
-    from designer.design.document import Design
+    from designer.design.document import Block, Design
     from designer.findings import Finding
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    parser.add_argument("--ids", action="store_true", help="every part, link and group with its id")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -27,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
 
     loaded = open_any(options.design)
     summary = summarize(loaded.design, shown_file(options.design))
+    if options.ids:
+        summary["ids"] = dict(_ids(loaded.design, ""))
     machines, broken = _machines(loaded.design)
     if machines:
         summary["virtual_machines"] = machines
@@ -38,6 +41,9 @@ def run(options: argparse.Namespace) -> int:
         print(table(("links", "count"), [(k, f"{n:,}") for k, n in summary["links"].items()], (1,)), end="\n\n")
         workloads = ", ".join(summary["workloads"]) or "none"
         print(f"{summary['groups']} groups, {summary['vms']} virtual machines, workloads: {workloads}")
+        if options.ids:
+            rows = [(id, what["what"], what["kind"], what["type"]) for id, what in summary["ids"].items()]
+            print("\n" + table(("id", "what", "kind", "type, ends or number"), rows))
         if machines:
             headings = ("machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
             rows = [
@@ -52,6 +58,19 @@ def run(options: argparse.Namespace) -> int:
             print("\n" + table(headings, rows, (3, 4)))
     print_findings([*loaded.findings, *broken])
     return 0
+
+
+def _ids(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """What a block holds, groups opened once."""
+    for part in block.parts.values():
+        yield way + part.id, {"what": "part", "kind": part.kind, "type": part.type}
+    for link in block.links.values():
+        yield way + link.id, {"what": "link", "kind": link.kind, "type": f"{link.a} – {link.b}"}
+    for wiring in block.wirings.values():
+        yield way + wiring.id, {"what": "wiring", "kind": wiring.kind, "type": f"{wiring.a} – {wiring.b}"}
+    for group in block.groups.values():
+        yield way + group.id, {"what": "group", "kind": "", "type": f"×{group.replicas}"}
+        yield from _ids(group.content, f"{way}{group.id}/")
 
 
 def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:

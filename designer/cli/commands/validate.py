@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("cases", metavar="CASES", nargs="+", help="files of measurements")
+    parser.add_argument("cases", metavar="CASES", nargs="+", help="files of measurements, or folders of them")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -21,16 +21,24 @@ def run(options: argparse.Namespace) -> int:
     """Predict every case and score it."""
     from pathlib import Path
 
-    from designer.analysis.validation import score
-    from designer.cli.output import print_json
-    from designer.interchange.cases import validate_file
+    from designer.analysis.validation import predict, score
+    from designer.cli.output import print_json, progress_bar
+    from designer.interchange.cases import case_files, read_cases
 
-    found = score([outcome for name in options.cases for outcome in validate_file(Path(name))])
+    files = [file for name in options.cases for file in case_files(Path(name))]
+    cases = [case for file in files for case in read_cases(file)]
+    progress, outcomes = progress_bar(), []
+    for k, (design, measured) in enumerate(cases):
+        progress(k / len(cases), measured.id)
+        outcomes.append(predict(design, measured))
+    progress(1.0, "")
+    found = score(outcomes)
     if options.json:
         print_json(as_document(found))
     else:
         _print(found)
-    return 1 if any(outcome.predicted is None for outcome in found.outcomes) else 0
+    missed = sum(outcome.predicted is None for outcome in found.outcomes)
+    return 0 if missed == 0 else 2 if missed == len(outcomes) else 1
 
 
 def as_document(found: Validation) -> dict[str, Any]:
@@ -58,12 +66,13 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 def _print(found: Validation) -> None:
     from designer.cli.output import table
     from designer.units import format_si
+    from designer.workload.metrics import METRICS
 
     rows: list[tuple[str, ...]] = []
     for o in found.outcomes:
         p, m = o.predicted, o.measured
         if p is None:
-            rows.append((m.id, m.metric, f"{m.value:.4g}", "-", "-", o.problem))
+            rows.append((m.id, m.metric, format_si(m.value, METRICS[m.metric].unit), "-", "-", o.problem))
             continue
         band = f"{format_si(p.low, p.unit)} – {format_si(p.high, p.unit)}"
         rows.append(
@@ -78,10 +87,49 @@ def _print(found: Validation) -> None:
         print(f"\nbands hold {found.coverage:.0%} of the points (80 % stated), about ±{found.width:.0%} wide")
 
 
+_MORE = """\
+A file of measurements:
+
+  {"format": "designer-cases", "version": 1, "cases": [
+    {
+      "source": "our lab, 2026-11, nccl-tests 2.14",
+      "design": "hgx-h100-8",
+      "workload": {"kind": "collective", "settings": {"collective": "all-reduce", "group": "gpus", "size": "1 GiB"}},
+      "metric": "bus_bandwidth", "value": "450 GB/s"
+    },
+    {
+      "id": "resnet", "group": "our lab", "source": "log of 2026-11-02", "design": "dgx-a100",
+      "changes": {"parts": {"nvme0": {"read_bandwidth": "3 GB/s"}}, "links": {"psw0--gpu0": {"generation": 3}}},
+      "workload": {"kind": "training", "settings": {"model": "resnet-50", "precision": "fp16", "software": "fused",
+                   "micro_batch": 256}},
+      "metric": "samples_per_second", "value": "22000 images/s"
+    }
+  ]}
+
+design    a template, or a design file beside this one (designer templates)
+changes   other values or types of parts, fields of links, sizes of groups, policy, by id (designer summary --ids);
+          "gpu*" stands for all that begin so, "hosts/nic0" for what is inside a group:
+          {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
+           "policy": {"gpudirect": false}}
+workload  id of a workload of the design, or a kind with settings (designer workloads KIND)
+metric    one that the kind reports, with its unit (designer workloads KIND)
+value     with its unit; a bare number is in SI units
+group     what was measured together: its median error counts. Without it: the source
+area      what the groups are averaged over. Without it: by the kind of workload
+sided     "lower" or "upper" where the measurement is a bound, else "both"
+id, note  for people
+
+Error: |ln(predicted / measured)|. Exit code 0: all predicted; 1: some not; 2: none, or a case is wrong.
+JSON: cases[].{id, area, group, source, metric, measured, predicted, low, high, unit, error, inside, problem},
+groups, areas, error, band.{coverage, width, stated}.
+
+"""
+
 COMMAND = Command(
     "validate",
     "Predictions beside measurements: error by group and area, and how often bands hold.",
     "designer validate my-measurements.json --json",
     add_arguments,
     run,
+    _MORE,
 )

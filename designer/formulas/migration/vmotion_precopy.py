@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.formulas.formula import Formula
@@ -20,6 +20,7 @@ from designer.formulas.migration._esxi import (
 from designer.formulas.migration._inputs import not_negative, positive
 from designer.formulas.migration._outcome import Outcome, Verdict, band, curve, slowed
 from designer.formulas.migration._rounds import Dirtying, Rounds, iterate
+from designer.sources import Estimate
 
 SOURCES: Final = ("esxi-advanced-settings", "broadcom-kb-321009", "clark-2005", "akoush-2010", "migration-assumed")
 
@@ -117,6 +118,8 @@ def vmotion_precopy(
         downtime = (rounds.left + checkpoint) / case.bandwidth + case.resume
         return _Done(rounds, case.setup + rounds.duration + downtime, downtime)
 
+    # What the last of several passes leaves hangs on details: anything up to the goal.
+    anything = switchover_goal + checkpoint / (bandwidth * BANDWIDTH_SPREAD.low) + RESUME_TIME.high
     nominal = run(_Case(bandwidth, dirty_rate, setup.value if setup else fixed, RESUME_TIME.value))
     low = run(
         _Case(
@@ -135,7 +138,11 @@ def vmotion_precopy(
         )
     )
     longest = switchover_goal + checkpoint / bandwidth + RESUME_TIME.value
-    return _outcome(nominal, (low, high), setup.value if setup else fixed, checkpoint, longest)
+    done = _outcome(nominal, (low, high), setup.value if setup else fixed, checkpoint, longest)
+    if not nominal.rounds.converged or len(nominal.rounds.rounds) == 1:
+        return done
+    pause = done.downtime
+    return replace(done, downtime=Estimate(pause.value, pause.low, max(pause.high, anything), "s", pause.sources))
 
 
 def _outcome(
@@ -175,7 +182,8 @@ def _verdict(rounds: Rounds, lost: float) -> tuple[Verdict, str]:
     if lost > 0:
         return (
             Verdict.SLOWED,
-            f"passes sent less than 130 % of what was dirtied, so the guest lost {lost:.0%} of its writing; {passes}",
+            f"passes sent less than 130 % of what was dirtied, so stun during page send (SDPS) "
+            f"took {lost:.0%} of the guest's writing; {passes}",
         )
     return Verdict.CONVERGES, passes
 

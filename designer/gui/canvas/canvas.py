@@ -46,6 +46,7 @@ from designer.gui.canvas.editing import Linked, Picked, add, insert
 from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.hit import NOTHING, Hit, pick
 from designer.gui.canvas.live import Loads
+from designer.gui.canvas.machine_moves import MachineMoves
 from designer.gui.canvas.minimap import Minimap
 from designer.gui.canvas.pencil import Pencil
 from designer.gui.canvas.picture import picture
@@ -125,6 +126,7 @@ class Canvas(QWidget):
         self._rest = Select(self)
         self.tool: Tool = self._rest
         self.minimap = Minimap(theme, lambda: self.camera.view.visible(), self)
+        self._moves = MachineMoves(self, self)
         self._ticker = QTimer(self)
         self._ticker.setInterval(_EDGE[2])
         self._ticker.timeout.connect(self._tick)
@@ -361,22 +363,7 @@ class Canvas(QWidget):
 
     def move_machine(self, vm_id: str, host: str) -> bool:
         """Move a virtual machine to another host as one step, and tell what the migration takes; or why it cannot."""
-        from designer.gui.viewmodels.virtual_machines import decide
-
-        machines, session = self.scenery.machines, self.session
-        if machines is None:
-            return False
-        decision = decide(session.design, machines, vm_id, host)
-        if decision.edit is None:
-            self.warn(f"{session.design.vms[vm_id].label} stays: {decision.reason}")
-            return False
-        if not self.make(decision.edit):
-            return False
-        self.set_machines(decision.after)
-        session.set_migration(decision.migration)
-        if decision.migration is not None:
-            session.message.emit(decision.migration.text)
-        return True
+        return self._moves.move(vm_id, host)
 
     def warn(self, text: str) -> None:
         """Tell why something was refused."""

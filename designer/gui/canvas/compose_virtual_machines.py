@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,8 @@ Int = npt.NDArray[np.int64]
 #: below this height of its chips a tray tells only how many machines it has; smallest text on chips [px]
 _READABLE: Final = 9.0
 _SMALLEST: Final = 8.0
+#: scale of a chip that is held where its tray is too small to show it
+_HELD: Final = 0.75
 #: where more chips than this would come into a view of that area [px²], trays tell only how many there are; and so
 #: many GPUs name their machines
 _MOST_WORDS: Final = 110
@@ -46,9 +49,15 @@ def virtual_machines(stage: Stage, frame: Frame, regions: Regions) -> list[Batch
     if not seen.any():
         return found
     found += _plates(stage, trays, frame, np.flatnonzero(seen))
-    if CHIP * frame.scale < _READABLE * frame.ratio or _crowded(stage, trays, frame):
+    if counts_only(stage, frame):
         return found + _counts(stage, trays, frame, np.flatnonzero(seen))
     return found + _rows(stage, trays, frame, seen) + _chips(stage, trays, frame, seen)
+
+
+def counts_only(stage: Stage, frame: Frame) -> bool:
+    """Whether trays tell only how many machines they have: chips would be too small, or too many, to read."""
+    trays = stage.trays
+    return trays is not None and (CHIP * frame.scale < _READABLE * frame.ratio or _crowded(stage, trays, frame))
 
 
 def _crowded(stage: Stage, trays: Trays, frame: Frame) -> bool:
@@ -255,6 +264,21 @@ def _broken(stage: Stage, frame: Frame, wires: Int, colour: str) -> list[Batch]:
     ]
 
 
+def chosen_chips(stage: Stage, frame: Frame, ids: set[str]) -> list[Batch]:
+    """A frame around the chips of selected machines, and around the GPUs they use."""
+    trays = stage.trays
+    if trays is None or not ids or frame.level is Level.FAR:
+        return []
+    theme, found = stage.theme, list[Batch]()
+    chips = [k for k, chip in enumerate(trays.chips) if chip.id in ids]
+    if chips and not counts_only(stage, frame):
+        found.append(outline(frame.boxes(trays.chip_rect[chips]), round(2 * frame.ratio), theme.selection, frame.ratio))
+    boxes = [int(box) for vm_id in sorted(ids) for box in trays.gpus_of(vm_id)]
+    if boxes:
+        found.append(outline(frame.boxes(stage.geometry.rect[boxes]), round(3 * frame.ratio), theme.selection))
+    return found
+
+
 def under_pointer(stage: Stage, frame: Frame, chip: int, measure: Measure, region: Rect) -> list[Batch]:
     """A chip the pointer is on, what is told of it, and the GPUs its machine uses."""
     trays = stage.trays
@@ -287,6 +311,8 @@ def floating(
     name: str, detail: str, at: tuple[float, float], size: tuple[float, float], theme: CanvasTheme, frame: Frame
 ) -> list[Batch]:
     """A chip on its way, its middle at a point in device pixels."""
+    # taken from a tray too small to show it, a chip is as large as can be read
+    frame = frame if CHIP * frame.scale >= _READABLE * frame.ratio else replace(frame, scale=_HELD * frame.ratio)
     wide, high = round(size[0] * frame.scale), round(size[1] * frame.scale)
     rect = np.array([[round(at[0] - wide / 2), round(at[1] - high / 2), wide, high]], dtype=np.float64)
     return [

@@ -96,6 +96,18 @@ class Trays:
         """Number of the chip at a point; −1 for none."""
         return _at(self.chip_rect, x, y)
 
+    def nearest_chip(self, x: float, y: float) -> int:
+        """Number of the chip nearest to a point of a tray, for trays too small to show them; −1 beside every tray."""
+        tray = _at(self.rect, x, y)
+        mine = np.array([row.tray == tray for row in self.rows], dtype=bool)[self.row_of]
+        chosen = np.flatnonzero(mine) if tray >= 0 else np.empty(0, dtype=np.int64)
+        if not len(chosen):
+            return -1
+        left, top, wide, high = self.chip_rect[chosen].T
+        across = np.maximum(np.maximum(left - x, x - left - wide), 0.0)
+        down = np.maximum(np.maximum(top - y, y - top - high), 0.0)
+        return int(chosen[np.argmin(across**2 + down**2)])
+
     def row_at(self, x: float, y: float) -> int:
         """Number of the row at a point; −1 for none."""
         return _at(self.row_rect, x, y)

@@ -25,6 +25,7 @@ from designer.errors import DesignerError
 from designer.fields import Quantity
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
 from designer.gui.viewmodels.places import Picked
+from designer.gui.viewmodels.vm_form import vms_form
 from designer.sources import Status
 from designer.units import DIMENSIONS, format_quantity
 
@@ -54,6 +55,8 @@ def inspect(
         return _groups_form(within, [block.groups[i] for i in ids], where)
     if what == "annotations":
         return _notes_form(design, ids)
+    if what == "vms":
+        return vms_form(design, [design.vms[i] for i in ids], analysis, result)
     return Form((within, what, ids), ids[0], what)
 
 

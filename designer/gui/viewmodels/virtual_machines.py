@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from pydantic import JsonValue
 
 from designer.analysis.network import ACCELERATOR, Network, build_network
 from designer.analysis.results import Analysis, WorkloadResult
@@ -21,10 +22,15 @@ from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadS
 from designer.design.edits.vms import MoveVm
 from designer.errors import DesignerError
 from designer.gui.viewmodels.flow import Number, number
+from designer.workload.kind import workload_kinds
 
 #: id of the study of a move; it is never part of the design
 MOVE_ID: Final = "move"
 _CONDITIONS: Final = Conditions()
+#: workloads that put steady traffic on the network
+_STEADY: Final = ("transfer", "collective", "training", "data_loading")
+#: a workload that keeps less than this of its rate is told of
+_KEPT: Final = 0.98
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,15 @@ class Migration:
             if key in said
         ]
         bound = f"; bound by {self.bound}" if self.bound else ""
-        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bound}"
+        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bound}{self.beside}"
+
+    @property
+    def beside(self) -> str:
+        """What ran beside and how much of its rate it kept; empty if nothing did, or it was not hurt."""
+        table = self.result.tables.get("background")
+        rows = [] if table is None else [(str(row[0]), row[3]) for row in table.rows]
+        hurt = [f"{title} keeps {kept:.0%}" for title, kept in rows if isinstance(kept, float) and kept < _KEPT]
+        return f"; {', '.join(hurt)}" if hurt else ""
 
     def holds(self, design: Design) -> bool:
         """Whether the machine still stands where it was moved to."""
@@ -294,15 +308,15 @@ def move_edit(vm: VirtualMachine, there: Placed) -> MoveVm:
     return MoveVm(vm.id, there.host.path, tuple(devices), f"Move {vm.label} to {host_title(there.host)}")
 
 
-def decide(design: Design, machines: Machines, vm_id: str, host: str) -> Decision:
-    """What dropping a machine on a host does."""
+def decide(design: Design, machines: Machines, vm_id: str, host: str, shown: str = "") -> Decision:
+    """What dropping a machine on a host does, while the workload `shown` runs beside."""
     try:
         if machines.design is not design:
             machines = machines_of(design)
         verdict = can_move(machines, vm_id, host)
         if verdict.there is None:
             return Decision(reason=verdict.text)
-        migration = migrate(machines, vm_id, verdict.there)
+        migration = migrate(machines, vm_id, verdict.there, shown)
         if isinstance(migration, str):
             return Decision(reason=migration)
         edit = move_edit(design.vms[vm_id], verdict.there)
@@ -316,7 +330,18 @@ def decide(design: Design, machines: Machines, vm_id: str, host: str) -> Decisio
     return Decision(edit, after, migration)
 
 
-def migrate(machines: Machines, vm_id: str, there: Placed) -> Migration | str | None:
+def _settings(design: Design, kind: str, shown: str) -> dict[str, JsonValue]:
+    """How a machine moved by hand goes: as the migration shown goes, else beside the workload shown."""
+    spec = design.workloads.get(shown)
+    if spec is None:
+        return {}
+    if spec.kind in ("vmotion", "evacuation", "kvm_migration"):
+        known = {setting.name for setting in workload_kinds()[kind].settings}
+        return {name: value for name, value in spec.settings.items() if name in known - {"vms", "to", "hosts"}}
+    return {"background": shown} if spec.kind in _STEADY else {}
+
+
+def migrate(machines: Machines, vm_id: str, there: Placed, shown: str = "") -> Migration | str | None:
     """The study of a running machine on its way to another host; the reason if it does not arrive, None if it stands
     nowhere yet.
 
@@ -329,10 +354,14 @@ def migrate(machines: Machines, vm_id: str, there: Placed) -> Migration | str | 
     if placed is None:
         return None
     kind = "kvm_migration" if pick_release(placed, _CONDITIONS) == KVM else "vmotion"
-    spec = WorkloadSpec(
-        id=MOVE_ID, kind=kind, title=f"Move {placed.vm.label}", settings={"vms": vm_id, "to": there.host.path}
-    )
-    result, _ = run_workload(machines.network, spec)
+    ends = {"vms": vm_id, "to": there.host.path}
+    settings = _settings(machines.design, kind, shown) | ends
+    title = f"Move {placed.vm.label}"
+    try:
+        result, _ = run_workload(machines.network, WorkloadSpec(id=MOVE_ID, kind=kind, title=title, settings=settings))
+    except DesignerError:
+        # what runs beside cannot be computed: the move alone can
+        result, _ = run_workload(machines.network, WorkloadSpec(id=MOVE_ID, kind=kind, title=title, settings=ends))
     for row in result.tables["machines"].rows:
         if row[3] == "stays":
             return f"it cannot move: {row[-1]}"

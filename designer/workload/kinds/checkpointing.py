@@ -25,6 +25,15 @@ WORKLOAD = WorkloadKind(
     name="checkpointing",
     title="Checkpoint",
     reports="training",
+    metrics=(
+        "checkpoint_time",
+        "checkpoint_stall",
+        "restore_time",
+        "checkpoint_size",
+        "rate",
+        "best_interval",
+        "lost_share",
+    ),
     lower=lower,
     help="Time of a checkpoint burst and of restoring it over the drawn paths, and the interval that loses least.",
     settings=(

@@ -18,6 +18,11 @@ WORKLOAD = WorkloadKind(
     name="collective",
     title="Collective",
     reports="collective",
+    metrics=(
+        "communication_time",
+        "bus_bandwidth",
+        "algorithm_bandwidth",
+    ),
     lower=lower,
     help="Time, algorithm and bus bandwidth of a collective, with a sweep over sizes.",
     settings=(

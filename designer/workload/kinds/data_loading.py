@@ -20,6 +20,14 @@ WORKLOAD = WorkloadKind(
     name="data_loading",
     title="Data loading",
     reports="training",
+    metrics=(
+        "rate",
+        "data_rate_per_gpu",
+        "input_time",
+        "samples_per_second",
+        "epoch_time",
+        "input_cores",
+    ),
     lower=lower,
     help="Samples per second from storage through host memory and decoding to every accelerator.",
     settings=(

@@ -22,6 +22,9 @@ def lower(settings: Mapping[str, Any]) -> Evacuation:
         at_once=settings["at_once"],
         cold=settings["cold"],
         background=listed(settings["background"]),
+        disks=settings["disks"],
+        shares=settings["shares"],
+        shares_beside=settings["shares_beside"],
     )
 
 
@@ -29,6 +32,14 @@ WORKLOAD = WorkloadKind(
     name="evacuation",
     title="Host evacuation",
     reports="migration",
+    metrics=(
+        "evacuation_time",
+        "switchover_time",
+        "stun_time",
+        "transferred",
+        "rate",
+        "machines_staying",
+    ),
     lower=lower,
     help="Which machines can leave a host, where to, how long it takes, and how long each stands still.",
     settings=(
@@ -42,5 +53,10 @@ WORKLOAD = WorkloadKind(
         Setting("at_once", "At the same time per host", "count", 0, help="0 for what the hypervisor admits"),
         Setting("cold", "Shut down what cannot move alive", "flag", True),
         Setting("background", "Running beside", "text", "", help="ids of other workloads, separated by commas"),
+        Setting("disks", "Disks moved along", "size", "0 B", help="of each machine, where hosts share no storage"),
+        Setting("shares", "Shares of migrations", "count", 0, help="network I/O control; 0 leaves it to the flows"),
+        Setting(
+            "shares_beside", "Shares of the traffic beside", "count", 0, help="weighed against those of migrations"
+        ),
     ),
 )

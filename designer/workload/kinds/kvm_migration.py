@@ -32,6 +32,14 @@ WORKLOAD = WorkloadKind(
     name="kvm_migration",
     title="KVM migration",
     reports="migration",
+    metrics=(
+        "migration_time",
+        "switchover_time",
+        "stun_time",
+        "transferred",
+        "rate",
+        "machines_staying",
+    ),
     lower=lower,
     help="Live migration of KVM guests over the drawn network; not converging is an answer.",
     settings=(

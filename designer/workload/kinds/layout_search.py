@@ -18,6 +18,15 @@ WORKLOAD = WorkloadKind(
     name="layout_search",
     title="Layout search",
     reports="training",
+    metrics=(
+        "step_time",
+        "samples_per_second",
+        "tokens_per_second",
+        "mfu",
+        "memory_per_gpu",
+        "candidates",
+        "fitting",
+    ),
     lower=lower,
     help="Every way to split a transformer that divides evenly and fits, the fastest first.",
     settings=(

@@ -18,6 +18,13 @@ WORKLOAD = WorkloadKind(
     name="pooling",
     title="Pooled accelerators",
     reports="migration",
+    metrics=(
+        "gpu_utilization",
+        "wait_dedicated",
+        "wait_shared",
+        "smallest_pool",
+        "accelerators_saved",
+    ),
     lower=lower,
     help="Utilisation and waiting of accelerators each team owns, against all teams sharing them.",
     settings=(

@@ -24,6 +24,7 @@ WORKLOAD = WorkloadKind(
     name="storage_sizing",
     title="Storage sizing",
     reports="training",
+    metrics=("accelerators", "accelerators_per_server", "gpu_utilization", "rate", "data_rate_per_gpu",),
     lower=lower,
     help="The largest number of accelerators whose utilisation stays above a threshold.",
     settings=(

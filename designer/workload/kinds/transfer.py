@@ -25,6 +25,7 @@ WORKLOAD = WorkloadKind(
     name="transfer",
     title="Transfer",
     reports="transfer",
+    metrics=("rate", "data_rate_per_gpu", "transfer_time",),
     lower=lower,
     help="Host to device for all GPUs at once, storage to all GPUs, GPU to GPU, GPU to remote GPU.",
     settings=(

@@ -18,6 +18,7 @@ WORKLOAD = WorkloadKind(
     name="vm_capacity",
     title="Room for more machines",
     reports="migration",
+    metrics=("more_machines",),
     lower=lower,
     help="How many more machines like one of the design can be powered on beside those there are, and where.",
     settings=(

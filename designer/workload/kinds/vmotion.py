@@ -22,6 +22,9 @@ def lower(settings: Mapping[str, Any]) -> Vmotion:
         dirty_rate=rate_or_none(settings["dirty_rate"], "dirty_rate"),
         at_once=settings["at_once"],
         background=listed(settings["background"]),
+        disks=settings["disks"],
+        shares=settings["shares"],
+        shares_beside=settings["shares_beside"],
     )
 
 
@@ -29,6 +32,14 @@ WORKLOAD = WorkloadKind(
     name="vmotion",
     title="vMotion",
     reports="migration",
+    metrics=(
+        "migration_time",
+        "switchover_time",
+        "stun_time",
+        "transferred",
+        "rate",
+        "machines_staying",
+    ),
     lower=lower,
     help="Time, switch-over, stun of virtual GPUs and bytes of moving machines over the drawn vMotion network.",
     settings=(
@@ -42,5 +53,10 @@ WORKLOAD = WorkloadKind(
         Setting("dirty_rate", "Dirty rate", "text", "", help="replaces what the machines say, for example 500 MB/s"),
         Setting("at_once", "At the same time per host", "count", 0, help="0 for what vSphere admits"),
         Setting("background", "Running beside", "text", "", help="ids of other workloads, separated by commas"),
+        Setting("disks", "Disks moved along", "size", "0 B", help="of each machine, where hosts share no storage"),
+        Setting("shares", "Shares of migrations", "count", 0, help="network I/O control; 0 leaves it to the flows"),
+        Setting(
+            "shares_beside", "Shares of the traffic beside", "count", 0, help="weighed against those of migrations"
+        ),
     ),
 )

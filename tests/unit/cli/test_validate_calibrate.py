@@ -11,6 +11,7 @@ import pytest
 from designer.analysis.study import analyze
 from designer.cli.main import run
 from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.interchange.cases import read_cases
 from designer.interchange.templates import open_design
 
 NCCL = """# nThread 1 nGpus 8 minBytes 67108864 maxBytes 1073741824
@@ -59,9 +60,66 @@ def test_validate_scores_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert found["groups"]["g"] == found["areas"]["transfers"] == found["error"]
 
 
-def test_validate_tells_what_it_cannot_predict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["validate", written(tmp_path, case(metric="happiness"))]) == 1
-    assert "happiness" in capsys.readouterr().out
+IMPOSSIBLE = {"kind": "training", "settings": {"model": "llama-3-405b", "tensor": 3}}
+
+
+def test_a_case_that_cannot_be_predicted_does_not_hide_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beyond = case(id="beyond", workload=IMPOSSIBLE, metric="step_time", value="1 s")
+    assert run(["validate", written(tmp_path, case(), beyond), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["cases"][0]["error"] == found["error"] > 0
+    assert found["cases"][1]["predicted"] is None
+    assert "divide" in found["cases"][1]["problem"] or "tensor" in found["cases"][1]["problem"]
+    assert run(["validate", written(tmp_path, beyond)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("spelled", "number", "changes"),
+    [
+        ("26 GB/s", 26e9, {}),
+        ("208 Gb/s", 26e9, {}),
+        ("120 ms", 0.12, {"workload": {"kind": "training", "settings": {}}, "metric": "step_time"}),
+        ("17 500 samples/s".replace(" ", "", 1), 17500, {"workload": "resnet-50", "metric": "samples_per_second"}),
+        ("71.8 k/s", 71800, {"workload": "llama-2-7b-fsdp", "metric": "tokens_per_second"}),
+        ("41 %", 0.41, {"workload": "llama-2-7b-fsdp", "metric": "mfu"}),
+    ],
+)
+def test_values_are_spelled_with_units(tmp_path: Path, spelled: str, number: float, changes: dict[str, Any]) -> None:
+    ((_, measured),) = read_cases(Path(written(tmp_path, case(value=spelled, design="hgx-h100-8", **changes))))
+    assert measured.value == pytest.approx(number)
+
+
+def test_only_what_says_where_a_number_comes_from_is_needed(tmp_path: Path) -> None:
+    short = {k: v for k, v in case(source="our lab").items() if k not in ("id", "area", "group")}
+    ((_, measured),) = read_cases(Path(written(tmp_path, short)))
+    assert (measured.id, measured.group, measured.area) == ("1", "our lab", "transfer")
+
+
+def test_folders_are_searched_for_case_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("b/two", "a/one"):
+        (tmp_path / name).mkdir(parents=True)
+        written(tmp_path / name, case(id=name))
+    (tmp_path / "a" / "package.json").write_text('{"name": "no cases"}')
+    assert run(["validate", str(tmp_path), "--json"]) == 0
+    assert [c["id"] for c in json.loads(capsys.readouterr().out)["cases"]] == ["a/one", "b/two"]
+    (tmp_path / "c").mkdir()
+    assert run(["validate", str(tmp_path / "c")]) == 2
+    assert "no file of measurements" in capsys.readouterr().err
+
+
+def test_the_example_of_the_help_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run(["validate", "--help"])
+    told = capsys.readouterr().out
+    example = told[told.index("  {") : told.index("  ]}") + 4]
+    path = tmp_path / "example.json"
+    path.write_text(example)
+    assert run(["validate", str(path), "--json"]) == 0
+    cases = json.loads(capsys.readouterr().out)["cases"]
+    assert [c["group"] for c in cases] == ["our lab, 2026-11, nccl-tests 2.14", "our lab"]
+    assert all(c["predicted"] for c in cases)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +127,18 @@ def test_validate_tells_what_it_cannot_predict(tmp_path: Path, capsys: pytest.Ca
     [
         {"design": "no-such-template"},
         {"value": -1},
-        {"value": "26 GB/s"},
+        {"value": "26 ms"},
+        {"value": "26"},
+        {"value": "0 GB/s"},
+        {"value": True},
+        {"metric": "happiness"},
+        {"workload": {"kind": "transfers"}},
+        {"workload": ["h2d"]},
+        {"workload": {"settings": {}}},
+        {"changes": []},
+        {"changes": {"parts": ["gpu0"]}},
+        {"changes": {"links": {"psw0--gpu0": {"generation": "fast"}}}},
+        {"changes": {"parts": {"gpu0": {"memory_capacity": 80}}}},
         {"sided": "left"},
         {"changes": {"parts": {"nobody": {"x": 1}}}},
         {"changes": {"weather": {}}},
@@ -81,7 +150,10 @@ def test_wrong_cases_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any]
 ) -> None:  # fmt: skip
     assert run(["validate", written(tmp_path, case(**wrong))]) == 2
-    assert "cases[0]" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "cases[0]" in told
+    assert "cases.json" in told
+    assert told.count("\n") == 1
 
 
 def test_no_case_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,3 +204,12 @@ def test_outputs_of_nothing_are_refused(tmp_path: Path, capsys: pytest.CaptureFi
     output.write_text("nothing here\n")
     assert run(["calibrate", "hgx-h100-8", str(output), "--tool", tool, "-o", str(tmp_path / "o.design.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = Path(__file__).resolve().parents[3] / "README.md"
+    example = readme.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    path = tmp_path / "readme.json"
+    path.write_text(example)
+    assert run(["validate", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] < 0.2

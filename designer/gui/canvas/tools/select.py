@@ -14,7 +14,7 @@ from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_overlay import handles, hover, side_points, tip, wire_glow, wire_text
-from designer.gui.canvas.compose_virtual_machines import under_pointer
+from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, under_pointer
 from designer.gui.canvas.editing import Picked, move, wire_picks
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
 from designer.gui.canvas.levels import Level
@@ -132,8 +132,13 @@ class Select(Tool):
 
     def _chip_at(self, p: Pointer) -> int:
         """The chip of a virtual machine under the pointer; −1 for none."""
-        far = self.host.frame().level is Level.FAR
-        return -1 if far else self.host.scenery.chip_at(p.sx, p.sy)
+        frame, scenery = self.host.frame(), self.host.scenery
+        if frame.level is Level.FAR or scenery.stage.trays is None:
+            return -1
+        if counts_only(scenery.stage, frame):
+            # no chip is drawn: the tip names the one that is taken
+            return scenery.stage.trays.nearest_chip(p.sx, p.sy)
+        return scenery.chip_at(p.sx, p.sy)
 
     def _cursor(self, p: Pointer) -> Qt.CursorShape:
         if self._chip >= 0:
@@ -235,6 +240,7 @@ class Select(Tool):
             x, y = ((route[1] + route[2]) / 2).tolist()
             text = wire_text(stage, over.number)
             found += tip(text, x, y, frame, self.host.measure, theme, True, region)
+        found += chosen_chips(stage, frame, {ref.id for _, ref in scenery.selection if ref.what == "vms"})
         if self._chip >= 0 and stage.trays is not None:
             found += under_pointer(stage, frame, self._chip, self.host.measure, region)
         if len(scenery.selected_wires) == 1 and not len(scenery.selected):

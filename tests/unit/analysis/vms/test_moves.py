@@ -213,7 +213,10 @@ def test_bad_settings_are_clear_errors(kind: str, settings: dict[str, object], t
 def test_moving_to_its_own_host_leaves_it_there() -> None:
     result = ask(cluster(), "vmotion", vms="web0", to="hosts[0]/server")
     assert rows(result)["Front end"]["how"] == "stays"
-    assert result.findings[0].severity is Severity.WARNING
+    # asked for by name, so what was asked for does not happen
+    assert result.findings[0].severity is Severity.ERROR
+    assert "migration_time" not in result.metrics
+    assert value(result, "machines_staying") == 1
 
 
 def test_hosts_without_a_network_say_so() -> None:

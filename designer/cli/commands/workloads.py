@@ -1,0 +1,96 @@
+"""``designer workloads``: what can be run on a design, the settings of each kind and the answers it gives."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from designer.cli.command import Command
+
+if TYPE_CHECKING:
+    from designer.workload.kind import Setting, WorkloadKind
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("kind", nargs="?", default="", metavar="KIND", help="its settings and metrics")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """List workload kinds, or show one."""
+    from designer.cli.output import print_json, table
+    from designer.errors import AnalysisError
+    from designer.workload.kind import near, workload_kinds
+
+    kinds = workload_kinds()
+    if options.kind and options.kind not in kinds:
+        raise AnalysisError(
+            f"there is no workload kind {options.kind!r}", remedy=f"use {', '.join(near(options.kind, kinds) or kinds)}"
+        )
+    shown = [kinds[options.kind]] if options.kind else list(kinds.values())
+    if options.json:
+        print_json([as_document(kind) for kind in shown])
+    elif options.kind:
+        _print(shown[0])
+    else:
+        print(table(("kind", "title", "what it is"), [(k.name, k.title, k.help) for k in shown]))
+        print("\nSettings and metrics of one: designer workloads KIND")
+    return 0
+
+
+def as_document(kind: WorkloadKind) -> dict[str, Any]:
+    """The JSON that scripts rely on."""
+    from designer.workload.metrics import METRICS
+
+    return {
+        "name": kind.name,
+        "title": kind.title,
+        "help": kind.help,
+        "settings": [
+            {
+                "name": s.name, "title": s.title, "dimension": s.dimension, "default": s.default,
+                "choices": list(s.choices), "help": s.help,
+            }
+            for s in kind.settings
+        ],
+        "metrics": [{"name": name, "unit": METRICS[name].unit, "help": METRICS[name].help} for name in kind.metrics],
+    }  # fmt: skip
+
+
+def _print(kind: WorkloadKind) -> None:
+    from designer.cli.output import table
+    from designer.workload.metrics import METRICS
+
+    print(f"{kind.title}  ({kind.name})\n{kind.help}\n" if kind.help else f"{kind.title}  ({kind.name})\n")
+    settings = [(s.name, _form(s), _default(s), ". ".join(t for t in (s.title, s.help) if t)) for s in kind.settings]
+    print(table(("setting", "form", "default", "what it is"), settings))
+    print()
+    metrics = [(name, METRICS[name].unit, METRICS[name].help) for name in kind.metrics]
+    print(table(("metric", "unit", "what it tells"), metrics))
+
+
+def _form(setting: Setting) -> str:
+    from designer.units import EXAMPLE
+
+    if setting.choices:
+        return " | ".join(setting.choices)
+    example = EXAMPLE.get(setting.dimension)
+    if example is not None:
+        return f'{setting.dimension}, like "{example}"'
+    return {"flag": "true | false", "count": "whole number"}.get(setting.dimension, setting.dimension)
+
+
+def _default(setting: Setting) -> str:
+    if setting.default is None:
+        return "(needed)"
+    return str(setting.default).lower() if isinstance(setting.default, bool) else str(setting.default)
+
+
+COMMAND = Command(
+    "workloads",
+    "What can be run on a design: kinds of workload, their settings and the metrics they give.",
+    "designer workloads training",
+    add_arguments,
+    run,
+)

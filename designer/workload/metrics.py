@@ -1,0 +1,69 @@
+"""What the answers of workloads are called, in which unit they come and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+
+class Metric(NamedTuple):
+    """One kind of answer: its SI unit as printed, and what it tells."""
+
+    unit: str
+    help: str
+
+
+METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
+    {
+        # traffic
+        "rate": Metric("B/s", "all flows together, or the most at one time"),
+        "data_rate_per_gpu": Metric("B/s", "what the slowest accelerator receives"),
+        "transfer_time": Metric("s", "until the last flow of a given size is over"),
+        "communication_time": Metric("s", "one collective; in training, all that does not hide behind computing"),
+        "bus_bandwidth": Metric("B/s", "as nccl-tests prints it (busbw)"),
+        "algorithm_bandwidth": Metric("B/s", "size over time, as nccl-tests prints it (algbw)"),
+        # training
+        "step_time": Metric("s", "one optimizer step"),
+        "compute_time": Metric("s", "computing in a step, recomputation and optimizer with it"),
+        "samples_per_second": Metric("1/s", "images or sequences of all accelerators together"),
+        "tokens_per_second": Metric("1/s", "of all accelerators together"),
+        "mfu": Metric("1", "arithmetic the model needs over the peak of its precision"),
+        "gpu_utilization": Metric("1", "computing share of a step"),
+        "memory_per_gpu": Metric("B", "most that an accelerator holds"),
+        "speedup": Metric("1", "against the smallest group that can hold the layout"),
+        "scaling_efficiency": Metric("1", "speedup over the growth in accelerators"),
+        "epoch_time": Metric("s", "one pass over the dataset"),
+        "time_to_train": Metric("s", "with validation and checkpoints"),
+        "trial_time": Metric("s", "one trial of a sweep"),
+        "retraining_share": Metric("1", "share of the time these accelerators retrain"),
+        "candidates": Metric("1", "layouts looked at"),
+        "fitting": Metric("1", "layouts that fit in memory"),
+        # input
+        "input_time": Metric("s", "until the samples of a step are ready, slowest rank"),
+        "input_stall": Metric("s", "accelerators waiting for samples in a step"),
+        "training_rate_per_gpu": Metric("B/s", "what training uses up when it never waits"),
+        "input_cores": Metric("1", "CPU cores busy receiving at full rate"),
+        "accelerators": Metric("1", "most that the storage keeps busy"),
+        "accelerators_per_server": Metric("1", "of those, on each host"),
+        # checkpoints
+        "checkpoint_time": Metric("s", "writing one"),
+        "checkpoint_stall": Metric("s", "training standing still for one"),
+        "checkpoint_size": Metric("B", "one, of all ranks"),
+        "restore_time": Metric("s", "reading one back"),
+        "best_interval": Metric("s", "between checkpoints, by Young's rule"),
+        "lost_share": Metric("1", "time lost to checkpoints and failures at that interval"),
+        # virtual machines
+        "migration_time": Metric("s", "until the last machine is over"),
+        "evacuation_time": Metric("s", "until the last machine has left"),
+        "switchover_time": Metric("s", "longest pause of a machine"),
+        "stun_time": Metric("s", "longest stun of virtual GPUs"),
+        "transferred": Metric("B", "over the network, all machines"),
+        "machines_staying": Metric("1", "asked to move, and cannot"),
+        "more_machines": Metric("1", "that still fit"),
+        "wait_dedicated": Metric("s", "mean wait of a job for accelerators of its own team"),
+        "wait_shared": Metric("s", "mean wait of a job for accelerators of the pool"),
+        "smallest_pool": Metric("1", "accelerators of the smallest pool in which jobs wait no longer"),
+        "accelerators_saved": Metric("1", "by sharing"),
+    }
+)

@@ -1,0 +1,50 @@
+"""What people read on a terminal: tables whose prose wraps, sources told once."""
+
+from __future__ import annotations
+
+import pytest
+
+import designer
+from designer.__main__ import main
+from designer.cli.output import paragraph, table
+
+
+def test_prose_goes_on_below_itself() -> None:
+    told = table(("what", "why", "n"), [("a", "word " * 30, "1"), ("b", "short", "22")], right=(2,))
+    lines = told.splitlines()
+    assert max(map(len, lines)) < 100
+    assert told.split().count("word") == 30
+    starts = {line.index("word") for line in lines if "word" in line}
+    assert starts == {lines[0].index("why")}
+    assert lines[-1].endswith("22")
+
+
+def test_what_has_no_blanks_stays_whole() -> None:
+    assert "x" * 200 in table(("what",), [("x" * 200,)])
+
+
+def test_a_paragraph_hangs() -> None:
+    lines = paragraph("from a: ", ", ".join(f"source-{k}" for k in range(40))).splitlines()
+    assert len(lines) > 1
+    assert {line.index("source") for line in lines} == {8}
+
+
+def test_each_set_of_sources_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", "hgx-h100-8", "--workload", "llama-2-7b-fsdp"]) == 0
+    told = capsys.readouterr().out
+    marks = [line.split()[1] for line in told.splitlines() if line.startswith("  from ")]
+    assert marks == ["a:", "b:", "c:", "d:", "e:"]
+    assert told.count("collectives-fit") < 4
+    assert max(map(len, told.splitlines())) < 140
+
+
+def test_metrics_name_only_what_they_rest_on() -> None:
+    study = designer.analyze(designer.open_design("hgx-h100-8"), ["llama-2-7b-fsdp"])
+    found = study.workloads[0].metrics
+    assert "nccl-tuning" not in found["memory_per_gpu"].sources
+    assert "zero-2020" in found["memory_per_gpu"].sources
+    assert "collectives-fit" in found["communication_time"].sources
+    assert not set(found["compute_time"].sources) & {"collectives-fit", "nfs-rdma"}
+    for metric in found.values():
+        assert metric.sources
+        assert set(metric.sources) <= set(found["step_time"].sources)
