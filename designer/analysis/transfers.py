@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -326,7 +327,7 @@ class _Evaluation:
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
         return TransferAnswer(
             self.traffic, rate, lows, highs, self._latency(), described, then,
-            Rows(lambda: self._listed(rate, lows, highs, bound)), self._loads(rate), sources, tuple(findings),
+            self._listed(rate, lows, highs, bound), self._loads(rate), sources, tuple(findings),
             incidence, self.limits,
         )  # fmt: skip
 
@@ -419,21 +420,29 @@ class _Evaluation:
             occupied = np.where(shared, both, occupied)
         return ChannelLoads(load, occupied / np.repeat(network.rate, 2))
 
-    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> tuple[Flow, ...]:
+    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> Rows[Flow]:
+        """The first flows, each told when somebody looks at it; ranked by rate."""
         network, net, traffic = self.network, self.network.net, self.traffic
-        resources = Resources(network, self.limits)
-        order = np.argsort(self.routes.flow, kind="stable")
-        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, LISTED_LIMIT) + 1))
-        listed: list[Flow] = []
-        for f in range(min(traffic.n_flows, LISTED_LIMIT)):
+        count = min(traffic.n_flows, LISTED_LIMIT)
+
+        @cache
+        def way() -> tuple[Resources, Int, Int]:
+            order = np.argsort(self.routes.flow, kind="stable")
+            return (
+                Resources(network, self.limits),
+                order,
+                np.searchsorted(self.routes.flow[order], np.arange(count + 1)),
+            )
+
+        def told(f: int) -> Flow:
+            resources, order, cuts = way()
             channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
             source, target = int(traffic.source[f]), int(traffic.target[f])
             by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []
-            listed.append(
-                Flow(
-                    f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
-                    tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
-                    float(rate[f]), float(low[f]), float(high[f]), tuple(by),
-                )
+            return Flow(
+                f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
+                tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
+                float(rate[f]), float(low[f]), float(high[f]), tuple(by),
             )  # fmt: skip
-        return tuple(listed)
+
+        return Rows(one=told, count=count, rank=rate[:count])
