@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -45,9 +46,7 @@ def write_text(path: Path, text: str) -> None:
         mode = path.stat().st_mode & 0o777 if path.exists() else None
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        raise FormatError(
-            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
-        ) from error
+        raise _unwritten(path, error) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
@@ -63,9 +62,28 @@ def write_text(path: Path, text: str) -> None:
         ) from None
     except OSError as error:
         Path(name).unlink(missing_ok=True)
-        raise FormatError(
-            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
-        ) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> FormatError:
+    """Why a file could not be written, and what helps against just that."""
+    if not path.parent.is_dir():
+        return FormatError(
+            f"there is no folder {str(path.parent)!r}",
+            file=str(path),
+            remedy="make it first, or choose another",
+        )
+    remedies = {
+        errno.EACCES: "choose a folder you may write to",
+        errno.EPERM: "choose a folder you may write to",
+        errno.EROFS: "choose a folder you may write to",
+        errno.ENOENT: "choose another folder",
+        errno.ENOSPC: "free some space, or choose another disk",
+        errno.EDQUOT: "free some space, or choose another disk",
+        errno.ENAMETOOLONG: "choose a shorter name",
+    }
+    remedy = remedies.get(error.errno or 0, "choose another folder or free some space")
+    return FormatError(f"cannot write: {error.strerror}", file=str(path), remedy=remedy)
 
 
 def _sync_folder(folder: Path) -> None:

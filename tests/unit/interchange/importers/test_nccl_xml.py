@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from designer.design.document import Design
+from designer.design.integrity import demand_sound
 from designer.errors import ExchangeError
 from designer.interchange.foreign.importer import Imported
 from designer.interchange.importing import read_any
@@ -137,6 +138,8 @@ def test_slow_pcie_beside_a_chip_link_is_not_drawn() -> None:
     imported = read(system(cpu(0, gpu("000f:01:00.0", 0, '<c2c bw="43125" count="8"/>', idle, 121), 'arch="arm64"')))
     assert links(imported.design, "pcie") == []
     assert links(imported.design, "c2c") == [("numa0", "gpu0", 8)]
+    # a bundle of chip-to-chip links is no more than a GPU can have
+    assert [f for f in demand_sound(imported.design) if f.code == "DOC-PORTS"] == []
     assert "IMP-SIDE-PATH" in codes(imported)
 
 
