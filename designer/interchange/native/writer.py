@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
+from designer.interchange.unwritable import reason
 
 
 def dumps(design: Design) -> str:
@@ -66,24 +66,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _unwritten(path: Path, error: OSError) -> FormatError:
-    """Why a file could not be written, and what helps against just that."""
-    if not path.parent.is_dir():
-        return FormatError(
-            f"there is no folder {str(path.parent)!r}",
-            file=str(path),
-            remedy="make it first, or choose another",
-        )
-    remedies = {
-        errno.EACCES: "choose a folder you may write to",
-        errno.EPERM: "choose a folder you may write to",
-        errno.EROFS: "choose a folder you may write to",
-        errno.ENOENT: "choose another folder",
-        errno.ENOSPC: "free some space, or choose another disk",
-        errno.EDQUOT: "free some space, or choose another disk",
-        errno.ENAMETOOLONG: "choose a shorter name",
-    }
-    remedy = remedies.get(error.errno or 0, "choose another folder or free some space")
-    return FormatError(f"cannot write: {error.strerror}", file=str(path), remedy=remedy)
+    why = reason(path, error)
+    return FormatError(why.text, file=str(path), remedy=why.remedy)
 
 
 def _sync_folder(folder: Path) -> None:

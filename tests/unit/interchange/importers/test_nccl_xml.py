@@ -263,3 +263,16 @@ def test_refusals(text: str, reason: str) -> None:
     with pytest.raises(ExchangeError, match=reason) as refusal:
         read(text)
     assert refusal.value.remedy
+
+
+def test_the_idle_speed_of_an_uplink_is_not_taken_for_sure() -> None:
+    """Links train down when idle: a Gen2 reading above Gen5 devices stays as stated, but is told as unverified."""
+
+    def tree(speed: str) -> Design:
+        bridge = f'class="0x060400" link_speed="{speed} GT/s PCIe" link_width="16"'
+        inside = f'<pci busid="0000:10:00.0" {bridge}>{gpu("0000:11:00.0", 0)}{gpu("0000:12:00.0", 1)}</pci>'
+        return read(system(cpu(0, inside))).design
+
+    found = {speed: tree(speed).links["numa0--pcie_switch0"] for speed in ("5.0", "16.0", "32.0")}
+    assert [link.generation for link in found.values()] == [2, 4, 5]
+    assert [link.status for link in found.values()] == [Status.UNVERIFIED, Status.PRIMARY, Status.PRIMARY]

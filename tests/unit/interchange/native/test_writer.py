@@ -91,6 +91,6 @@ def test_the_remedy_fits_the_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"no folder .*missing.* make it first"):
+    with pytest.raises(FormatError, match=r"no folder .*missing.* make the folder first"):
         save(one_server(), tmp_path / "missing" / "x.design.json")
     assert not os.listdir(tmp_path)
