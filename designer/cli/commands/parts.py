@@ -10,7 +10,9 @@ from designer.cli.command import Command
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("query", nargs="?", default="", help="words to search for, or the id of a part")
+    parser.add_argument(
+        "query", nargs="?", default="", help="words to search for, a kind such as gpu, or the id of a part"
+    )
     parser.add_argument("--kind", help="only parts of this kind, for example gpu")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -26,6 +28,9 @@ def run(options: argparse.Namespace) -> int:
     catalog = load_catalog()
     if options.kind and options.kind not in part_kinds():
         raise CatalogError(f"there is no part kind {options.kind!r}", remedy=f"use one of {', '.join(part_kinds())}")
+    if options.kind is None and options.query in part_kinds():
+        # the name of a kind asks for all of that kind, not for the placeholder that is called the same
+        options.kind, options.query = options.query, ""
     found = catalog.find(options.query, options.kind) if options.query else catalog.entries(options.kind)
     chosen = (
         options.query
