@@ -5,9 +5,10 @@ Only Qt is loaded with this module; everything heavier comes when it is first ne
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from designer.gui.canvas.tools.tool import QuickAdd
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session
+    from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
 _STRIP: Final = (
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
         self.toasts = Toasts(middle)
         self.tabs.hide()
         self.workspace_: Workspace | None = None
+        self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
         self.qt_actions: dict[str, QAction] = {}
         self._canvases: dict[Document, Canvas] = {}
@@ -106,7 +109,9 @@ class MainWindow(QMainWindow):
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
-        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+        if sys.platform == "darwin":
+            # only there the desktop asks this way, and a filter sees each single event of the program
+            QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     # ---- menus and tool strip, from the table of actions
 
@@ -279,7 +284,9 @@ class MainWindow(QMainWindow):
             return
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
+        from designer.gui.workers import Sweeper
 
+        self.sweeper = self.sweeper or Sweeper(self)
         session = document.session
         canvas = Canvas(session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
@@ -295,6 +302,14 @@ class MainWindow(QMainWindow):
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
+        for signal in (
+            session.design_changed,
+            session.selection_changed,
+            session.analysis_changed,
+            canvas.view_changed,
+        ):
+            signal.connect(self.sweeper.touch)
+        canvas.view_changed.connect(document.live.put_off)
         self._canvases[document] = canvas
         self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
         self._order.append(document)
@@ -327,6 +342,8 @@ class MainWindow(QMainWindow):
         canvas.hide()
         canvas.setParent(None)
         canvas.deleteLater()
+        if self.sweeper is not None:
+            self.sweeper.touch()
         if self._order:
             self._show_document()
         else:
@@ -410,9 +427,9 @@ class MainWindow(QMainWindow):
         if canvas is None:
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
-        canvas.set_loads(Loads(loads.load, loads.utilization) if loads is not None else None)
         result = session.result if loads is not None else None
-        canvas.set_binding(tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ())
+        binding = tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ()
+        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
@@ -422,7 +439,9 @@ class MainWindow(QMainWindow):
     def _retitle(self, *_: object) -> None:
         for at, document in enumerate(self._order):
             session = document.session
-            self.tabs.setTabText(at, ("● " if session.modified else "") + session.title)
+            text = ("● " if session.modified else "") + session.title
+            if text != self.tabs.tabText(at):
+                self.tabs.setTabText(at, text)
             self.tabs.setTabToolTip(at, str(session.file or "not saved yet"))
         document = self.document
         self.setWindowModified(document is not None and document.session.modified)
@@ -471,7 +490,10 @@ class MainWindow(QMainWindow):
         elif session.stale:
             text, colour = ("stale" if not document.live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
-        self.live.setStyleSheet(f"QToolButton {{ color: {colour}; }}")
+        look = f"QToolButton {{ color: {colour}; }}"
+        # a style sheet costs far more than a text
+        if look != self.live.styleSheet():
+            self.live.setStyleSheet(look)
 
     def _progressed(self, share: float, what: str) -> None:
         """How far a long analysis is; what it is at, for those who point at it."""
@@ -954,9 +976,9 @@ class MainWindow(QMainWindow):
         if first is not None:
             found.append(("itself as it was opened", lambda: first))
         found += [(d.session.title, partial(_design_of, d)) for d in self._order if d is not shown]
-        from designer.interchange.templates import list_templates, open_design
+        from designer.interchange.templates import list_templates
 
-        return found + [(f"template: {t.title}", partial(open_design, t.id)) for t in list_templates()]
+        return found + [(f"template: {t.title}", partial(_template, t.id)) for t in list_templates()]
 
     # ---- messages, drops, closing
 
@@ -969,7 +991,12 @@ class MainWindow(QMainWindow):
         self.toasts.say(text, bad=True)
 
     def offer_recovery(self) -> None:
-        """Offer what a run that ended badly left behind; nothing is asked where nothing is left."""
+        """Offer what a run that ended badly left behind; nothing is asked, nor loaded, where nothing is left."""
+        from designer.gui.settings import journal_folder
+
+        folder = journal_folder()
+        if self.workspace_ is None and not (folder.is_dir() and any(folder.iterdir())):
+            return
         for journal in self.workspace.leftovers()[:3]:
             run = partial(self.workspace.recover, journal)
             self.toasts.say("Unsaved work of an earlier run was found.", False, "Bring it back", run)
@@ -1017,6 +1044,9 @@ class MainWindow(QMainWindow):
             self.docks.close_jobs()
         if self.workspace_ is not None:
             self.workspace_.close_all()
+        if self.sweeper is not None:
+            self.sweeper.close()
+            self.sweeper = None
 
     def begin(self, files: list[str]) -> None:
         """What is done once the window stands: fill the start page, open files, offer recovery."""
@@ -1039,6 +1069,14 @@ class MainWindow(QMainWindow):
 
 def _design_of(document: Document) -> Any:
     return document.session.design
+
+
+@lru_cache(maxsize=4)
+def _template(template_id: str) -> Any:
+    """A template to compare with; kept, since each edit asks for it again."""
+    from designer.interchange.templates import open_design
+
+    return open_design(template_id)
 
 
 def _is_plain(shortcut: str) -> bool:
