@@ -149,7 +149,8 @@ changes   other values or types of parts, fields of links, virtual machines, siz
           {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
            "vms": {"train0": {"memory": "64 GiB", "devices": [{"kind": "vgpu", "profile": "grid_a100d-40c"}]}},
            "policy": {"gpudirect": false}}
-          A type brings its own values; those that the design states of the part itself stay.
+          A type brings its own values; those that the design states of the part itself stay, and links keep the
+          generation they were drawn with: {"links": {"*": {"generation": 5}}}. A cable is no faster than its NIC.
 workload  id of a workload of the design, or a kind with settings (designer workloads KIND)
 metric    one that the kind reports, with its unit (designer workloads KIND)
 value     with its unit; a bare number is in SI units
