@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from designer.cli.command import Command
+from designer.cli.plain import plain
 from designer.errors import DesignerError
 
 #: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
@@ -52,7 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     command.add_arguments(parser)
     try:
         options = parser.parse_args(list(arguments[1:]))
-        return command.run(options)
+        with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
+            return command.run(options)
     except DesignerError as error:
         return fail(str(error))
     except KeyboardInterrupt:

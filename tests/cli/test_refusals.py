@@ -235,3 +235,21 @@ def test_a_full_disk_behind_the_output_is_no_mistake_of_the_program(checkout: Pa
     assert b"No space left" in done.stderr
     assert b"mistake" not in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["analyze", "summary"])
+def test_titles_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str):
+    """A design may come from anybody; the JSON form keeps the title as it is."""
+
+    def change(design: dict[str, Any]) -> None:
+        design["title"] = "red \x1b[31m \x9b2J 机器"
+        design["workloads"][0]["title"] = "clear \x1b[2J \x9b2J"
+
+    file = written(tmp_path, change)
+    said = call(capsys, command, file)
+    assert said.code == 0
+    assert "red \ufffd[31m \ufffd2J 机器" in said.out
+    assert not {"\x1b", "\x9b"} & set(said.out + said.err)
+    if command == "analyze":
+        told = json.loads(call(capsys, command, file, "--json").out)
+        assert told["workloads"][0]["title"] == "clear \x1b[2J \x9b2J"
