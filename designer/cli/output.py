@@ -12,7 +12,6 @@ from typing import Any
 
 from designer.findings import Finding, Severity
 
-
 #: control characters that JSON may hold as they are, but a terminal must not get
 _ESCAPED = {code: f"\\u{code:04x}" for code in range(127, 160)}
 
