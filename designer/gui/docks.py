@@ -45,6 +45,16 @@ _TITLES: Final = {
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
 
+def first_field(panel: QWidget) -> QWidget:
+    """The first widget of a panel that takes keys; the panel itself if none does."""
+    at = panel.nextInFocusChain()
+    while at is not None and at is not panel and panel.isAncestorOf(at):
+        if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isEnabled() and at.isVisibleTo(panel):
+            return at
+        at = at.nextInFocusChain()
+    return panel
+
+
 class Docks:
     """All docks of a window."""
 
@@ -136,7 +146,7 @@ class Docks:
         dock = self.docks[name]
         dock.show()
         dock.raise_()
-        self.panels[name].setFocus()
+        first_field(self.panels[name]).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
 from designer.catalog.parttype import link_kinds
+from designer.design.address import address_text
+from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.units import format_quantity
 
@@ -19,6 +22,8 @@ COLUMNS = (
     Column("", width=90),
 )
 _MOST = 5000
+#: so many rows are selected at once
+_CHOSEN = 200
 _SATURATED = 0.95
 _BUSY = 0.8
 
@@ -56,6 +61,19 @@ def _line(row: ChannelRow, bound: bool) -> Line:
         ),
         row.id,
     )  # fmt: skip
+
+
+def rows_of(rows: Sequence[Line], selection: frozenset[Picked]) -> list[int]:
+    """Numbers of the rows about selected links and wirings: both directions, and every member that shares them."""
+    paths = [
+        re.escape(f"{address_text(within)}/{ref.id}" if within else ref.id).replace(r"\[\*\]", r"\[\d+\]")
+        for within, ref in sorted(selection, key=str)
+        if ref.what in ("links", "wirings")
+    ]
+    if not paths:
+        return []
+    match = re.compile(rf"(?:{'|'.join(paths)})(?:\[\d+\])?:(?:ab|ba)").fullmatch
+    return [i for i, line in enumerate(rows) if match(str(line.key))][:_CHOSEN]
 
 
 def headline(rows: Sequence[Line]) -> str:
