@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
 from designer.gui.panels._panel import Panel
 from designer.gui.panels.compare import ComparePanel, Other
@@ -49,6 +49,10 @@ def first_field(panel: QWidget) -> QWidget:
     """The first widget of a panel that takes keys; the panel itself if none does."""
     at = panel.nextInFocusChain()
     while at is not None and at is not panel and panel.isAncestorOf(at):
+        # an area that only scrolls has nothing to say to the keys
+        if isinstance(at, QScrollArea):
+            at = at.nextInFocusChain()
+            continue
         if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isEnabled() and at.isVisibleTo(panel):
             return at
         at = at.nextInFocusChain()
@@ -146,7 +150,8 @@ class Docks:
         dock = self.docks[name]
         dock.show()
         dock.raise_()
-        first_field(self.panels[name]).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        panel = self.panels[name]
+        (panel.entry() or first_field(panel)).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document."""

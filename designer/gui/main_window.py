@@ -787,6 +787,9 @@ class MainWindow(QMainWindow):
         if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
             self.take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
         dialog.deleteLater()
+        # what had the keys before may be gone, as the command palette is
+        self.activateWindow()
+        self.focus_canvas()
 
     def take_workload(self, session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
         """Put what a form says into the design."""

@@ -39,7 +39,7 @@ def connect_to(window: Window) -> None:
         offer = tool.offer_for(box)
         if offer.edit is not None:
             above = int(geometry.parent[box])
-            where = geometry.label(above) if above >= 0 else ""
+            where = geometry.label(above) if above >= 0 else geometry.detail(box)
             hint = f"{link_kinds()[offer.kinds[0]].title}   {geometry.address(box)[1].id}"
             icon = window.find_icon(geometry.kinds[int(geometry.kind[box])])
             found.append(Choice(geometry.label(box), partial(_make, canvas, offer), hint, where, icon))

@@ -40,6 +40,7 @@ class LinksPanel(Panel):
         box.addLayout(head)
         box.addWidget(self.table, 1)
         self.search.textChanged.connect(self.outdate)
+        self.search.returnPressed.connect(self._take_first)
         self.idle.toggled.connect(self.outdate)
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
@@ -66,6 +67,13 @@ class LinksPanel(Panel):
         self._busy = False
         self.headline.setText(links.headline(rows))
         self._show_selection()
+
+    def _take_first(self) -> None:
+        """Enter in the filter: on to the busiest channel that matches."""
+        self.flush()
+        if self.table.lines.lines:
+            self.table.setFocus()
+            self.table.selectRow(0)
 
     def _chosen(self) -> None:
         if self._busy or self.session is None:
