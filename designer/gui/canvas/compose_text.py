@@ -241,7 +241,7 @@ def title(geometry: Geometry, box: int) -> str:
     thing = geometry.thing(box)
     if isinstance(thing, Group) and geometry.is_container[box]:
         member = int(geometry.member[box])
-        return f"{text} ×{thing.replicas}" if member < 0 else f"{text} {member} of ×{thing.replicas}"
+        return f"{text} ×{thing.replicas}" if member < 0 else f"{text} {member} of {thing.replicas}"
     return text
 
 
@@ -271,7 +271,7 @@ def detail(geometry: Geometry, box: int) -> str:
     text = geometry.detail(box)
     thing = geometry.thing(box)
     if isinstance(thing, Group):
-        return " · ".join(x for x in (text, differing(thing)) if x)
+        return " · ".join(x for x in (differing(thing), text) if x)
     if text:
         return text
     if isinstance(thing, Annotation):

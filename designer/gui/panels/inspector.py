@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSlider,
-    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -330,15 +329,8 @@ class MemberBar(QWidget):
             button.setAutoRaise(True)
             button.setAccessibleName(text)
             button.setToolTip(f"{text}  ({key})")
-        self.number = QSpinBox()
-        self.number.setKeyboardTracking(False)
+        self.number = ValueField(Entry("member", "Member shown", "", dimension="count"))
         self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.number.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.number.setSpecialValueText("All members")
-        self.number.setAccessibleName("Member shown")
-        self.number.setToolTip("Member of the group that is shown  (M)")
-        self.number.setMinimum(-1)
-        self.number.wheelEvent = lambda e: e.ignore()  # type: ignore[method-assign]
         self.words = quiet("")
         line = QHBoxLayout()
         line.setSpacing(4)
@@ -352,7 +344,7 @@ class MemberBar(QWidget):
         box.addWidget(self.words)
         self.back.clicked.connect(lambda: self._step(-1))
         self.forth.clicked.connect(lambda: self._step(1))
-        self.number.valueChanged.connect(self._entered)
+        self.number.entered.connect(self._entered)
 
     def show_group(self, shown: Shown | None) -> None:
         """Show which member is shown; None hides the bar."""
@@ -360,13 +352,10 @@ class MemberBar(QWidget):
         self.setVisible(shown is not None)
         if shown is None:
             return
-        self.number.blockSignals(True)
-        self.number.setMaximum(shown.replicas - 1)
-        self.number.setPrefix(f"{shown.label} ")
-        self.number.setSuffix(f" of {shown.replicas}")
-        self.number.setSpecialValueText(f"All {shown.replicas} alike")
-        self.number.setValue(-1 if shown.member is None else shown.member)
-        self.number.blockSignals(False)
+        spelled = "" if shown.member is None else str(shown.member)
+        text = f"{shown.label} {spelled} of {shown.replicas}" if spelled else f"All {shown.replicas} alike"
+        note = f"0 to {shown.replicas - 1}; empty for what all members share  (M)"
+        self.number.show_entry(Entry("member", "Member shown", text, spelled, "count", note=note))
         self.words.setText(shown.words)
 
     def _step(self, by: int) -> None:
@@ -374,8 +363,9 @@ class MemberBar(QWidget):
             member = self.shown.other(by)
             self.wanted.emit(-1 if member is None else member)
 
-    def _entered(self, number: int) -> None:
-        self.wanted.emit(number)
+    def _entered(self, text: str) -> None:
+        if self.shown is not None:
+            self.wanted.emit(min(int(text), self.shown.replicas - 1) if text else -1)
 
 
 class InspectorPanel(Panel):
