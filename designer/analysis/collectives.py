@@ -13,6 +13,7 @@ from designer.analysis.communicator import Activity, Communicator, make_communic
 from designer.analysis.flows import Incidence
 from designer.analysis.network import LISTED_LIMIT, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
+from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
@@ -151,9 +152,11 @@ def told(group: Communicator, activity: Activity | None, gain: float | None, fir
 def _flows(network: Network, activity: Activity | None, rate: float, time: CollectiveTime) -> tuple[Flow, ...]:
     if activity is None:
         return ()
-    legs, routes = activity.legs, activity.routes
+    n = min(len(activity.legs), LISTED_LIMIT)
+    all_legs = activity.legs
+    legs = Legs(all_legs.flow[:n], all_legs.source[:n], all_legs.target[:n], all_legs.share[:n])
+    routes = route(network, legs)
     order = np.argsort(routes.flow, kind="stable")
-    n = min(len(legs), LISTED_LIMIT)
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
     bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
     listed: list[Flow] = []

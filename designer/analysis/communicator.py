@@ -184,7 +184,7 @@ def _activities(network: Network, groups: Int, place: str) -> tuple[Activity | N
 
 
 def _activity(network: Network, legs: Legs, place: str) -> Activity:
-    routes = route(network, legs)
+    routes = route(network, legs, sums=True)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(
@@ -321,11 +321,14 @@ def _host_rate(network: Network, between: Activity) -> float:
 def _switch_hops(network: Network, between: Activity | None) -> int:
     if between is None:
         return 1
-    per_flow = np.bincount(
-        between.routes.flow, (network.domain[between.routes.channel >> 1] == NETWORK) * between.routes.share
-    )
-    share = between.legs.share
-    return max(1, round(float((per_flow / share).max())) - 1)
+    routes, n = between.routes, len(between.legs)
+    own = len(routes.flow) - len(routes.stands)
+    outside = network.domain[routes.channel >> 1] == NETWORK
+    rows = np.flatnonzero(outside[:own])
+    hops = float((np.bincount(routes.flow[rows], routes.share[rows], n) / between.legs.share).max())
+    if len(routes.stands):
+        hops += float(np.bincount(routes.flow[own:], routes.share[own:] / routes.stands, n).max())
+    return max(1, round(hops) - 1)
 
 
 def _architecture(network: Network, kind: str, part: int) -> str:

@@ -21,6 +21,7 @@ from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
+from designer.errors import AnalysisError
 from designer.remembered import Remembered
 from designer.sources import Status
 
@@ -171,6 +172,27 @@ def _facts(design: Design, net: Netlist, definition: Link | Wiring, memory: Part
     return LinkFacts(_DOMAIN_CODE[kind.domain], shared, rate, status, kind.latency.value, kind.latency.source)
 
 
+def _of_cards(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> Float:
+    """Most that the NICs at the ends of links let through, per direction; infinite elsewhere [B/s]. : (n_links,)
+
+    Notes
+    -----
+    Both ends of a cable agree on what both can do: a NIC does not gain by a faster switch.
+    """
+
+    def most(part: Part, kind: PartKind) -> float:
+        quantity = design.quantity(part, "bandwidth_per_direction") if Capability.ATTACH in kind.capabilities else None
+        given = value_of(part.kind, "bandwidth_per_direction", quantity) if quantity is not None else None
+        if given is None:
+            return np.inf
+        if given <= 0:
+            raise AnalysisError("a NIC of no bandwidth", place=f"parts.{part.id}", remedy="give more than zero")
+        return given
+
+    of = np.array([most(p, k) for p, k in zip(net.part_defs, kinds, strict=True)], dtype=np.float64)[net.part_def]
+    return np.minimum(of[net.link_a], of[net.link_b])
+
+
 def _memory_ends(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
     """For definitions of memory buses: the memory at their end, where it is."""
     found: dict[int, Part] = {}
@@ -213,6 +235,8 @@ def build_network(design: Design) -> Network:
     ------
     DocumentError
         If the design cannot be elaborated.
+    AnalysisError
+        If a NIC has no bandwidth.
     """
     return _networks(design)
 
@@ -228,6 +252,7 @@ def _build(design: Design) -> Network:
     domain = np.array([f.domain for f in facts], dtype=np.int64)[take]
     count = np.array([d.count for d in net.link_defs], dtype=np.int64)[take]
     rate = np.array([f.rate for f in facts], dtype=np.float64)[take] * count
+    rate = np.where(domain == NETWORK, np.minimum(rate, _of_cards(design, net, kinds)), rate)
     full = np.array([not f.shared for f in facts], dtype=bool)[take]
     cables = np.where((domain == NETWORK) & hashed, count, 1)
     used = cables * np.where(full, 2, 1)

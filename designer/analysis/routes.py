@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -24,6 +24,8 @@ Float = npt.NDArray[np.float64]
 ENTRIES_LIMIT: Final = 40_000_000
 #: entries of routes kept for each structure: 24 MB
 KEPT_LIMIT: Final = 1_000_000
+#: where only sums over flows are asked for, more entries than this are added up
+MERGED_LIMIT: Final = 250_000
 #: so few rows are grouped quicker by a dictionary than by sorting arrays
 SMALL_LIMIT: Final = 64
 
@@ -56,6 +58,8 @@ class Routes:
     share : (nnz,) bytes on the channel per byte of the flow
     lost : flows for which some leg has no way
     hashed : whether traffic was hashed although the policy says split, to bound memory
+    stands : (n_merged,) for the last entries, the sum of the shares they stand for: each tells of all flows between two
+        switches under the number of the first of them
     """
 
     flow: Int
@@ -63,12 +67,15 @@ class Routes:
     share: Float
     lost: Int
     hashed: bool = False
+    stands: Float = field(default_factory=lambda: np.empty(0))
 
 
 class _Collected:
-    """Entries as they are found."""
+    """Entries as they are found; `sums` lets those that many flows have in common be added up."""
 
-    def __init__(self) -> None:
+    def __init__(self, sums: bool) -> None:
+        self.sums = sums
+        self.merged: list[tuple[Int, Int, Float, Float]] = []
         self.flow: list[Int] = []
         self.channel: list[Int] = []
         self.share: list[Float] = []
@@ -82,11 +89,12 @@ class _Collected:
     def done(self, hashed: bool) -> Routes:
         none = np.empty(0, dtype=np.int64)
         return Routes(
-            np.concatenate([none, *self.flow]),
-            np.concatenate([none, *self.channel]),
-            np.concatenate([np.empty(0), *self.share]),
+            np.concatenate([none, *self.flow, *(m[0] for m in self.merged)]),
+            np.concatenate([none, *self.channel, *(m[1] for m in self.merged)]),
+            np.concatenate([np.empty(0), *self.share, *(m[2] for m in self.merged)]),
             np.unique(np.concatenate([none, *self.lost])),
             hashed,
+            np.concatenate([np.empty(0), *(m[3] for m in self.merged)]),
         )
 
 
@@ -106,7 +114,7 @@ class _Kept:
     def keep(self, key: bytes, routes: Routes) -> None:
         if len(routes.flow) > KEPT_LIMIT:
             return
-        for array in (routes.flow, routes.channel, routes.share, routes.lost):
+        for array in (routes.flow, routes.channel, routes.share, routes.lost, routes.stands):
             array.setflags(write=False)
         self._made[key] = routes
         self._entries += len(routes.flow)
@@ -114,25 +122,31 @@ class _Kept:
             self._entries -= len(self._made.popitem(last=False)[1].flow)
 
 
-def route(network: Network, legs: Legs) -> Routes:
-    """Routes of all legs under the policy of the design; kept for networks wired alike."""
+def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
+    """Routes of all legs under the policy of the design; kept for networks wired alike.
+
+    Parameters
+    ----------
+    sums
+        Only what all flows together put on each channel counts, so entries may be merged where there are very many.
+    """
     shared = structure_of(network)
     kept = shared.get("routes")
     if not isinstance(kept, _Kept):
         kept = shared["routes"] = _Kept()
-    key = digest(legs.flow, legs.source, legs.target, legs.share)
+    key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
     found = kept.get(key)
     if found is None:
-        found = _route(network, legs)
+        found = _route(network, legs, sums)
         kept.keep(key, found)
     return found
 
 
-def _route(network: Network, legs: Legs) -> Routes:
+def _route(network: Network, legs: Legs, sums: bool) -> Routes:
     islands = find_islands(network)
     policy = network.design.policy
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    found = _Collected()
+    found = _Collected(sums)
     here = network.island[legs.source] == network.island[legs.target]
     _inside(network, islands, rules, _rows(legs, here), found)
     hashed = False
@@ -268,11 +282,18 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
             fabric.graph, distances, np.arange(len(first)), switch[first], goal[first], np.ones(len(first))
         )
         size = np.bincount(ways.request, minlength=len(first))
-        if int(size[which].sum()) > ENTRIES_LIMIT:
+        entries = int(size[which].sum())
+        merged = found.sums and entries > MERGED_LIMIT
+        if entries > ENTRIES_LIMIT and not merged:
             hashed = True
         else:
-            again, entry = _expand(which, ways.request, size)
-            found.add(legs.flow[row[again]], ways.channel[entry], (legs.share[row] * part)[again] * ways.share[entry])
+            if merged:
+                stands = np.bincount(which, legs.share[row] * part, len(first)).astype(np.float64)[ways.request]
+                found.merged.append((legs.flow[row[first]][ways.request], ways.channel, stands * ways.share, stands))
+            else:
+                again, entry = _expand(which, ways.request, size)
+                share = (legs.share[row] * part)[again] * ways.share[entry]
+                found.add(legs.flow[row[again]], ways.channel[entry], share)
             again, entry = _expand(which, ways.last_request, np.bincount(ways.last_request, minlength=len(first)))
             _arrive(fabric, legs, row[again], ways.last_switch[entry], part[again] * ways.last_share[entry], found)
             return False

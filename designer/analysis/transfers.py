@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -98,13 +99,15 @@ def _asked(network: Network, operation: Transfer, place: str) -> tuple[_Evaluati
 
 
 def evaluate_legs(
-    network: Network, traffic: Traffic, demand: Float, extra: Sequence[Extra], place: str
+    network: Network, traffic: Traffic, demand: Float, extra: Sequence[Extra], place: str, *, explained: bool = True
 ) -> TransferAnswer:
     """Rates of flows whose legs are given, under limits of their own as well.
 
     Parameters
     ----------
     demand : (n_flows,) most each flow asks for [B/s]
+    explained
+        Whether to tell what binds and what would next; the rates are the same.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def evaluate_legs(
     """
     routes = route(network, traffic.legs)
     findings = _lost(network, traffic, routes, place)
-    return _Evaluation(network, traffic, traffic.legs, routes, demand, extra).answer(findings)
+    return _Evaluation(network, traffic, traffic.legs, routes, demand, extra).answer(findings, explained)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,12 +315,26 @@ class _Evaluation:
                 usage.append(float(legs.share[row]))
         return np.array(flow, dtype=np.int64), np.array(resource, dtype=np.int64), np.array(usage), tuple(made)
 
-    def answer(self, findings: list[Finding]) -> TransferAnswer:
+    def answer(self, findings: list[Finding], explained: bool = True) -> TransferAnswer:
         """Solve and explain."""
-        network, incidence = self.network, self.incidence
+        incidence = self.incidence
         allocation = solve(incidence)
         bound = binding(incidence, allocation)
-        resources = Resources(network, self.limits)
+        described, then = self._explained(allocation, bound) if explained else ((), ())
+        low, high, sources = self._band(allocation, bound)
+        n = self.traffic.n_flows
+        rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
+        rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
+        return TransferAnswer(
+            self.traffic, rate, lows, highs, self._latency(), described, then,
+            self._listed(rate, lows, highs, bound), self._loads(rate), sources, tuple(findings),
+            incidence, self.limits,
+        )  # fmt: skip
+
+    def _explained(self, allocation: Allocation, bound: Binding) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+        """What limits the slowest flows, and what would next."""
+        incidence = self.incidence
+        resources = Resources(self.network, self.limits)
         fractions = self._fraction_of_resource()
         worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
         first = bound.union(worst.tolist())
@@ -325,18 +342,9 @@ class _Evaluation:
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
         then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
-        low, high, sources = self._band(allocation, bound)
-        n = self.traffic.n_flows
-        rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
-        rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
         if np.isfinite(self.asks).all() and not len(first):
-            asked = Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for")
-            described = (asked,)
-        return TransferAnswer(
-            self.traffic, rate, lows, highs, self._latency(), described, then,
-            Rows(lambda: self._listed(rate, lows, highs, bound)), self._loads(rate), sources, tuple(findings),
-            incidence, self.limits,
-        )  # fmt: skip
+            described = (Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
+        return described, then
 
     def _fraction_of_resource(self) -> dict[int, float]:
         channel_resource = self._link_resources()
@@ -412,21 +420,29 @@ class _Evaluation:
             occupied = np.where(shared, both, occupied)
         return ChannelLoads(load, occupied / np.repeat(network.rate, 2))
 
-    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> tuple[Flow, ...]:
+    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> Rows[Flow]:
+        """The first flows, each told when somebody looks at it; ranked by rate."""
         network, net, traffic = self.network, self.network.net, self.traffic
-        resources = Resources(network, self.limits)
-        order = np.argsort(self.routes.flow, kind="stable")
-        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, LISTED_LIMIT) + 1))
-        listed: list[Flow] = []
-        for f in range(min(traffic.n_flows, LISTED_LIMIT)):
+        count = min(traffic.n_flows, LISTED_LIMIT)
+
+        @cache
+        def way() -> tuple[Resources, Int, Int]:
+            order = np.argsort(self.routes.flow, kind="stable")
+            return (
+                Resources(network, self.limits),
+                order,
+                np.searchsorted(self.routes.flow[order], np.arange(count + 1)),
+            )
+
+        def told(f: int) -> Flow:
+            resources, order, cuts = way()
             channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
             source, target = int(traffic.source[f]), int(traffic.target[f])
             by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []
-            listed.append(
-                Flow(
-                    f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
-                    tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
-                    float(rate[f]), float(low[f]), float(high[f]), tuple(by),
-                )
+            return Flow(
+                f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
+                tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
+                float(rate[f]), float(low[f]), float(high[f]), tuple(by),
             )  # fmt: skip
-        return tuple(listed)
+
+        return Rows(one=told, count=count, rank=rate[:count])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from designer.analysis.study import analyze
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.errors import AnalysisError, DesignerError
+from designer.findings import Severity
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians, macro_mean, point_error
 from designer.sources import Estimate
 
@@ -29,7 +30,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A measurement beside its prediction; ``problem`` says why there is none."""
+    """A measurement beside its prediction; ``problem`` says why there is none, or why it could not run as told."""
 
     measured: Measured
     predicted: Estimate | None
@@ -60,15 +61,17 @@ def predict(design: Design, measured: Measured) -> Outcome:
     """The prediction for one measurement."""
     try:
         asked = with_changes(design, workloads=[measured.workload], default_workload="", assertions=[])
-        found = analyze(asked, [measured.workload.id], curves=False).workloads[0].metrics
+        result = analyze(asked, [measured.workload.id], curves=False).workloads[0]
+        found = result.metrics
         estimate = found.get(measured.metric)
         if estimate is None:
             raise AnalysisError(
                 f"the workload has no metric {measured.metric!r}", remedy=f"its metrics: {', '.join(found)}"
             )
     except DesignerError as error:
-        return Outcome(measured, None, math.inf, str(error))
-    return Outcome(measured, estimate, point_error(_scored(measured, estimate)))
+        return Outcome(measured, None, math.inf, str(error).replace(f"workloads.{measured.workload.id}", "workload"))
+    doubts = "; ".join(str(f.text) for f in result.findings if f.severity is Severity.ERROR)
+    return Outcome(measured, estimate, point_error(_scored(measured, estimate)), doubts)
 
 
 def _scored(measured: Measured, estimate: Estimate) -> Scored:

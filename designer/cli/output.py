@@ -28,6 +28,11 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def print_problem(text: str) -> None:
+    """One line on stderr."""
+    print(f"designer: {text}", file=sys.stderr)
+
+
 #: longer cells go on below themselves
 _CELL_WIDTH = 72
 _LINE_WIDTH = 116

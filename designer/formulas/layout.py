@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,11 +66,15 @@ class Layout:
         """
         at_once = self.data * self.micro_batch
         if global_batch < 1:
-            raise AnalysisError(f"a batch of {global_batch} samples holds nothing", remedy="give a batch of 1 or more")
+            raise AnalysisError(
+                f"a batch of {global_batch} samples holds nothing", place="global_batch",
+                remedy="give a batch of 1 or more",
+            )  # fmt: skip
         if global_batch % at_once:
             raise AnalysisError(
                 f"a global batch of {global_batch} does not divide over {self.data} data-parallel ranks "
                 f"with microbatches of {self.micro_batch}",
+                place="global_batch",
                 remedy=f"take a multiple of {at_once}, for example {max(1, round(global_batch / at_once)) * at_once}",
             )
         return global_batch // at_once
@@ -111,10 +116,12 @@ def check_layout(layout: Layout, shape: TransformerNumbers, sequence: int, accel
     for name, degree, size in (
         ("attention heads", layout.tensor, shape.heads),
         ("feed-forward columns", layout.tensor, max(shape.ffn, shape.expert_ffn)),
-        ("sequence", layout.context * (layout.tensor if layout.sequence_parallel else 1), sequence),
+        ("tokens of a sequence", layout.context * (layout.tensor if layout.sequence_parallel else 1), sequence),
     ):
         if size % degree:
-            raise _refuse(f"{size} {name} of {shape.name} do not divide by {degree}", "choose a degree that divides")
+            raise _refuse(
+                f"{size} {name} of {shape.name} do not divide by {degree}", "choose a degree that divides them"
+            )
     stages = layout.pipeline * layout.interleave
     if stages > shape.layers:
         raise _refuse(
@@ -127,7 +134,7 @@ def check_layout(layout: Layout, shape: TransformerNumbers, sequence: int, accel
             raise _refuse(f"{shape.name} has no experts to spread", "set the expert degree to 1")
         if shape.experts % layout.expert or layout.replicas % layout.expert:
             raise _refuse(
-                f"an expert degree of {layout.expert} divides neither {shape.experts} experts "
-                f"nor the {layout.replicas} data and context ranks",
-                "choose a common divisor",
+                f"an expert degree of {layout.expert} does not divide both the {shape.experts} experts and the "
+                f"{layout.replicas} ranks of data and context parallelism",
+                f"choose a divisor of {math.gcd(shape.experts, layout.replicas)}",
             )

@@ -104,6 +104,8 @@ class Docks:
             dock.setWidget(panel)
             # the tab is the title
             dock.setTitleBarWidget(QWidget(dock))
+            # behind another tab nothing is redrawn
+            dock.visibilityChanged.connect(panel.set_front)
             self.docks[name] = dock
         self.arrange()
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from designer.design.address import Address, Ref, address_text, block_at, collection
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 #: one selected thing: the address of the block it is in, and what it is there; see ``Geometry.address``
 Picked = tuple[Address, Ref]
-CLIP_MIME = "application/x-designer-parts"
 NONE: frozenset[Picked] = frozenset()
 
 
@@ -41,6 +40,9 @@ class Session(QObject):
     -------
     design_changed : ``Diff``
         After every edit, undo, redo and preview; once each.
+    settled : ``Diff``
+        The same, when everybody has taken the change over: work on a thread begins here, so that it takes no turns
+        from the window before.
     selection_changed : ``frozenset[Picked]``
     highlight_changed : ``frozenset[str]``
         Ids of channels to light up while the rest dims: the way of a flow. Empty for none.
@@ -60,6 +62,7 @@ class Session(QObject):
     """
 
     design_changed = Signal(object)
+    settled = Signal(object)
     selection_changed = Signal(object)
     highlight_changed = Signal(object)
     analysis_changed = Signal(object)
@@ -194,6 +197,7 @@ class Session(QObject):
             self._set_workload(after.default_workload or next(iter(after.workloads), ""))
         self.design_changed.emit(changes)
         self._touch()
+        self.settled.emit(changes)
         return changes
 
     def _touch(self) -> None:
@@ -290,10 +294,8 @@ class Session(QObject):
         except DocumentError as error:
             self.warned.emit(error.text)
             return ""
-        data = QMimeData()
-        data.setText(text)
-        data.setData(CLIP_MIME, text.encode())
-        QGuiApplication.clipboard().setMimeData(data)
+        # not setMimeData: Qt may keep an object of ours until after Python has ended, and crash there
+        QGuiApplication.clipboard().setText(text)
         self._pastes = 0
         return text
 

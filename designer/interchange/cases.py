@@ -36,6 +36,7 @@ from designer.workload.kind import WorkloadKind, near, workload_kinds
 from designer.workload.metrics import METRICS
 
 FORMAT: Final = "designer-cases"
+VERSION: Final = 1
 MAX_FILE: Final = 32_000_000
 _FIELDS: Final = ("source", "design", "workload", "metric", "value")
 _REMEDY: Final = "designer validate --help shows a whole case file"
@@ -83,10 +84,13 @@ def read_cases(path: Path) -> list[tuple[Design, Measured]]:
     """
     try:
         content = parse(decode(read_bytes(path, MAX_FILE)))
-        if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != 1:
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise FormatError(
                 "this is not a file of measurements", place="format", remedy=f'begin with "format": "{FORMAT}"'
             )
+        if content.get("version") != VERSION:
+            text = f"version {content.get('version')!r} of the format is not known"
+            raise FormatError(text, place="version", remedy=f'this program reads "version": {VERSION}')
         cases = content.get("cases")
         if not isinstance(cases, list) or not cases:
             raise FormatError("there are no cases", place="cases", remedy="give at least one")

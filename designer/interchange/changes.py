@@ -1,7 +1,9 @@
-"""A variant of a design written as data: values and types of parts, fields of links and wirings, group sizes, policy.
+"""A variant of a design written as data: values and types of parts, fields of links, wirings and virtual machines,
+group sizes, policy.
 
 ``{"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}, "hosts/nic0": {"bandwidth": "100 Gb/s"}},
-"links": {"psw0--gpu0": {"generation": 4}}, "groups": {"hosts": 16}, "policy": {"gpudirect": false}}``
+"links": {"psw0--gpu0": {"generation": 4}}, "vms": {"train0": {"memory": "64 GiB"}},
+"groups": {"hosts": 16}, "policy": {"gpudirect": false}}``
 
 Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/nic0``. The same edits as in the window
 carry the changes out, so the same things are refused.
@@ -21,12 +23,13 @@ from designer.design.edits.groups import SetReplicas
 from designer.design.edits.links import ChangeLinks
 from designer.design.edits.parts import SetType, SetValue
 from designer.design.edits.properties import SetPolicy
+from designer.design.edits.vms import ChangeVms
 from designer.design.edits.wirings import ChangeWirings
 from designer.errors import DesignerError, FormatError
 from designer.fields import Quantity
 from designer.workload.kind import near
 
-_WHAT: Final = ("parts", "links", "wirings", "groups", "policy")
+_WHAT: Final = ("parts", "links", "wirings", "vms", "groups", "policy")
 
 
 def apply_changes(design: Design, changes: object, source: str) -> Design:
@@ -73,6 +76,9 @@ def _edits(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
             fields = _object(values, place)
             for within, ids in _named(design, what, name, place):
                 yield place, change(ids, fields, within=within)
+    for name, values in _object(changes.get("vms", {}), "changes.vms").items():
+        place = f"changes.vms.{name}"
+        yield place, ChangeVms(_chosen(design.vms, "virtual machine", name, place), _object(values, place))
     policy = _object(changes.get("policy", {}), "changes.policy")
     if policy:
         yield "changes.policy", SetPolicy(policy)
@@ -94,13 +100,17 @@ def _named(
         block = block_at(design, within)
     except DesignerError as error:
         raise FormatError(error.text, place=place, remedy=error.remedy) from None
-    known = _known(block, what)
-    ids = tuple(id for id in known if fnmatchcase(id, last)) if "*" in last else (last,) if last in known else ()
+    yield within, _chosen(_known(block, what), what[:-1], last, place)
+
+
+def _chosen(known: Mapping[str, Any], what: str, name: str, place: str) -> tuple[str, ...]:
+    """The ids a name stands for."""
+    ids = tuple(id for id in known if fnmatchcase(id, name)) if "*" in name else (name,) if name in known else ()
     if not ids:
-        meant = near(last, known) or [*known][:8]
+        meant = near(name, known) or [*known][:8]
         remedy = f"there are {', '.join(meant)}" if meant else "check the id"
-        raise FormatError(f"there is no {what[:-1]} {name!r}", place=place, remedy=remedy)
-    yield within, ids
+        raise FormatError(f"there is no {what} {name!r}", place=place, remedy=remedy)
+    return ids
 
 
 def _known(block: Block, what: str) -> Mapping[str, Any]:

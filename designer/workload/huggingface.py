@@ -22,6 +22,8 @@ _PLAIN: Final = {
     "mpt", "nemotron", "opt", "phi", "roberta", "starcoder2", "xlm-roberta",
 }  # fmt: skip
 #: architectures that look both ways
+#: what names of layers that attend, or route to experts, hold
+_LAYER_WORDS: Final = ("attention", "full", "sliding", "chunked", "global", "local", "dense", "sparse", "moe")
 _ENCODERS: Final = {"bert", "distilbert", "electra", "roberta", "xlm-roberta"}
 #: architectures with learned positions, biases on every product and norms of two vectors
 _CLASSIC: Final = {"bert", "codegen", "gpt2", "gpt_bigcode", "opt", "roberta"}
@@ -284,6 +286,12 @@ class _Reader:
         if "M" in pattern or any("mamba" in kind or "linear" in kind for kind in listed) or "mamba" in self.family:
             self._fail(
                 "model_type", f"{self.family!r} mixes attention with state-space layers, which are not modelled",
+                "enter a transformer of the same size by hand",
+            )  # fmt: skip
+        unknown = sorted(kind for kind in listed if not any(word in kind for word in _LAYER_WORDS))
+        if unknown:
+            self._fail(
+                "layer_types", f"layers of an unknown type: {', '.join(unknown[:2])}",
                 "enter a transformer of the same size by hand",
             )  # fmt: skip
         if self.number("num_hidden_layers", "n_layer", "n_layers", "num_layers") is None and "d_model" in self.data:

@@ -21,7 +21,8 @@ class Job:
     data
         Data-parallel degree; 0 for what the group leaves.
     placement
-        ``drawn``: ranks in the order of the drawing; ``best``: the best of a few orders.
+        ``drawn``: ranks in the order of the drawing; ``best``: the best of the orders that put each
+        dimension of the layout next to each other.
     forward_only
         Validation or batch inference: no backward pass (convolutional networks).
     measured_compute
@@ -160,6 +161,8 @@ class StorageSizing:
         ``unet3d``, ``resnet50`` or ``cosmoflow``.
     emulated
         Accelerator whose computing time is taken: ``h100`` or ``a100``.
+    threshold
+        Utilisation kept; 0 for what the benchmark asks.
     """
 
     name: str

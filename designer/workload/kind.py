@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from designer.errors import AnalysisError, UnitError
 from designer.registry import discover
 from designer.units import DIMENSIONS, parse
 from designer.workload.operations import Operation
+
+#: no setting counts more than this
+COUNT_LIMIT: Final = 10**12
+#: nor is any quantity more than this, in SI units
+AMOUNT_LIMIT: Final = 1e24
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +142,18 @@ def _read(setting: Setting, value: object, place: str) -> object:
             raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
         if amount < 0:
             raise AnalysisError(f"{value!r} is negative", place=place, remedy="give zero or more")
+        if amount > AMOUNT_LIMIT:
+            raise AnalysisError(
+                f"{value!r} is more than can be built or run", place=place, remedy=f"give {AMOUNT_LIMIT:.0e} at most"
+            )
         return amount
     if setting.dimension == "count" and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if value > COUNT_LIMIT:
+            raise AnalysisError(
+                f"a count of {len(str(value))} digits is more than can be built or run",
+                place=place,
+                remedy=f"give {COUNT_LIMIT:,} at most",
+            )
         return value
     if setting.dimension == "flag" and isinstance(value, bool):
         return value

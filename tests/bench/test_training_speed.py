@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from designer.analysis.network import Network, build_network
-from designer.analysis.study import run_workload
+from designer.analysis.study import analyze, run_workload
 from designer.design.document import Design, WorkloadSpec
 from designer.interchange.templates import open_design
 
@@ -50,9 +50,10 @@ def edited(block: Any, kind: str, rate: str) -> Any:
     return None
 
 
+@pytest.mark.parametrize("kind", ["pcie", "nvlink"])
 @pytest.mark.parametrize(("template", "workload", "budget"), JOBS)
 def test_estimating_after_an_edit_stays_in_its_budget(
-    benchmark: Any, template: str, workload: str, budget: float
+    benchmark: Any, template: str, workload: str, budget: float, kind: str
 ) -> None:
     """From an edited design to the result: the rate of one link, another each time."""
     design = open_design(template)
@@ -64,9 +65,33 @@ def test_estimating_after_an_edit_stays_in_its_budget(
 
     estimate(design)
     benchmark.pedantic(
-        estimate, setup=lambda: ((edited(design, "pcie", f"{next(rates)} Gb/s"),), {}), rounds=10, warmup_rounds=2
+        estimate, setup=lambda: ((edited(design, kind, f"{next(rates)} Gb/s"),), {}), rounds=10, warmup_rounds=2
     )
     assert benchmark.stats.stats.min < budget
+
+
+@pytest.mark.parametrize(("template", "workload", "budget"), JOBS)
+def test_estimating_after_a_change_of_settings_stays_in_its_budget(
+    benchmark: Any, template: str, workload: str, budget: float
+) -> None:
+    """Another sequence each time: computing and messages change, the network stays."""
+    network, spec = prepared(template, workload)
+    tokens = count(2048, 16)
+
+    def changed() -> tuple[tuple[WorkloadSpec], dict[str, object]]:
+        return (spec.model_copy(update={"settings": {**spec.settings, "sequence": next(tokens)}}),), {}
+
+    benchmark.pedantic(lambda one: run_workload(network, one, curves=False), setup=changed, rounds=10, warmup_rounds=2)
+    assert benchmark.stats.stats.min < budget
+
+
+def test_a_whole_estimate_on_sixteen_thousand_accelerators_takes_three_seconds(benchmark: Any) -> None:
+    """Llama 2 70B with all curves, from the design on."""
+    spec = open_design("cluster-1024").workloads["llama-2-70b"]
+    spec = spec.model_copy(update={"settings": {**spec.settings, "global_batch": 2048}})
+    design = open_design("cluster-16384").model_copy(update={"workloads": {spec.id: spec}})
+    benchmark.pedantic(lambda: analyze(design), rounds=1, iterations=1)
+    assert benchmark.stats.stats.min < 3
 
 
 def test_ten_thousand_layouts_in_ten_seconds(benchmark: Any) -> None:

@@ -10,6 +10,7 @@ from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.training.bottlenecks import bottlenecks
+from designer.analysis.training.costs import ranks_of
 from designer.analysis.training.feeding import feed
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
@@ -35,6 +36,8 @@ def evaluate(
     at_once = min(trials, len(parts) // each)
     first = ",".join(network.net.path(int(p)) for p in parts[:each].tolist())
     plan = prepare(network, replace(training.job, group=first), place)
+    # the collectives of all trials are on the links at once
+    plan = replace(plan, ranks=ranks_of(network, parts[: at_once * each], place))
     drawn = drawn_step(network, plan, training)
     if drawn.feed is not None and drawn.samples is not None:
         # All trials load at once: what the slowest of them gets decides.

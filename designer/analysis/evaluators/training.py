@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
+from designer.analysis.results import Bound, ChannelLoads, Rows, WorkloadResult
 from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.curves import curves
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
 from designer.analysis.training.preparation import prepare
-from designer.analysis.training.step import drawn_step
+from designer.analysis.training.step import DrawnStep, drawn_step
+from designer.findings import Finding, Severity
+from designer.sources import Estimate
+from designer.units import format_quantity
 from designer.workload.jobs import Training
 
 
@@ -19,19 +24,39 @@ def evaluate(network: Network, operation: Training, question: Question) -> tuple
     plan = prepare(network, operation.job, question.place)
     drawn = drawn_step(network, plan, operation)
     binding, after = bottlenecks(drawn)
+    found = metrics(network, drawn, operation)
+    if operation.run.online and found["samples_per_second"].value < drawn.step.samples_per_second:
+        after, binding = binding, (_arrivals(operation, drawn),)
     result = WorkloadResult(
         question.id,
         question.reports,
         question.title,
-        metrics(network, drawn, operation),
+        found,
         binding,
         after,
         Rows(lambda: flows(drawn)),
         n_flows(drawn),
-        drawn.findings,
+        (*drawn.findings, *_cadence(found, operation)),
         curves(network, drawn, operation) if question.curves else {},
     )
     return result, loads(network, drawn)
+
+
+def _arrivals(training: Training, drawn: DrawnStep) -> Bound:
+    arriving, able = training.run.arrival_rate, drawn.step.samples_per_second
+    why = f"{format_quantity(arriving, 'frequency')} arrive, training could take {format_quantity(able, 'frequency')}"
+    gain = min(2.0, able / arriving)
+    return Bound("limit", "arrivals", "samples arriving", why, gain, gain)
+
+
+def _cadence(found: Mapping[str, Estimate], training: Training) -> list[Finding]:
+    """Retraining that is not done when the next begins."""
+    share = found.get("retraining_share")
+    if share is None or share.value <= 1:
+        return []
+    takes, every = (format_quantity(s, "duration") for s in (found["time_to_train"].value, training.run.retrain_every))
+    text = f"a retraining takes {takes} and the next begins every {every}: they pile up"
+    return [Finding("TRAIN-CADENCE", Severity.WARNING, text, (), "retrain less often, on less data or on more parts")]
 
 
 EVALUATOR = Evaluator(evaluate)

@@ -13,6 +13,8 @@ from designer.analysis.training.step import DrawnStep, together, with_costs
 from designer.formulas.accelerator import Accelerator
 from designer.units import BytesPerSecond, FlopPerSecond, format_quantity
 
+#: nothing else is on the links
+_ALL: Final = ((1.0, 1.0),)
 #: what saves less than this share of the step is not worth naming
 NOTICE_TOLERANCE: Final = 1.005
 _WORDS: Final = {
@@ -140,17 +142,19 @@ def _collectives(drawn: DrawnStep) -> list[Bound]:
                 continue
             exposed = float(getattr(drawn.step, f"{group}_communication"))
             why = f"{_WORDS[group]} traffic not hidden takes {exposed / whole:.0%} of the step"
-            found += _alike([replace(b, why=f"{b.why}; {why}") for b in told(one, activity, gain, first=True)])
+            left = min(kept[side == "between"] for kept in routed.kept.get(arrangement_of(routed.layout, group), _ALL))
+            if left < 1:
+                why += f", with {left:.0%} of the links left beside other traffic"
+            found += [replace(b, why=f"{b.why}; {why}") for b in _alike(told(one, activity, gain, first=True))]
     return found
 
 
 def _alike(bounds: list[Bound]) -> list[Bound]:
     """Links that bind in the same way told once."""
-    found: dict[str, Bound] = {}
+    found: dict[str, list[Bound]] = {}
     for bound in bounds:
-        known = found.get(bound.why)
-        found[bound.why] = bound if known is None else replace(known, alike=known.alike + bound.alike)
-    return list(found.values())
+        found.setdefault(bound.why, []).append(bound)
+    return [replace(same[0], alike=sum(b.alike for b in same)) for same in found.values()]
 
 
 def _servers(drawn: DrawnStep) -> list[Bound]:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from designer.analysis.network import Network
+from designer.analysis.selection import resolve
 from designer.analysis.training.preparation import Plan
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError
 from designer.formulas.storage.checkpoint import CheckpointEstimate, checkpoint, checkpoint_size
 from designer.units import BytesPerSecond
 from designer.workload.operations import Transfer
@@ -36,9 +39,16 @@ def drawn_checkpoint(
     Raises
     ------
     AnalysisError
-        If the target cannot be reached.
+        If the target keeps nothing or cannot be reached.
     """
     parts = plan.ranks.parts
+    kept = resolve(network, target, f"{place}.checkpoint_to")
+    keeps = (network.has(Capability.STORE) | network.has(Capability.MEMORY))[kept]
+    if not keeps.all():
+        raise AnalysisError(
+            f"{network.net.path(int(kept[~keeps][0]))} keeps no checkpoint", place=f"{place}.checkpoint_to",
+            remedy="choose storage, drives or memory",
+        )  # fmt: skip
     group = plan.job.group if not plan.job.data else ",".join(network.net.path(int(p)) for p in parts.tolist())
     write = evaluate_transfer(network, Transfer("write", group, target), place)
     read = evaluate_transfer(network, Transfer("read", target, group), place)

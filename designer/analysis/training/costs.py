@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -23,6 +24,12 @@ _KIND: Final = {
 }  # fmt: skip
 #: (group, members, stride): equal for many layouts, so that a search routes few of them
 Arrangement = tuple[bool, int, int]
+
+
+#: times of collectives kept with the ranks
+TIMES_LIMIT: Final = 200_000
+#: share of its bandwidth a communicator keeps inside servers, and between them
+Kept = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +112,8 @@ class RoutedCosts:
     ----------
     widen
         Group and side that are asked about as if twice as wide; None for the design as it is.
-    slower
-        Time of every collective over what it takes alone, for links that others use too [1].
+    kept
+        Share of its bandwidth each communicator keeps on links that other traffic uses too; those left out keep all.
     used
         Groups that were asked for, with the largest message and the communicator that decides.
     """
@@ -114,7 +121,7 @@ class RoutedCosts:
     ranks: Ranks
     layout: Layout
     widen: tuple[Group, str] | None = None
-    slower: float = 1.0
+    kept: Mapping[Arrangement, tuple[Kept, ...]] = field(default_factory=dict[Arrangement, tuple[Kept, ...]])
     used: dict[Group, tuple[Kind, float, Communicator]] = field(
         default_factory=dict[Group, tuple[Kind, float, Communicator]]
     )
@@ -125,18 +132,36 @@ class RoutedCosts:
         if arrangement[1] <= 1 or size <= 0:
             return Seconds(0.0)
         side = self.widen[1] if self.widen is not None and self.widen[0] is group else ""
-        key = (kind, arrangement, float(size), side)
+        kept = self.kept.get(arrangement)
+        key = (kind, arrangement, float(size), side, kept)
         found = self.ranks.times.get(key)
         if found is None:
-            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side)
+            if len(self.ranks.times) > TIMES_LIMIT:
+                self.ranks.times.clear()
+            found = self.ranks.times[key] = self._slowest(kind, arrangement, size, side, kept)
         largest = self.used.get(group)
         if largest is None or size > largest[1]:
             self.used[group] = (kind, float(size), found[1])
-        return Seconds(found[0] * self.slower)
+        return Seconds(found[0])
 
-    def _slowest(self, kind: Kind, arrangement: Arrangement, size: float, side: str) -> tuple[float, Communicator]:
+    def _slowest(
+        self, kind: Kind, arrangement: Arrangement, size: float, side: str, kept: tuple[Kept, ...] | None
+    ) -> tuple[float, Communicator]:
         times: list[tuple[float, Communicator]] = []
-        for one in self.ranks.communicators(arrangement):
-            asked = widened(one, *((2, 1) if side == "inside" else (1, 2))) if side else one
-            times.append((asked.time(_KIND[kind], size).time, one))
+        wide = {"": (1, 1), "inside": (2, 1), "between": (1, 2)}[side]
+        for k, one in enumerate(self.ranks.communicators(arrangement)):
+            left = _left(one, kept[k]) if kept is not None else one
+            asked = widened(left, *wide) if side else left
+            times.append((asked.time(_KIND[kind], size).time, left))
         return max(times, key=lambda pair: pair[0])
+
+
+def _left(one: Communicator, kept: Kept) -> Communicator:
+    """A communicator with the share of its bandwidth that it keeps."""
+    if kept == (1.0, 1.0):
+        return one
+    inside, between = (
+        None if activity is None else replace(activity, rate=activity.rate * share)
+        for activity, share in zip((one.inside, one.between), kept, strict=True)
+    )
+    return replace(widened(one, *kept), inside=inside, between=between)

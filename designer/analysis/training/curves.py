@@ -22,6 +22,8 @@ _ORDER: Final = (
     "input_stall", "compute", "recompute", "tensor_communication", "context_communication", "expert_communication",
     "pipeline_communication", "bubble", "data_communication", "optimizer", "waiting",
 )  # fmt: skip
+#: a scaling curve has a point for every doubling up to so many accelerators, and half as many above
+DOUBLED_LIMIT: Final = 4096
 #: points on a roofline
 STEPS_LIMIT: Final = 33
 
@@ -95,12 +97,13 @@ def scaling_points(network: Network, drawn: DrawnStep, training: Training, every
     def at(count: int) -> StepEstimate:
         data = count // plan.unit
         if data not in steps:
-            steps[data] = drawn_step(network, plan.with_data(data), training).step
+            steps[data] = drawn_step(network, plan.with_data(data), training, explained=False).step
         return steps[data]
 
     degrees = [1]
-    while every and degrees[-1] * 2 < plan.layout.data:
-        degrees.append(degrees[-1] * 2)
+    times = 2 if plan.layout.ranks <= DOUBLED_LIMIT else 2 * 2
+    while every and degrees[-1] * times < plan.layout.data:
+        degrees.append(degrees[-1] * times)
     if plan.layout.data > 1:
         degrees.append(plan.layout.data)
     return scaling_curve([d * plan.unit for d in degrees], at)

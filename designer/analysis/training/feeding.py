@@ -80,7 +80,10 @@ class Feed:
         return total, total * self.rate / self.high, total * self.rate / self.low
 
 
-def feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float = np.inf) -> Feed:
+def feed(
+    network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float = np.inf,
+    *, explained: bool = True,
+) -> Feed:  # fmt: skip
     """Rates at which readers get their samples, all at once.
 
     Parameters
@@ -89,20 +92,22 @@ def feed(network: Network, readers: Int, path: InputPath, samples: Samples, plac
         Accelerators (or processors) that read, each for itself.
     demand
         Most each asks for, in stored bytes [B/s].
+    explained
+        Whether to tell what binds as well.
 
     Raises
     ------
     AnalysisError
         If the source names nothing or cannot reach the readers.
     """
-    key = (readers.tobytes(), path, samples, place, demand)
+    key = (readers.tobytes(), path, samples, place, demand, explained)
     known = network.memo.setdefault("feeds", {})
     assert isinstance(known, dict)
     found = known.get(key)
     if not isinstance(found, Feed):
         while len(known) >= FEEDS_LIMIT:
             known.pop(next(iter(known)))
-        found = known[key] = _feed(network, readers, path, samples, place, demand)
+        found = known[key] = _feed(network, readers, path, samples, place, demand, explained)
     return found
 
 
@@ -110,7 +115,9 @@ def feed(network: Network, readers: Int, path: InputPath, samples: Samples, plac
 FEEDS_LIMIT: Final = 16
 
 
-def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
+def _feed(
+    network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float, explained: bool
+) -> Feed:
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
     source = source[stores[source]]
@@ -121,11 +128,17 @@ def _feed(network: Network, readers: Int, path: InputPath, samples: Samples, pla
     through = path.decode == "cpu" or not _direct(network, path)
     traffic, arrive = _ways(network, source, readers, path, samples, through, place)
     n = len(readers)
+    if path.workers < 1:
+        raise AnalysisError("no worker loads data", place=f"{place}.workers", remedy="use 1 worker or more")
+    if path.cached > 1:
+        raise AnalysisError(
+            f"a page cache that serves {path.cached:.0%} of reads", place=f"{place}.cached", remedy="give 0 to 100 %"
+        )
     extra = _limits(network, traffic, arrive, readers, path, samples)
-    beside, wants = _background(network, path.background, place)
-    everything = traffic if beside is None else _joined(traffic, beside)
+    others, wants = _background(network, path.background, place)
+    everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
-    answer = evaluate_legs(network, everything, asks, extra, place)
+    answer = evaluate_legs(network, everything, asks, extra, place, explained=explained)
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
@@ -172,8 +185,6 @@ def _limits(
 ) -> list[Extra]:
     found = _media(network, traffic.legs, samples) if samples.random else []
     cost = _decode_cost(path, samples)
-    if path.workers < 1:
-        raise AnalysisError("no worker loads data", place="workers", remedy="use 1 worker or more")
     if cost > 0:
         # Every accelerator has as many workers: where there are very many, one limit is told for all.
         together = len(readers) if len(readers) > READERS_LIMIT else 1
@@ -253,6 +264,18 @@ def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
     return found
 
 
+def beside(network: Network, ids: str, place: str) -> TransferAnswer | None:
+    """The background workloads alone; None where there are none.
+
+    Raises
+    ------
+    AnalysisError
+        If an id names no transfer of the design, or it cannot be routed.
+    """
+    traffic, wants = _background(network, ids, place)
+    return None if traffic is None else evaluate_legs(network, traffic, wants, (), place, explained=False)
+
+
 def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None, Float]:
     """Flows of other workloads of the design that run at the same time, and what each asks for."""
     joined: Traffic | None = None
@@ -264,7 +287,7 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
             raise AnalysisError(
                 f"{name!r} is no transfer workload of this design", place=f"{place}.background",
-                remedy=f"its transfers: {known}",
+                remedy=f"its transfers: {known}; another job is one from its storage, with a demand",
             )  # fmt: skip
         traffic = pair_up(network, operation, f"workloads.{name}")
         joined = traffic if joined is None else _joined(joined, traffic)

@@ -8,6 +8,7 @@ from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.communicator import Communicator
 from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.results import ChannelLoads, Flow
+from designer.analysis.training.feeding import feed
 from designer.analysis.training.step import DrawnStep
 from designer.formulas.collectives import CollectiveTime
 from designer.formulas.communication import Kind
@@ -29,12 +30,23 @@ def loads(network: Network, drawn: DrawnStep) -> ChannelLoads:
     for one, time in _running(drawn):
         phase = loads_of(one, time)
         load, busy = np.maximum(load, phase.load), np.maximum(busy, phase.utilization)
-    if drawn.feed is not None and drawn.samples is not None:
-        used = drawn.plan.local_batch * drawn.samples.stored / drawn.step.step_time
-        share = min(1.0, used / drawn.feed.rate)
-        load = load + drawn.feed.answer.loads.load * share
-        busy = np.minimum(1.0, busy + drawn.feed.answer.loads.utilization * share)
+    for more, share in _beside(network, drawn):
+        # while a collective runs, the others get less: together they fill the channel at most
+        load = np.maximum(load, np.minimum(load + more.load * share, np.repeat(network.rate, 2)))
+        busy = np.minimum(1.0, busy + more.utilization * share)
     return ChannelLoads(load, busy)
+
+
+def _beside(network: Network, drawn: DrawnStep) -> list[tuple[ChannelLoads, float]]:
+    """Loads of the input as far as the step uses it up, and of workloads that run at the same time."""
+    if drawn.feed is None or drawn.samples is None:
+        return [(drawn.beside.loads, 1.0)] if drawn.beside is not None else []
+    used = drawn.plan.local_batch * drawn.samples.stored / drawn.step.step_time
+    if drawn.beside is None:
+        return [(drawn.feed.answer.loads, min(1.0, used / drawn.feed.rate))]
+    # what readers leave alone, the others may take
+    both = feed(network, drawn.plan.readers(), drawn.path, drawn.samples, drawn.plan.place, used, explained=False)
+    return [(both.answer.loads, 1.0)]
 
 
 def flows(drawn: DrawnStep) -> list[Flow]:

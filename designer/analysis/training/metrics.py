@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.training.checkpoints import drawn_checkpoint
 from designer.analysis.training.curves import scaling_points
+from designer.analysis.training.preparation import ALONE
 from designer.analysis.training.step import DrawnStep
 from designer.errors import AnalysisError
 from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
@@ -52,7 +54,7 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     }
     rate = step.samples_per_second
     if training.run.online:
-        rate = _arriving(training, rate)
+        rate = _arriving(training, rate, plan.place)
     found["samples_per_second"] = per_time(rate)
     if plan.is_transformer:
         found["tokens_per_second"] = per_time(step.tokens_per_second)
@@ -60,8 +62,11 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
         found |= _of_input(drawn, rests)
     point = scaling_points(network, drawn, training, every=False)[-1]
     unit = plan.unit
-    cause = point.main_cause.replace("_", " ")
-    note = f"against {unit} accelerator{'s' * (unit > 1)}; the most is lost to {cause}"
+    holds = plan.with_data(1).estimate(ALONE).memory.fits
+    beyond = "" if holds else ", too few to hold the model"
+    main = point.main_cause
+    cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")
+    note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
     efficiency = point.efficiency
     spread = math.exp(min(1.0, 1 - min(1.0, efficiency)) * band)
     found["speedup"] = Estimate(point.speedup, point.speedup / spread, point.speedup * spread, "1", sources, note)
@@ -116,16 +121,30 @@ def _rests(drawn: DrawnStep) -> _Rests:
     )  # fmt: skip
 
 
+#: what takes from perfect scaling, in words
+_CAUSES: Final = {
+    "input_stall": "computing waits for samples",
+    "waiting": "all wait for the slowest rank",
+    "bubble": "stages idle",
+    "data_communication": "traffic between replicas",
+    "tensor_communication": "traffic between the ranks of a layer",
+    "context_communication": "traffic between the parts of a sequence",
+    "expert_communication": "traffic to experts and back",
+    "pipeline_communication": "traffic between stages",
+}
+
+
 def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def _arriving(training: Training, rate: float) -> float:
+def _arriving(training: Training, rate: float, place: str) -> float:
     arriving = training.run.arrival_rate
     if arriving <= 0:
         raise AnalysisError(
-            "online learning without samples arriving", place="arrival_rate", remedy="give how many arrive a second"
-        )
+            "online learning without samples arriving", place=f"{place}.arrival_rate",
+            remedy="give how many arrive a second",
+        )  # fmt: skip
     return min(rate, arriving)
 
 
@@ -180,6 +199,11 @@ def _of_run(
             one.estimate.write, one.estimate.write / 2, one.estimate.write * 2, "s", sources
         )
     if not samples:
+        if run.retrain_every > 0:
+            raise AnalysisError(
+                "how long a retraining takes is not known", place=f"{plan.place}.retrain_every",
+                remedy="give a dataset, or samples to converge",
+            )  # fmt: skip
         return found
     validation = None
     data = drawn.data

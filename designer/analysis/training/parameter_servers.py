@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, resolve
-from designer.analysis.training.costs import Ranks, RoutedCosts
+from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
+from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.communication import Group, Kind
 from designer.formulas.layout import Layout, Sharding
 from designer.units import Bytes, Seconds
+
+_KEEPS: Final = (Capability.MEMORY, Capability.COMPUTE, Capability.ACCELERATE, Capability.STORE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,17 +28,21 @@ class ServerCosts:
     ----------
     out, back
         What workers send and fetch, all at once; each server keeps an equal part.
+    kept
+        Share of their rate both keep on links that other traffic uses too [1].
     """
 
     routed: RoutedCosts
     out: TransferAnswer
     back: TransferAnswer
+    kept: Kept = (1.0, 1.0)
 
     def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
         """Time of a collective; that of the replicas goes to the servers and back [s]."""
         if group is not Group.DATA or size <= 0:
             return self.routed.time(kind, group, size)
-        return Seconds(size / float(self.out.rate.min()) + size / float(self.back.rate.min()))
+        out, back = float(self.out.rate.min()) * self.kept[0], float(self.back.rate.min()) * self.kept[1]
+        return Seconds(size / out + size / back)
 
 
 def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
@@ -51,6 +59,12 @@ def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
             remedy="set the sharding to none",
         )  # fmt: skip
     servers = resolve(ranks.network, selector, f"{ranks.place}.parameter_servers")
+    keeps = np.logical_or.reduce([ranks.network.has(capability) for capability in _KEEPS])[servers]
+    if not keeps.all():
+        raise AnalysisError(
+            f"{ranks.network.net.path(int(servers[~keeps][0]))} keeps no weights",
+            place=f"{ranks.place}.parameter_servers", remedy="choose memory, processors or accelerators",
+        )  # fmt: skip
     workers = ranks.parts
     flow = np.repeat(np.arange(len(workers)), len(servers))
     near, far = np.repeat(workers, len(servers)), np.tile(servers, len(workers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +18,7 @@ from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
 from designer.errors import AnalysisError, DesignerError
-from designer.findings import Finding
+from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_step import convolutional_time
@@ -36,7 +37,7 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import Software, software
-from designer.units import Flop, FlopPerSecond, Ratio
+from designer.units import Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
@@ -78,7 +79,8 @@ class Plan:
 
     def readers(self) -> Int:
         """The accelerators that read samples: the first of every replica."""
-        parts = self.ranks.parts.reshape(self.layout.pipeline, self.layout.data, -1)
+        # jobs of the same kind beside this one have the ranks that follow
+        parts = self.ranks.parts[: self.layout.ranks].reshape(self.layout.pipeline, self.layout.data, -1)
         return parts[0, :, 0]
 
     def with_data(self, data: int) -> Plan:
@@ -93,6 +95,7 @@ class Plan:
     ) -> StepEstimate:  # fmt: skip
         """The step; `faster` divides a computing time that was measured."""
         part = accelerator or self.accelerator
+        measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
         if isinstance(self.shape, TransformerShape):
             step = _trainer(
                 self.shape, part, self.precision, self.software, self.job.sequence, self.job.adapters
@@ -100,15 +103,13 @@ class Plan:
         elif self.job.forward_only:
             step = self._forward(part, stage, must_fit)
         else:
-            step = convolutional_estimate(
+            return convolutional_estimate(
                 self.shape, part, self.precision, self.software, self.layout, self.global_batch, costs, stage,
-                must_fit=must_fit,
+                must_fit=must_fit, measured=measured,
             )  # fmt: skip
-        if self.job.measured_compute > 0:
+        if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
-            return compose_step(
-                {**parts, "compute": self.job.measured_compute / faster}, self._frame(step, part), spread_of(()), stage
-            )
+            return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
         return step
 
     def _forward(self, part: Accelerator, stage: InputStage, must_fit: bool) -> StepEstimate:
@@ -191,6 +192,8 @@ def prepare(network: Network, job: Job, place: str) -> Plan:
         If the model is unknown, degrees do not divide the group or batch, or a part cannot compute.
     """
     shape = shape_of(job.model, f"{place}.model")
+    if not job.group.strip():
+        raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
     accelerator, findings = accelerator_of(network, parts, f"{place}.group")
     layout = _layout(job, len(parts), place)
@@ -202,11 +205,26 @@ def prepare(network: Network, job: Job, place: str) -> Plan:
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
+    findings = (*findings, *_told(job, accelerator, layout, len(parts)))
     plan = Plan(
         job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
         ranks_of(network, parts[: layout.ranks], place), place, findings,
     )  # fmt: skip
     return _best_order(plan) if job.placement == "best" else plan
+
+
+def _told(job: Job, accelerator: Accelerator, layout: Layout, count: int) -> list[Finding]:
+    """What a job asks for and does not get."""
+    found: list[Finding] = []
+    runs = accelerator.runs_as(job.precision)
+    if runs != job.precision:
+        text = f"{accelerator.name} has no {job.precision}: it runs as {runs}"
+        remedy = f"choose a format it has: {', '.join(sorted(accelerator.flops))}"
+        found.append(Finding("TRAIN-PRECISION", Severity.WARNING, text, (), remedy))
+    if layout.ranks < count:
+        text = f"{count - layout.ranks} of {count} accelerators of the group are left idle"
+        found.append(Finding("TRAIN-IDLE", Severity.WARNING, text, (), "set data to 0 to use all of them"))
+    return found
 
 
 def _layout(job: Job, count: int, place: str) -> Layout:
@@ -230,19 +248,29 @@ def _layout(job: Job, count: int, place: str) -> Layout:
 
 
 def _best_order(plan: Plan) -> Plan:
-    """The plan with the best of a few rank orders: as drawn, every second first, servers interleaved."""
+    """The plan with the best of the rank orders there are to try; as drawn where none is better."""
     parts, network = plan.ranks.parts, plan.ranks.network
-    island = network.island[parts]
-    order = np.arange(len(parts))
-    place = np.array([int((island[:i] == island[i]).sum()) for i in order])
-    orders = [
-        order,
-        np.lexsort((place // 2, place % 2, island)),
-        np.lexsort((island, place)),
-    ]
-    plans = [replace(plan, ranks=ranks_of(network, parts[o], plan.place)) for o in orders]
+    plans = [replace(plan, ranks=ranks_of(network, parts[o], plan.place)) for o in _orders(plan)]
     times = [one.estimate(one.ranks.costs(one.layout)).step_time for one in plans]
     return plans[int(np.argmin(times))]
+
+
+def _orders(plan: Plan) -> list[Int]:
+    """Rank orders: as drawn, every second of a server first, servers interleaved; then each dimension next to each."""
+    island = plan.ranks.network.island[plan.ranks.parts]
+    order = np.arange(len(island))
+    by_island = np.argsort(island, kind="stable")
+    heads = np.searchsorted(island[by_island], island[by_island])
+    place = np.empty(len(island), dtype=np.int64)
+    place[by_island] = order - heads
+    found = [order, np.lexsort((place // 2, place % 2, island)), np.lexsort((island, place))]
+    layout = plan.layout
+    shape = np.array([layout.pipeline, layout.data, layout.context, layout.tensor])
+    for outer_first in permutations(range(len(shape))):
+        drawn = order.reshape(shape[list(outer_first)])
+        found.append(drawn.transpose(np.argsort(outer_first)).ravel())
+    distinct = {one.tobytes(): one for one in reversed(found)}
+    return list(reversed(distinct.values()))
 
 
 def samples_of(plan_sequence: int, transformer: bool, path: InputPath, place: str) -> tuple[Samples, Dataset]:

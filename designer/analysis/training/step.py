@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 
 from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
-from designer.analysis.training.feeding import Feed, Samples, feed
+from designer.analysis.training.feeding import Feed, Samples, beside, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import Plan, samples_of
+from designer.analysis.training.sharing import share_links
+from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
 from designer.units import Seconds
 from designer.workload.datasets import Dataset
-from designer.workload.jobs import Training
+from designer.workload.jobs import InputPath, Training
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +35,8 @@ class DrawnStep:
         The input, None where it is left out.
     input
         Time to have the samples of a step ready, and its band [s].
+    beside
+        Workloads that run at the same time, as they do without this one; None where there are none.
     """
 
     plan: Plan
@@ -44,8 +48,10 @@ class DrawnStep:
     feed: Feed | None
     samples: Samples | None
     data: Dataset | None
+    path: InputPath
     input: tuple[float, float, float]
     overlapped: bool
+    beside: TransferAnswer | None
     findings: tuple[Finding, ...]
 
     @property
@@ -59,8 +65,13 @@ class DrawnStep:
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
 
 
-def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
+def drawn_step(network: Network, plan: Plan, training: Training, *, explained: bool = True) -> DrawnStep:
     """The step of a plan with its input.
+
+    Parameters
+    ----------
+    explained
+        Whether to tell what binds the input as well; times are the same.
 
     Raises
     ------
@@ -72,24 +83,46 @@ def drawn_step(network: Network, plan: Plan, training: Training) -> DrawnStep:
     costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
     busy, findings = _fitting(plan, costs)
     path = training.input
+    others = beside(network, path.background, place)
     if not path.dataset or training.run.online:
+        if others is not None:
+            costs = share_links(plan, costs, busy, others, None, 0.0).costs(costs)
+            busy, findings = _fitting(plan, costs)
         return DrawnStep(
-            plan, costs, busy, busy, busy.low, busy.high, None, None, None, (0.0, 0.0, 0.0), True, findings
-        )
+            plan, costs, busy, busy, busy.low, busy.high, None, None, None, path, (0.0, 0.0, 0.0), True, others,
+            findings,
+        )  # fmt: skip
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
-    fed = feed(network, plan.readers(), path, samples, place)
+    fed = feed(network, plan.readers(), path, samples, place, explained=explained)
     overlapped = path.prefetch > 0
-    taken = fed.batch_time(plan.local_batch, samples.stored, overlapped)
-    stage = InputStage(Seconds(taken[0]), overlapped)
-    step = plan.estimate(costs, stage)
+    # without batches ahead the step's own input is over before it communicates
+    running = fed.answer if overlapped else others
+    lost = 0.0
+    if running is not None:
+        shared = share_links(plan, costs, busy, running, fed if overlapped else None, samples.stored)
+        lost = shared.lost
+        if shared.slower:
+            costs = shared.costs(costs)
+            busy, findings = _fitting(plan, costs)
+    first, low, high = (time + lost for time in fed.batch_time(plan.local_batch, samples.stored, overlapped))
+    taken = (first, low, high)
+    step = plan.estimate(costs, InputStage(Seconds(taken[0]), overlapped))
     if overlapped:
         low, high = max(busy.low, taken[1]), max(busy.high, taken[2])
     else:
         low, high = busy.low + taken[1], busy.high + taken[2]
     low, high = min(low, step.step_time), max(high, step.step_time)
-    return DrawnStep(
-        plan, costs, busy, step, low, high, fed, samples, data, taken, overlapped, (*findings, *fed.answer.findings)
-    )
+    found = (*findings, *_odd(plan, data), *fed.answer.findings)
+    return DrawnStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
+
+
+def _odd(plan: Plan, data: Dataset) -> list[Finding]:
+    """A dataset that is not what the model reads."""
+    if plan.is_transformer == (data.tokens > 0):
+        return []
+    held, wanted = ("text", "pictures") if data.tokens else ("no text", "text")
+    text = f"{data.title} holds {held}, {plan.shape.name} reads {wanted}: each of its samples counts as one"
+    return [Finding("TRAIN-DATASET", Severity.WARNING, text, (), f"choose a dataset of {wanted}")]
 
 
 def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
@@ -100,8 +133,8 @@ def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate
         try:
             step = plan.estimate(costs, NO_INPUT)
         except DesignerError as error:
-            place = ".".join(p for p in (plan.place, error.place) if p and p != plan.place)
-            raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+            inner = "" if not error.place or error.place.startswith(plan.place) else f".{error.place}"
+            raise AnalysisError(error.text, place=f"{plan.place}{inner}", remedy=error.remedy) from None
         where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
         found = Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
         return step, (*plan.findings, found)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout, Recompute, Sharding
+from designer.formulas.layout import Layout, Recompute, Sharding, check_layout
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import TransformerNumbers
 from designer.formulas.software import Software
@@ -172,7 +173,7 @@ def what_would_fit(
     microbatches: int,
     frozen: bool = False,
 ) -> tuple[Layout, ...]:
-    """Single changes to the layout that make it fit, cheapest first; empty if none does."""
+    """Changes to the layout that make it fit, cheapest first; on more accelerators if on these none does."""
     options = [
         replace(layout, sharding=Sharding.OPTIMIZER),
         replace(layout, micro_batch=1),
@@ -180,17 +181,48 @@ def what_would_fit(
         replace(layout, recompute=Recompute.FULL),
         replace(layout, sharding=Sharding.PARAMETERS),
         replace(layout, sharding=Sharding.PARAMETERS, recompute=Recompute.FULL, micro_batch=1),
-        replace(layout, tensor=layout.tensor * 2, data=max(1, layout.data // 2)),
-        replace(layout, pipeline=layout.pipeline * 2, data=max(1, layout.data // 2)),
+        *_spread(layout, Sharding.OPTIMIZER, layout.recompute),
+        *_spread(layout, Sharding.PARAMETERS, Recompute.FULL),
     ]
-    found = [
-        option
-        for option in options
-        if option != layout
-        and option.pipeline * option.interleave <= shape.layers
-        and transformer_memory(shape, option, accelerator, precision, software, sequence, microbatches, frozen).fits
-    ]
+
+    def fits(option: Layout) -> bool:
+        try:
+            check_layout(option, shape, sequence)
+        except AnalysisError:
+            return False
+        return transformer_memory(shape, option, accelerator, precision, software, sequence, microbatches, frozen).fits
+
+    found = [option for option in options if option != layout and fits(option)]
+    if not found:
+        sharded = replace(layout, sharding=Sharding.PARAMETERS, recompute=Recompute.FULL, micro_batch=1)
+        more = (replace(sharded, data=layout.data * 2 ** (k + 1)) for k in range(DOUBLINGS_LIMIT))
+        split = (one for wide in more for one in (wide, *_spread(wide, Sharding.PARAMETERS, Recompute.FULL)))
+        found = list(islice((one for one in split if fits(one)), 1))
     return tuple(found)
+
+
+def _spread(layout: Layout, sharding: Sharding, recompute: Recompute) -> list[Layout]:
+    """Layouts that split the model over more of the same accelerators, the least split first."""
+    found: list[Layout] = []
+    times = 2
+    while layout.data % times == 0 and times <= SPLIT_LIMIT:
+        tensor = times
+        while tensor >= 1:
+            spread = replace(
+                layout, tensor=layout.tensor * tensor, pipeline=layout.pipeline * times // tensor,
+                data=layout.data // times, sharding=sharding, recompute=recompute, micro_batch=1,
+                sequence_parallel=layout.sequence_parallel or tensor > 1,
+            )  # fmt: skip
+            found.append(spread)
+            tensor //= 2
+        times *= 2
+    return found
+
+
+#: how often the number of accelerators is doubled to find one that would do
+DOUBLINGS_LIMIT: Final = 12
+#: a model is not proposed to be split more finely than this
+SPLIT_LIMIT: Final = 256
 
 
 def require_fit(
@@ -217,11 +249,12 @@ def require_fit(
             ("reserve", breakdown.reserve),
         )
     )
-    if options:
-        remedy = "this would fit: " + "; ".join(option.describe() for option in options[:2])
+    if not options:
+        remedy = "no layout tried holds it, on any number of these accelerators: take shorter sequences or more memory"
+    elif options[0].ranks > layout.ranks:
+        remedy = f"spread the model over {options[0].ranks} of these accelerators: {options[0].describe()} would fit"
     else:
-        least = math.ceil((breakdown.total - breakdown.reserve) / max(1.0, breakdown.capacity - breakdown.reserve))
-        remedy = f"no single change is enough: spread the model over about {least} times as many accelerators"
+        remedy = "this would fit: " + "; ".join(option.describe() for option in options[:2])
     raise AnalysisError(
         f"{shape.name} with {layout.describe()} needs {breakdown.total / giga:.1f} GB on an accelerator of "
         f"{breakdown.capacity / giga:.1f} GB ({parts})",

@@ -44,8 +44,14 @@ def convolutional_estimate(
     input_stage: InputStage = NO_INPUT,
     *,
     must_fit: bool = True,
+    measured: Seconds | None = None,
 ) -> StepEstimate:
     """The step of a data-parallel convolutional network.
+
+    Parameters
+    ----------
+    measured
+        Computing time of the step in place of the estimate, optimizer included; gradients hide behind it [s].
 
     Raises
     ------
@@ -59,12 +65,14 @@ def convolutional_estimate(
     if global_batch < layout.data:
         raise AnalysisError(
             f"a global batch of {global_batch} leaves some of {layout.data} accelerators without a sample",
+            place="global_batch",
             remedy=f"give {layout.data} samples or more",
         )
     local = global_batch / layout.data
     if must_fit:
         require_batch(shape, local, accelerator, precision)
-    compute = convolutional_time(shape, local, accelerator, precision, software)
+    known = measured is not None
+    compute = measured if known else convolutional_time(shape, local, accelerator, precision, software)
     size = Bytes(shape.parameters * software.reduce_bytes.value)
     traffic = communication.time(Kind.ALL_REDUCE, Group.DATA, size) if layout.data > 1 else Seconds(0.0)
     window = Seconds(compute * BACKWARD_SHARE.value)
@@ -72,7 +80,7 @@ def convolutional_estimate(
     parts = {
         "compute": compute,
         "data_communication": exposed_time(traffic, window, Ratio(software.data_overlap.value)),
-        "optimizer": shape.parameters * OPTIMIZER_TRAFFIC.value / rate,
+        "optimizer": 0.0 if known else shape.parameters * OPTIMIZER_TRAFFIC.value / rate,
     }
     frame = StepFrame(
         layout,
@@ -83,7 +91,7 @@ def convolutional_estimate(
         Ratio(software.straggler.value),
         convolutional_memory(shape, local, accelerator, precision),
     )
-    spread = spread_of(convolutional_spread(shape, accelerator, precision, software))
+    spread = spread_of(() if known else convolutional_spread(shape, accelerator, precision, software))
     return compose_step(parts, frame, spread, input_stage)
 
 

@@ -68,8 +68,8 @@ class Window(Protocol):
         """Paste parts, or import what the clipboard describes."""
         ...
 
-    def export_picture(self) -> None:
-        """Ask for a file and write the picture to it."""
+    def export_picture(self, selected_only: bool = False) -> None:
+        """Ask for a file and write the picture, or that of the selection, to it."""
         ...
 
     def copy_picture(self) -> None:

@@ -154,6 +154,16 @@ class Scenery:
             self._by_id = loads
         self._refresh()
 
+    def set_result(self, loads: Loads | None, binding: tuple[str, ...]) -> bool:
+        """Show loads and what binds; False if that is what is shown."""
+        old, design = self._loads, self.geometry.design
+        same = binding == self._binding and self._by_id is None and design is self._loads_of and not self._stale
+        if same and loads is not None and old is not None and loads.same(old):
+            return False
+        self._binding, self._loads, self._loads_of, self._by_id = binding, loads, design, None
+        self._refresh()
+        return True
+
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""
         self._binding = tuple(ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -61,12 +62,15 @@ class ValueField(QLineEdit):
         self.entry = entry
         if self.hasFocus() and self.isModified():
             return
-        self.setText(entry.spelled if self.hasFocus() else entry.text)
-        self.setCursorPosition(0)
+        text = entry.spelled if self.hasFocus() else entry.text
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
         self.setModified(False)
         self.setToolTip(entry.tip)
-        self.setAccessibleName(entry.title)
-        self.setAccessibleDescription(entry.tip)
+        if (entry.title, entry.tip) != (self.accessibleName(), self.accessibleDescription()):
+            self.setAccessibleName(entry.title)
+            self.setAccessibleDescription(entry.tip)
         if not entry.text:
             self.setPlaceholderText("–")
 
@@ -125,6 +129,7 @@ class EntryRow(QWidget):
     def __init__(self, entry: Entry, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.entry = entry
+        self._shown: Entry | None = None
         self._theme = theme
         self.title = QLabel()
         self.title.setProperty("role", "muted")
@@ -173,15 +178,18 @@ class EntryRow(QWidget):
         return field
 
     def show_entry(self, entry: Entry) -> None:
-        """Show the line anew."""
-        self.entry = entry
-        self.title.setText(entry.title)
-        self.setToolTip(entry.tip)
+        """Show the line anew; what is on show already stays."""
+        old, self.entry = self._shown, entry
+        self._shown = replace(entry, make=None)
         if isinstance(self.value, ValueField):
             self.value.show_entry(entry)
         elif isinstance(self.value, QComboBox):
             fill(self.value, entry)
-        elif isinstance(self.value, QLabel):
+        if old == self._shown:
+            return
+        self.title.setText(entry.title)
+        self.setToolTip(entry.tip)
+        if isinstance(self.value, QLabel):
             self.value.setText(entry.text)
         if self.bar is not None and entry.bar is not None:
             self.bar.setRange(0, 1000)

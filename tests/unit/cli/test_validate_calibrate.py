@@ -213,3 +213,59 @@ def test_the_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFi
     path.write_text(example)
     assert run(["validate", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["error"] < 0.2
+
+
+def test_validate_draws_a_point_with_a_band_for_each_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = written(
+        tmp_path, case(), case(id="b", group="other", value=20e9), case(id="c", metric="transfer_time", value="1 s")
+    )
+    picture, pixels = tmp_path / "cases.svg", tmp_path / "cases.png"
+    assert run(["validate", cases, "--figure", str(picture)]) == 1
+    drawn = picture.read_text("utf-8")
+    # two cases and the keys of their two groups; the third has no prediction, and the picture says so
+    assert drawn.count('rx="3.5"') == 4
+    assert "1 of 3 cases" in drawn
+    assert run(["validate", cases, "--figure", str(pixels)]) == 1
+    assert pixels.read_bytes().startswith(b"\x89PNG")
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(("name", "told"), [("cases.txt", ".svg or .png"), ("missing/cases.svg", "folder")])
+def test_a_figure_that_cannot_be_written_is_refused_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
+) -> None:
+    assert run(["validate", written(tmp_path, case()), "--figure", str(tmp_path / name)]) == 2
+    out, problem = capsys.readouterr()
+    assert told in problem
+    assert not out
+
+
+def test_what_could_not_be_predicted_is_named_with_file_case_and_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {"kind": "collective", "settings": {"sizee": "1 GiB"}}
+    cases = written(tmp_path, case(id="typo", workload=wrong, metric="bus_bandwidth"))
+    assert run(["validate", cases]) == 2
+    out, problem = capsys.readouterr()
+    assert problem.startswith(f"designer: {cases}: case typo: workload: Collective has no setting 'sizee' — use")
+    assert "not predicted" in out
+    assert len(problem.splitlines()) == 1
+
+
+def test_a_model_that_does_not_fit_is_predicted_but_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    large = {"kind": "training", "settings": {"model": "llama-3-405b"}}
+    cases = written(tmp_path, case(id="large", workload=large, metric="step_time", value="10 s"))
+    assert run(["validate", cases, "--json"]) == 0
+    out, problem = capsys.readouterr()
+    assert json.loads(out)["cases"][0]["predicted"] > 0
+    assert "case large" in problem
+    assert "needs" in problem
+
+
+def test_a_newer_file_of_measurements_is_told_by_its_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "newer.json"
+    path.write_text(json.dumps({"format": "designer-cases", "version": 2, "cases": [case()]}))
+    assert run(["validate", str(path)]) == 2
+    assert "version 2" in capsys.readouterr().err

@@ -95,7 +95,7 @@ def _precopy(case: dict[str, Any], bandwidth: KvmBandwidth) -> Outcome:
     )
 
 
-def _scored(case: dict[str, Any]) -> Scored:
+def scored(case: dict[str, Any]) -> Scored:
     found = _estimate(case)
     sided = Sided.LOWER if case.get("lower") else Sided.BOTH
     return Scored(case["group"], found.value, case["value"], found.low, found.high, sided)
@@ -104,11 +104,11 @@ def _scored(case: dict[str, Any]) -> Scored:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_each_point(case: dict[str, Any]) -> None:
     limit = 0.75 if case.get("answer") == "downtime" else 0.4
-    assert point_error(_scored(case)) < limit
+    assert point_error(scored(case)) < limit
 
 
 def test_macro_error_and_bands() -> None:
-    points = [_scored(case) for case in CASES]
+    points = [scored(case) for case in CASES]
     assert len(points) == 43
     assert macro_mean(points) < 0.06
     assert max(group_medians(points).values()) < 0.12
@@ -118,13 +118,13 @@ def test_macro_error_and_bands() -> None:
 
 
 def test_total_times_lie_within_twelve_percent_in_the_median() -> None:
-    totals = [_scored(case) for case in CASES if case.get("answer") == "total"]
+    totals = [scored(case) for case in CASES if case.get("answer") == "total"]
     assert macro_mean(totals) < 0.12
 
 
 def test_pauses_are_uncertain_and_their_bands_say_so() -> None:
     """Seven pauses: the hypervisor may stop anywhere within its limit, so the centre misses by a fifth."""
-    pauses = [_scored(case) for case in CASES if case.get("answer") == "downtime"]
+    pauses = [scored(case) for case in CASES if case.get("answer") == "downtime"]
     assert len(pauses) == 7
     assert macro_mean(pauses) < 0.25
     assert band_score(pauses).coverage >= 0.8

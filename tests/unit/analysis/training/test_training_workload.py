@@ -251,3 +251,66 @@ def test_storage_sizing_asks_what_mlperf_storage_asks() -> None:
     assert value(cosmo, "accelerators") > value(result, "accelerators") > 0
     assert value(result, "gpu_utilization") >= 0.9
     assert result.binding
+
+
+def test_storage_sizing_keeps_the_utilisation_of_the_benchmark_unless_told() -> None:
+    """A valid CosmoFlow run keeps 70 %, the others 90 %."""
+    most = {
+        kept: value(run(opened("su-h100-32"), "storage_sizing", benchmark="cosmoflow", **told), "accelerators")
+        for kept, told in (("rule", {}), ("70 %", {"threshold": "0.7"}), ("90 %", {"threshold": "0.9"}))
+    }
+    assert most["rule"] == most["70 %"] > most["90 %"]
+
+
+def test_the_best_rank_order_decides_which_dimension_spans_servers() -> None:
+    job = {"model": "gpt2", "pipeline": 2, "global_batch": 8192, "sequence": 1024, "precision": "fp16",
+           "software": "megatron-2022", "dataset": ""}  # fmt: skip
+    design = opened("sm-4029gp-trt-pair")
+    drawn, best = (value(run(design, placement=how, **job), "step_time") for how in ("drawn", "best"))
+    # stages next to each other inside a server, so that only gradients, once a step, go over the slow network
+    assert best < 0.5 * drawn
+
+
+@pytest.mark.parametrize(
+    "job", [{"tensor": 2}, {"tensor": 2, "pipeline": 2}, {"context": 4}, {"tensor": 4, "context": 2}]
+)
+def test_the_best_rank_order_is_never_worse_than_the_drawn_one(job: dict[str, Any]) -> None:
+    job = {**job, "model": "mixtral-8x7b", "dataset": "", "software": "transformer-engine"}
+    for template in ("sm-4029gp-trt-pair", "hgx-a100-16"):
+        drawn, best = (value(run(opened(template), placement=how, **job), "step_time") for how in ("drawn", "best"))
+        assert best <= drawn
+
+
+def test_a_scaling_note_names_the_cause_and_a_base_that_could_not_hold_the_model() -> None:
+    sharded = run(opened("hgx-h100-8"), model="llama-2-7b", sharding="parameters", dataset="")
+    assert "too few to hold the model" in sharded.metrics["scaling_efficiency"].note
+    slow = run(opened("sm-4029gp-trt-pair"), model="resnet-50", precision="fp32", software="eager", micro_batch=32,
+               dataset="")  # fmt: skip
+    note = slow.metrics["scaling_efficiency"].note
+    assert "too few" not in note
+    assert "traffic between replicas" in note
+
+
+def test_trials_whose_ranks_lie_worse_decide_a_sweep() -> None:
+    job = {"model": "resnet-50", "precision": "fp16", "software": "fused", "micro_batch": 32, "dataset": ""}
+    sweep = {**job, "accelerators_per_trial": 3}
+    design = opened("sm-4029gp-trt-pair")
+    one, five = (run(design, "hyperparameter_sweep", trials=n, **sweep) for n in (1, 5))
+    # the third trial runs from one server to the other
+    assert value(five, "communication_time") > 2 * value(one, "communication_time")
+
+
+def test_retraining_that_piles_up_is_told() -> None:
+    design = opened("hgx-h100-8")
+    whole = value(run(design, **RESNET), "time_to_train")
+    for every, told in ((2 * whole, False), (whole / 2, True)):
+        result = run(design, **RESNET, retrain_every=f"{every} s")
+        assert value(result, "retraining_share") == pytest.approx(whole / every)
+        assert ("TRAIN-CADENCE" in {f.code for f in result.findings}) is told
+
+
+def test_samples_that_arrive_slowly_are_what_binds_online_learning() -> None:
+    design = opened("hgx-h100-8")
+    slow, fast = (run(design, **RESNET, online=True, arrival_rate=rate) for rate in ("1000 1/s", "1000000000 1/s"))
+    assert [b.id for b in slow.binding] == ["arrivals"]
+    assert "arrivals" not in {b.id for b in fast.binding}

@@ -127,10 +127,21 @@ def test_what_would_fit_fits() -> None:
         assert option.ranks == layout.ranks
 
 
-def test_a_model_that_fits_nowhere_says_how_far_off_it_is() -> None:
+def test_a_model_too_large_for_the_accelerators_says_how_many_would_do() -> None:
     huge = step_model(model("gpt-1t"), 2048)
-    with pytest.raises(AnalysisError, match="times as many accelerators"):
+    with pytest.raises(AnalysisError) as refused:
         huge.estimate(Layout(), 1, NETWORK.costs(Layout()))
+    remedy = refused.value.remedy or ""
+    assert remedy.startswith("spread the model over ")
+    many = what_would_fit(model("gpt-1t"), Layout(), ROUND, BF16, MEGATRON, 2048, 1)[0]
+    assert f" {many.ranks} " in remedy
+    assert transformer_memory(model("gpt-1t"), many, ROUND, BF16, MEGATRON, 2048, 1).fits
+
+
+def test_a_sequence_no_number_of_accelerators_holds_is_told() -> None:
+    with pytest.raises(AnalysisError) as refused:
+        step_model(model("llama-2-13b"), 10**9).estimate(Layout(), 1, NETWORK.costs(Layout()))
+    assert "shorter sequences" in (refused.value.remedy or "")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +167,7 @@ def test_a_layout_must_use_the_accelerators_given() -> None:
     with pytest.raises(AnalysisError, match="16 are given"):
         check_layout(Layout(tensor=2, data=4), SMALL, 1024, accelerators=16)
     check_layout(Layout(tensor=2, data=8), SMALL, 1024, accelerators=16)
-    with pytest.raises(AnalysisError, match="divides neither"):
+    with pytest.raises(AnalysisError, match="does not divide both"):
         check_layout(Layout(data=4, expert=8), EXPERTS, 1024)
 
 

@@ -1,0 +1,15 @@
+"""The scores that the README shows are those of today."""
+
+from __future__ import annotations
+
+from tests.validation.scores import README, areas, shown, table
+
+
+def test_the_readme_shows_the_scores() -> None:
+    assert shown(README.read_text("utf-8")) == table(), "python -m tests.validation.scores --write"
+
+
+def test_every_area_is_scored_on_more_than_a_few_points() -> None:
+    assert {name: len(area.points) for name, area in areas().items()} == {
+        "collectives": 84, "transfers": 29, "training step": 230, "storage feed": 89, "migration": 43,
+    }  # fmt: skip
