@@ -23,7 +23,7 @@ from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.errors import AnalysisError
 from designer.remembered import Remembered
-from designer.sources import Status
+from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -38,6 +38,14 @@ LISTED_LIMIT: Final = 256
 TIE_TOLERANCE: Final = 1e-9
 #: a placeholder of unknown kind passes nothing on and offers nothing
 _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
+#: relative half width of a capacity whose source gives no band, by how sure it is
+SPREAD: Final = {
+    Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
+    Status.SECONDARY: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
+    Status.DERIVED: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
+    Status.UNVERIFIED: Constant(0.2, 0.1, 0.4, "assumed-spread", Status.ASSUMED),
+    Status.ASSUMED: Constant(0.3, 0.1, 0.5, "assumed-spread", Status.ASSUMED),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +144,12 @@ class Network:
         """Stable id of a channel: the path of its link and its direction."""
         return f"{self.net.link_path(channel >> 1)}:{'ba' if channel & 1 else 'ab'}"
 
-    def channel_label(self, channel: int) -> str:
-        """Name for people."""
+    def channel_label(self, channel: int, *, both_ways: bool = False) -> str:
+        """Name for people; of a link as a whole where `both_ways`."""
         a, b = self.ends(channel)
         link = self.net.link(channel >> 1)
         times = f" ×{link.count}" if link.count > 1 else ""
-        return f"{self.net.path(a)} → {self.net.path(b)} ({link.kind}{times})"
+        return f"{self.net.path(a)} {'↔' if both_ways else '→'} {self.net.path(b)} ({link.kind}{times})"
 
     def resource_channel(self, resource: int) -> int:
         """A channel that uses a link resource (the first direction of a shared one)."""

@@ -36,7 +36,7 @@ def analyze(
     Parameters
     ----------
     workloads
-        Ids of workloads of the design; all of them by default.
+        Ids of workloads of the design, or one id; all of them by default.
     curves
         Whether to compute sweeps for plots as well.
     shown
@@ -83,6 +83,9 @@ def _inner(progress: Progress | None, index: int, count: int) -> Progress | None
 def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
     if workloads is None:
         return list(design.workloads.values())
+    if isinstance(workloads, str):
+        # one id is a sequence of its letters: what is meant is clear
+        workloads = [workloads]
     missing = [w for w in workloads if w not in design.workloads]
     if missing:
         known = ", ".join(design.workloads) or "none"

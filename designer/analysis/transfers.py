@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,27 +14,18 @@ from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
-from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
 from designer.catalog.parttype import Capability, value_of
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.sources import Constant, Status
+from designer.sources import Status
 from designer.workload.operations import Transfer
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
-
-#: relative half width of a capacity whose source gives no band, by how sure it is
-SPREAD: Final = {
-    Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
-    Status.SECONDARY: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
-    Status.DERIVED: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
-    Status.UNVERIFIED: Constant(0.2, 0.1, 0.4, "assumed-spread", Status.ASSUMED),
-    Status.ASSUMED: Constant(0.3, 0.1, 0.5, "assumed-spread", Status.ASSUMED),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

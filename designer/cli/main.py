@@ -62,6 +62,10 @@ def run(arguments: Sequence[str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # The system refuses: a full disk behind stdout, a file that went away while it was read.
+        what = f"{error.filename}: " if error.filename else "the output or a file could not be used: "
+        return fail(f"{what}{error.strerror or error} — check the disk and the rights, then run it again")
     except (MemoryError, RecursionError):
         return fail("the input is too large or too deep for this machine — use a smaller one")
     except Exception as error:
