@@ -245,6 +245,7 @@ class MainWindow(QMainWindow):
         canvas.context_requested.connect(self._context)
         canvas.template_dropped.connect(self._drop_template)
         canvas.activated.connect(self._activated)
+        canvas.member_changed.connect(self._member_changed)
         session.warned.connect(self.warn)
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
@@ -326,10 +327,15 @@ class MainWindow(QMainWindow):
 
     def _ready_docks(self) -> Docks:
         if self.docks is None:
+            from designer.gui.actions._members import show as show_member
+            from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._compared)
             self.docks.parts.insert_requested.connect(self._insert)
+            self.docks.parts.left.connect(self.focus_canvas)
+            self.docks.inspector.shown_group = partial(shown_group, self)
+            self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.findings.counted.connect(self.strip.count)
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
@@ -611,6 +617,34 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self._ready_docks().raise_dock(name)
 
+    def focus_canvas(self) -> None:
+        """Give the keys to the canvas."""
+        canvas = self.canvas
+        if canvas is not None:
+            canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def scale_value(self, by: int) -> None:
+        """What if the number in question were twice as large, or half for −1; the keys stay where they are."""
+        if self.docks is not None:
+            self.docks.docks["inspector"].raise_()
+            self.docks.inspector.scale(by)
+
+    def choose_workload(self) -> None:
+        """Open the list of workloads in the tool strip."""
+        if self.document is not None:
+            self.strip.chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.strip.chooser.showPopup()
+
+    def offer(self, choices: list[Any], hint: str) -> None:
+        """Show a list to search and choose from."""
+        from designer.gui.dialogs.command_palette import CommandPalette
+
+        CommandPalette(choices, self.theme, hint, self).open_over(self)
+
+    def _member_changed(self) -> None:
+        if self.docks is not None:
+            self.docks.inspector.outdate()
+
     def reset_layout(self) -> None:
         """All docks back to where they came from."""
         self.settings.set_layout("docks", None)
@@ -636,6 +670,9 @@ class MainWindow(QMainWindow):
         if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
             self.take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
         dialog.deleteLater()
+        # what had the keys before may be gone, as the command palette is
+        self.activateWindow()
+        self.focus_canvas()
 
     def take_workload(self, session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
         """Put what a form says into the design."""
@@ -692,7 +729,13 @@ class MainWindow(QMainWindow):
         from designer.gui.searching import everything
 
         session = self.document.session if self.document is not None else None
-        return everything(self.qt_actions, self.run, session, self.open_template, self.theme, self.find_icon)
+        go_to = partial(self._go_to, session) if session is not None else None
+        return everything(self.qt_actions, self.run, session, self.open_template, self.theme, self.find_icon, go_to)
+
+    def _go_to(self, session: Session, picked: Picked) -> None:
+        """Select a thing that was searched for; the next key is for the canvas."""
+        session.reveal([picked])
+        self.focus_canvas()
 
     # ---- inserting
 

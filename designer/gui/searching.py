@@ -26,8 +26,9 @@ _MOST: Final = 2000
 def everything(
     actions: Mapping[str, QAction], run: Callable[[str], object], session: Session | None,
     open_template: Callable[[str], object], theme: Theme, find_icon: FindIcon,
+    go_to: Callable[[Picked], object] | None = None,
 ) -> list[Choice]:  # fmt: skip
-    """All one can search for from anywhere."""
+    """All one can search for from anywhere; `go_to` takes one to a thing of the design."""
     from designer.gui.viewmodels.workloads import choices as workload_choices
     from designer.interchange.templates import list_templates
 
@@ -44,17 +45,21 @@ def everything(
             Choice(title, partial(session.set_workload, key), "", "Workload", icon)
             for key, title in workload_choices(session.design)
         ]
-        found += _things(session, find_icon)
+        found += _things(session, find_icon, go_to or _revealer(session))
     icon = icons.icon("template", theme.muted)
     return found + [Choice(t.title, partial(open_template, t.id), "", "Template", icon) for t in list_templates()]
 
 
-def _things(session: Session, find_icon: FindIcon) -> list[Choice]:
+def _revealer(session: Session) -> Callable[[Picked], object]:
+    return lambda picked: session.reveal([picked])
+
+
+def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], object]) -> list[Choice]:
     from designer.design.address import Ref
 
     def choice(title: str, what: str, key: str, icon: str) -> Choice:
         picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
-        return Choice(title, partial(session.reveal, [picked]), key, "In the design", find_icon(icon))
+        return Choice(title, partial(go_to, picked), key, "In the design", find_icon(icon))
 
     design = session.design
     found = [choice(p.label, "parts", p.id, p.kind) for p in list(design.parts.values())[:_MOST]]

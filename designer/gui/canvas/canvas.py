@@ -34,7 +34,7 @@ from PySide6.QtWidgets import QWidget
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
-from designer.design.address import Ref
+from designer.design.address import Address, Ref
 from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
@@ -94,6 +94,8 @@ class Canvas(QWidget):
         Show a menu at a global point.
     template_dropped : ``str, float, float``
         A template was dropped at a point of the scene.
+    member_changed
+        An open group shows another of its members.
     """
 
     view_changed = Signal()
@@ -102,6 +104,7 @@ class Canvas(QWidget):
     quick_add_requested = Signal(object)
     context_requested = Signal(object, object)
     template_dropped = Signal(str, float, float)
+    member_changed = Signal()
 
     def __init__(
         self,
@@ -231,7 +234,14 @@ class Canvas(QWidget):
     def show_member(self, within: Any, group: str, member: int | None) -> None:
         """Let an open group show one member, or None for what all share."""
         self.scenery.show_member(within, group, member)
+        self.tool.redrawn()
         self._relit()
+        self.member_changed.emit()
+
+    @property
+    def members(self) -> Mapping[Address, int]:
+        """Member shown by the address of each group that shows one."""
+        return self.scenery.members
 
     def _relit(self) -> None:
         self.screen_.changed(None)
@@ -274,6 +284,9 @@ class Canvas(QWidget):
     def reveal(self, picked: Iterable[Picked]) -> None:
         """Bring things into sight; zooms in if they are too small to see."""
         scenery = self.scenery
+        picked = list(picked)
+        for within, _ in picked:
+            self._show_members_of(within)
         found = [box for box in (scenery.box_of(p) for p in picked) if box is not None]
         wires = scenery.selected_wires
         if found or len(wires):
@@ -283,6 +296,13 @@ class Canvas(QWidget):
                 self.camera.glide(view.fitted(rect, margin=120.0))
             else:
                 self.camera.glide(view.revealing(rect, 48.0))
+
+    def _show_members_of(self, within: Address) -> None:
+        """Let the groups of an address show the members it names."""
+        for depth, (group, member) in enumerate(within):
+            outer: Address = tuple((g, None) for g, _ in within[:depth])
+            if member is not None and self.members.get((*outer, (group, None))) != member:
+                self.show_member(outer, group, member)
 
     # ---- the host of tools
 

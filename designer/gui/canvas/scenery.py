@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.address import Address, Ref
+from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
+from designer.errors import DocumentError
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.editing import Picked, wire_picks
 from designer.gui.canvas.live import (
@@ -106,6 +107,9 @@ class Scenery:
     def _opened(self, design: Design) -> frozenset[Address]:
         """The open groups, each showing the member chosen for it."""
         found = opened_in(design)
+        if self.members:
+            # groups may have become smaller, or gone
+            self.members = {a: m for a, m in self.members.items() if _has_member(design, a, m)}
         if not self.members:
             return found
         return frozenset(
@@ -268,6 +272,14 @@ class Scenery:
         for box in boxes:
             found[box : int(self.geometry.last[box])] = True
         return found
+
+
+def _has_member(design: Design, address: Address, member: int) -> bool:
+    try:
+        block_at(design, (*address[:-1], (address[-1][0], member)))
+    except DocumentError:
+        return False
+    return True
 
 
 def changed_region(old: Geometry, new: Geometry) -> Rect | None:

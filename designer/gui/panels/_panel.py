@@ -56,6 +56,10 @@ class Panel(QWidget):
     def refresh(self) -> None:
         """Show the present state of the session."""
 
+    def entry(self) -> QWidget | None:
+        """Where the keys go when one comes to the panel by key; None for its first field."""
+        return None
+
     def wire(self, signal: Any, slot: Callable[..., Any]) -> None:
         """Connect a signal of the session until another document is followed."""
         signal.connect(slot)

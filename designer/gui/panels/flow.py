@@ -126,6 +126,11 @@ class FlowPanel(Panel):
         else:
             self._plots.start()
 
+    def entry(self) -> QWidget | None:
+        """What binds: the first thing one wants to read."""
+        self.flush()
+        return self._area.findChild(ElidedLink)
+
     # ---- words
 
     def _write(self, view: flow.FlowView) -> None:

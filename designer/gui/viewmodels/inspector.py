@@ -23,6 +23,7 @@ from designer.design.elaborate import patterns
 from designer.design.rates import raw_rate
 from designer.errors import DesignerError
 from designer.fields import Quantity
+from designer.gui.viewmodels.cables import Recabled, with_ports
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
 from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.vm_form import vms_form
@@ -161,7 +162,7 @@ def _identity(design: Design, within: Address, parts: Sequence[Part], alike: boo
 
         def change_type(text: str) -> Edit:
             known = catalog.get(text) if text and text not in design.part_types else None
-            return SetType(ids, text, known, known.sources if known else {}, within=within)
+            return Recabled(SetType(ids, text, known, known.sources if known else {}, within=within), ids, within)
 
         yield Entry("type", "Type", shown, now, "choice", tuple(choices), make=change_type)
     notes = {p.note for p in parts}
@@ -185,7 +186,7 @@ def _value(
     def make(text: str) -> Edit:
         text = text.strip()
         quantity = Quantity(value=_typed(field.dimension, text), source="", status=Status.ASSUMED) if text else None
-        return SetValue(ids, field.name, quantity, within=within, gesture=_GESTURE)
+        return with_ports(design, ids, SetValue(ids, field.name, quantity, within=within, gesture=_GESTURE), within)
 
     if first is None and same:
         return Entry(field.name, field.title, "", "", field.dimension, note=field.help, make=make)

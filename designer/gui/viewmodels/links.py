@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from designer.analysis.channels import busiest_first
 from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
 from designer.catalog.parttype import link_kinds
+from designer.design.address import address_text
+from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 from designer.units import format_quantity
 
@@ -20,6 +23,8 @@ COLUMNS = (
     Column("", width=90),
 )
 _MOST = 5000
+#: so many rows are selected at once
+_CHOSEN = 200
 _SATURATED = 0.95
 _BUSY = 0.8
 
@@ -38,7 +43,9 @@ def lines(
     if words:
         order = [i for i in order if _matches(rows[i], words)]
     order = order[:_MOST]
-    return LazyLines(len(order), lambda k: _line(rows[order[k]], rows[order[k]].id in bound))
+    return LazyLines(
+        len(order), lambda k: _line(rows[order[k]], rows[order[k]].id in bound), lambda k: rows[order[k]].id
+    )
 
 
 def _matches(row: ChannelRow, words: Sequence[str]) -> bool:
@@ -65,6 +72,23 @@ def _line(row: ChannelRow, bound: bool) -> Line:
         ),
         row.id,
     )  # fmt: skip
+
+
+def rows_of(rows: Sequence[Line], selection: frozenset[Picked]) -> list[int]:
+    """Numbers of the rows about selected links and wirings: both directions, and every member that shares them."""
+    paths = [
+        re.escape(f"{address_text(within)}/{ref.id}" if within else ref.id).replace(r"\[\*\]", r"\[\d+\]")
+        for within, ref in sorted(selection, key=str)
+        if ref.what in ("links", "wirings")
+    ]
+    if not paths:
+        return []
+    match = re.compile(rf"(?:{'|'.join(paths)})(?:\[\d+\])?:(?:ab|ba)").fullmatch
+    if isinstance(rows, LazyLines):
+        keys = (rows.key_of(i) for i in range(len(rows)))
+    else:
+        keys = (line.key for line in rows)
+    return [i for i, key in enumerate(keys) if match(str(key))][:_CHOSEN]
 
 
 def headline(rows: Sequence[Line]) -> str:

@@ -42,16 +42,22 @@ class LazyLines(Sequence[Line]):
     ----------
     count, make
         How many rows there are, and what makes the row of a number.
+    key
+        What the row of a number is about, without making it.
     """
 
-    def __init__(self, count: int, make: Callable[[int], Line]) -> None:
-        self._count, self._make = count, make
+    def __init__(self, count: int, make: Callable[[int], Line], key: Callable[[int], Hashable] | None = None) -> None:
+        self._count, self._make, self._key = count, make, key
         self._known: dict[int, Line] = {}
 
     @property
     def n_made(self) -> int:
         """How many rows have been made so far."""
         return len(self._known)
+
+    def key_of(self, index: int) -> Hashable:
+        """What the row of a number is about."""
+        return self[index].key if self._key is None else self._key(index)
 
     @overload
     def __getitem__(self, index: int) -> Line: ...
