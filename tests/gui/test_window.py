@@ -327,7 +327,7 @@ def test_a_picture_shows_loads_and_can_be_of_the_selection_alone(
     assert "GB/s" in whole.read_text()
     assert 0 < part.read_text().count("<rect") < whole.read_text().count("<rect") / 4
     window.write_picture(tmp_path / "missing" / "x.svg")
-    assert "cannot write" in window.toasts.shown[-1].text
+    assert "there is no folder" in window.toasts.shown[-1].text
 
 
 def test_old_answers_are_dropped_when_the_design_moved_on(qtbot: QtBot, qapp: QApplication) -> None:
