@@ -1,32 +1,42 @@
-"""A variant of a design written as data: values and types of parts, fields of links and wirings, group sizes, policy.
+"""A variant of a design written as data: values and types of parts, fields of links and wirings, group sizes, policy,
+what is taken out or put in, virtual machines, and how many servers.
 
 ``{"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}, "hosts/nic0": {"bandwidth": "100 Gb/s"}},
 "links": {"psw0--gpu0": {"generation": 4}}, "groups": {"hosts": 16}, "policy": {"gpudirect": false}}``
 
-Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/nic0``. The same edits as in the window
-carry the changes out, so the same things are refused.
+Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/nic0``. ``"remove": ["nic1"]`` takes
+parts, links or wirings out, ``"add": {"parts": [...], "links": [...]}`` puts new ones in as a design file writes them,
+``"vms": {"web0": {"memory": "64 GiB"}}`` changes or makes virtual machines, and ``"servers"`` makes a cluster of a
+server, see ``designer.interchange.clusters``. The same edits as in the window carry the changes out, so the same things
+are refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
+
+from pydantic import ValidationError
 
 from designer.catalog.loader import load_catalog
+from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.address import block_at
-from designer.design.document import Block, Design
+from designer.design.document import Block, Design, Link, Part, VirtualMachine
 from designer.design.edit import Edit
 from designer.design.edits.groups import SetReplicas
-from designer.design.edits.links import ChangeLinks
-from designer.design.edits.parts import SetType, SetValue
+from designer.design.edits.links import AddLinks, ChangeLinks, RemoveLinks
+from designer.design.edits.parts import AddParts, RemoveParts, SetType, SetValue
 from designer.design.edits.properties import SetPolicy
-from designer.design.edits.wirings import ChangeWirings
+from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
+from designer.design.edits.wirings import ChangeWirings, RemoveWirings
 from designer.errors import DesignerError, FormatError
 from designer.fields import Quantity
+from designer.interchange.clusters import make_cluster
 from designer.workload.kind import near
 
-_WHAT: Final = ("parts", "links", "wirings", "groups", "policy")
+_WHAT: Final = ("parts", "links", "wirings", "groups", "policy", "remove", "add", "vms", "servers")
+_T = TypeVar("_T", Part, Link, VirtualMachine)
 
 
 def apply_changes(design: Design, changes: object, source: str) -> Design:
@@ -37,7 +47,16 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
     FormatError
         If the changes have another shape, name what is not there, or cannot be carried out; with the place in them.
     """
-    for place, edit in _edits(design, _object(changes, "changes"), source):
+    told = _object(changes, "changes")
+    for steps in (_edits, _taken_out, _put_in):
+        for place, edit in steps(design, told, source):
+            try:
+                design = edit.apply(design)
+            except DesignerError as error:
+                raise FormatError(error.text, place=place, remedy=error.remedy) from None
+    if "servers" in told:
+        design = make_cluster(design, told["servers"], "changes.servers")
+    for place, edit in _machines(design, told):
         try:
             design = edit.apply(design)
         except DesignerError as error:
@@ -78,6 +97,78 @@ def _edits(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
         yield "changes.policy", SetPolicy(policy)
 
 
+def _taken_out(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+    removers = (("parts", RemoveParts), ("links", RemoveLinks), ("wirings", RemoveWirings))
+    for name in _list(changes.get("remove", []), "changes.remove"):
+        place = f"changes.remove.{name}"
+        for what, remove in removers:
+            try:
+                found = list(_named(design, what, str(name), place))
+            except FormatError:
+                continue
+            for within, ids in found:
+                yield place, remove(ids, within=within)
+            break
+        else:
+            raise FormatError(
+                f"there is no part, link or wiring {name!r}", place=place, remedy="designer summary --ids lists them"
+            )
+
+
+def _put_in(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+    added = _object(changes.get("add", {}), "changes.add")
+    strange = [name for name in added if name not in ("parts", "links")]
+    if strange:
+        raise FormatError(f"{strange[0]!r} cannot be added", place="changes.add", remedy="use parts, links")
+    place = "changes.add.parts"
+    parts = [_made(Part, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("parts", []), place))]
+    if parts:
+        types: dict[str, PartType] = {}
+        sources: dict[str, SourceRecord] = {}
+        for part in parts:
+            if part.type and part.type not in design.part_types:
+                found = _catalog(part.type, f"{place}.{part.id}")
+                types[found.id] = found
+                sources |= found.sources
+        yield place, AddParts(tuple(parts), tuple(types.values()), sources)
+    place = "changes.add.links"
+    links = [_made(Link, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("links", []), place))]
+    if links:
+        yield place, AddLinks(tuple(links))
+
+
+def _machines(design: Design, changes: Mapping[str, Any]) -> Iterator[tuple[str, Edit]]:
+    for name, values in _object(changes.get("vms", {}), "changes.vms").items():
+        place = f"changes.vms.{name}"
+        if values is None:
+            yield place, RemoveVms((name,))
+        elif name in design.vms:
+            yield place, ChangeVms((name,), _object(values, place))
+        else:
+            yield place, AddVms((_made(VirtualMachine, {"id": name, **_object(values, place)}, place),))
+
+
+def _made(kind: type[_T], item: Any, place: str) -> _T:
+    data = dict(_object(item, place))
+    if kind is Part and "kind" not in data and "/" in str(data.get("type", "")):
+        data["kind"] = str(data["type"]).partition("/")[0]
+    if kind is Link and "id" not in data and {"a", "b"} <= data.keys():
+        data["id"] = f"{data['a']}--{data['b']}".replace("/", "-").replace("[", "").replace("]", "")
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = ".".join(str(step) for step in first["loc"])
+        text = first["msg"].removeprefix("Value error, ")
+        raise FormatError(text, place=f"{place}.{at}", remedy="write it as a design file does") from None
+
+
+def _list(value: object, place: str) -> list[Any]:
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    raise FormatError(f"{value!r} is no list", place=place, remedy='write ["name", ...]')
+
+
 def _object(value: object, place: str) -> Mapping[str, Any]:
     if isinstance(value, dict) and all(isinstance(key, str) for key in cast("dict[Any, Any]", value)):
         return cast("dict[str, Any]", value)
@@ -89,7 +180,7 @@ def _named(
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:  # fmt: skip
     """The block and the ids in it that a name stands for."""
     *way, last = name.split("/")
-    within = tuple(way)
+    within = tuple(step.removesuffix("[*]") for step in way)
     try:
         block = block_at(design, within)
     except DesignerError as error:
@@ -108,11 +199,15 @@ def _known(block: Block, what: str) -> Mapping[str, Any]:
 
 
 def _type(ids: tuple[str, ...], type_id: object, within: tuple[str, ...], place: str) -> Edit:
+    found = _catalog(str(type_id), place)
+    return SetType(ids, found.id, found, found.sources, within=within)
+
+
+def _catalog(type_id: str, place: str) -> PartType:
     try:
-        found = load_catalog().get(str(type_id))
+        return load_catalog().get(type_id)
     except DesignerError as error:
         raise FormatError(error.text, place=place, remedy=error.remedy) from None
-    return SetType(ids, found.id, found, found.sources, within=within)
 
 
 def _value(ids: tuple[str, ...], name: str, value: Any, within: tuple[str, ...], place: str, source: str) -> Edit:
