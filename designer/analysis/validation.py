@@ -6,14 +6,22 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from designer.analysis.network import build_network
+from designer.analysis.results import WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.study import analyze
+from designer.analysis.training.accelerators import number
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.errors import AnalysisError, DesignerError
 from designer.formulas.scoring import BandScore, Scored, Sided, band_score, group_medians, macro_mean, point_error
-from designer.sources import Estimate
+from designer.sources import Constant, Estimate, Status
+
+#: a run that is published fitted; beyond this excess of the estimated memory it is another run that was described
+MEMORY_EXCESS: Final = Constant(1.5, 1.2, 2.0, "assumed-training", Status.ASSUMED, "1", "memory estimate over memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,10 @@ def predict(design: Design, measured: Measured) -> Outcome:
         asked = with_changes(
             design, workloads=[*others.values(), measured.workload], default_workload="", assertions=[]
         )
-        found = analyze(asked, [measured.workload.id], curves=False).workloads[0].metrics
+        with np.errstate(all="ignore"):
+            result = analyze(asked, [measured.workload.id], curves=False).workloads[0]
+        found = result.metrics
+        _demand_room(asked, result)
         estimate = found.get(measured.metric)
         if estimate is None:
             raise AnalysisError(
@@ -93,7 +104,7 @@ def predict(design: Design, measured: Measured) -> Outcome:
         if measured.per_accelerator:
             estimate = _each(estimate, _taking_part(asked, measured.workload))
     except DesignerError as error:
-        return Outcome(measured, None, math.inf, str(error))
+        return Outcome(measured, None, math.inf, str(error).replace(f"workloads.{measured.workload.id}", "workload", 1))
     except Exception as error:
         # a mistake of the program must not hide the other measurements
         if os.environ.get("DESIGNER_TRACEBACK"):
@@ -101,9 +112,25 @@ def predict(design: Design, measured: Measured) -> Outcome:
         return Outcome(measured, None, math.inf, f"a mistake in the program: {type(error).__name__}: {error}")
     if not (math.isfinite(estimate.value) and estimate.value > 0):
         return Outcome(
-            measured, None, math.inf, f"the prediction is {estimate.value:g} {estimate.unit}, nothing to score"
+            measured,
+            None,
+            math.inf,
+            f"the prediction is {estimate.value:g} {estimate.unit} — check the sizes in the settings",
         )
     return Outcome(measured, estimate, point_error(_scored(measured, estimate)))
+
+
+def _demand_room(design: Design, result: WorkloadResult) -> None:
+    """Refuse what needs far more memory than there is; a little more may be the fault of the estimate, for it ran."""
+    need = result.metrics.get("memory_per_gpu")
+    tight = next((f for f in result.findings if f.code == "TRAIN-MEMORY"), None)
+    if need is None or tight is None or not tight.where:
+        return
+    network = build_network(design)
+    at = f"workloads.{result.id}"
+    room = number(network, int(resolve(network, tight.where[0], at)[0]), "memory_capacity")
+    if room and need.value > room * MEMORY_EXCESS.value:
+        raise AnalysisError(tight.text, place=at, remedy=tight.remedy)
 
 
 def _each(whole: Estimate, n: int) -> Estimate:

@@ -47,8 +47,9 @@ from designer.workload.metrics import METRICS
 
 FORMAT: Final = "designer-cases"
 MAX_FILE: Final = 32_000_000
-#: more cases than this in one file are refused
+#: more cases than this in one file are refused, as are more objects before they are read
 MAX_CASES: Final = 20_000
+_MAX_OBJECTS: Final = 20 * MAX_CASES
 _FIELDS: Final = ("design", "workload", "metric", "value")
 _OPTIONAL: Final = ("source", "id", "area", "group", "changes", "sided", "note", "unit")
 _REMEDY: Final = "designer validate --help shows a whole case file"
@@ -94,11 +95,29 @@ def case_files(path: Path) -> list[Path]:
     return found
 
 
+def _text(path: Path) -> str:
+    """The text of a case file."""
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        size = -1
+    if size == 0:
+        raise FormatError("the file is empty", remedy=_REMEDY)
+    if size > MAX_FILE:
+        raise FormatError(
+            f"the file has {size / 1e6:,.0f} MB, more than {MAX_FILE / 1e6:,.0f} MB", remedy="split it, and give both"
+        )
+    text = decode(read_bytes(path, MAX_FILE))
+    if text.count("{") > _MAX_OBJECTS:
+        raise FormatError(f"the file has more than {MAX_CASES:,} cases", remedy="split it, and give both")
+    return text
+
+
 def _is_case_file(path: Path) -> bool:
     if not path.is_file() or path.name.endswith(".design.json"):
         return False
     try:
-        text = decode(read_bytes(path, MAX_FILE))
+        text = _text(path)
     except DesignerError:
         return False
     try:
@@ -132,7 +151,7 @@ def look_into(path: Path) -> CaseFile:
         If it is no case file at all.
     """
     try:
-        cases, defaults = _content(_parsed(decode(read_bytes(path, MAX_FILE)), path))
+        cases, defaults = _content(_parsed(_text(path), path))
     except FormatError as error:
         raise error.at(file=shown(path)) from None
     read: list[tuple[Design, Measured]] = []
@@ -173,7 +192,8 @@ def _parsed(text: str, path: Path) -> Any:
             raise FormatError(
                 f"this is not TOML: {message[:120]}", place=place.rstrip(")") or None, remedy="correct the text there"
             ) from None
-    raise FormatError("this is neither JSON nor TOML", remedy=f"write it as one of them; {_REMEDY}")
+    what = "YAML is not read" if path.suffix in (".yaml", ".yml") else "this is neither JSON nor TOML"
+    raise FormatError(what, remedy=f"write it as JSON or TOML; {_REMEDY}")
 
 
 def _content(content: Any) -> tuple[list[Any], Mapping[str, Any]]:

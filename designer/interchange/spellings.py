@@ -133,22 +133,26 @@ def _reported(kind: WorkloadKind, plain: str) -> str | None:
 
 
 def settings(kind: WorkloadKind, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a kind under their own names, choices and counts in their own form; what is unknown stays as it is.
+    """Settings of a kind under their own names, choices and counts in their own form; other values stay as they are.
 
     Raises
     ------
     FormatError
-        If two names mean one setting.
+        If the kind has no such setting, or two names mean one.
     """
     known = {setting.name: setting for setting in kind.settings}
     made: dict[str, Any] = {}
     for name, value in given.items():
         plain = normal(name)
         other = _SETTINGS.get(plain, plain)
-        meant = plain if plain in known else other if other in known else name
+        meant = plain if plain in known else other
+        if meant not in known:
+            close = near(plain, known)
+            remedy = f"did you mean {', '.join(close)}?" if close else f"designer workloads {kind.name} lists them"
+            raise FormatError(f"{kind.name} has no setting {name!r}", place="workload.settings", remedy=remedy)
         if meant in made:
             raise FormatError(f"{meant!r} is told twice", place="workload.settings", remedy="keep one of them")
-        made[meant] = _value(known[meant], value) if meant in known else value
+        made[meant] = _value(known[meant], value)
     return made
 
 
