@@ -8,7 +8,7 @@ Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/ni
 parts, links or wirings out, ``"add": {"parts": [...], "links": [...]}`` puts new ones in as a design file writes them,
 ``"vms": {"web0": {"memory": "64 GiB"}}`` changes or makes virtual machines, and ``"servers"`` makes a cluster of a
 server, see ``designer.interchange.clusters``. The same edits as in the window carry the changes out, so the same things
-are refused.
+are refused. Links of parts that get another type follow what the new type can do, see ``designer.interchange.refits``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from designer.design.edits.wirings import ChangeWirings, RemoveWirings
 from designer.errors import DesignerError, FormatError
 from designer.fields import Quantity
 from designer.interchange.clusters import make_cluster
+from designer.interchange.refits import refit
 from designer.workload.kind import near
 
 _WHAT: Final = ("parts", "links", "wirings", "groups", "policy", "remove", "add", "vms", "servers")
@@ -48,15 +49,18 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
         If the changes have another shape, name what is not there, or cannot be carried out; with the place in them.
     """
     told = _object(changes, "changes")
-    for steps in (_edits, _taken_out, _put_in):
-        for place, edit in steps(design, told, source):
-            try:
-                design = edit.apply(design)
-            except DesignerError as error:
-                raise FormatError(error.text, place=place, remedy=error.remedy) from None
+    for steps in (_sizes, _values):
+        design = _applied(design, steps(design, told, source))
+    design = _refitted(design, told)
+    for steps in (_fields, _taken_out, _put_in):
+        design = _applied(design, steps(design, told, source))
     if "servers" in told:
         design = make_cluster(design, told["servers"], "changes.servers")
-    for place, edit in _machines(design, told):
+    return _applied(design, _machines(design, told))
+
+
+def _applied(design: Design, edits: Iterator[tuple[str, Edit]]) -> Design:
+    for place, edit in edits:
         try:
             design = edit.apply(design)
         except DesignerError as error:
@@ -64,17 +68,20 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
     return design
 
 
-def _edits(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+    """Group sizes come first: the members that go away need no other changes."""
     strange = [name for name in changes if name not in _WHAT]
     if strange:
         raise FormatError(f"there is no {strange[0]!r} to change", place="changes", remedy=f"use {', '.join(_WHAT)}")
-    # group sizes first: the members that go away need no other changes
     for name, replicas in _object(changes.get("groups", {}), "changes.groups").items():
         place = f"changes.groups.{name}"
         if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 1:
             raise FormatError(f"{replicas!r} is no number of members", place=place, remedy="give 1 or more")
         for within, ids in _named(design, "groups", name, place):
             yield from ((place, SetReplicas(id, replicas, within=within)) for id in ids)
+
+
+def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
     for name, values in _object(changes.get("parts", {}), "changes.parts").items():
         place = f"changes.parts.{name}"
         for value_name, value in _object(values, place).items():
@@ -86,6 +93,16 @@ def _edits(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
                     if value_name == "type"
                     else _value(ids, value_name, value, within, at, source),
                 )
+
+
+def _refitted(design: Design, changes: Mapping[str, Any]) -> Design:
+    """Links at what new types can do."""
+    parts = _object(changes.get("parts", {}), "changes.parts")
+    typed = [name for name, values in parts.items() if "type" in values]
+    return refit(design, [each for name in typed for each in _named(design, "parts", name, f"changes.parts.{name}")])
+
+
+def _fields(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
     for what, change in (("links", ChangeLinks), ("wirings", ChangeWirings)):
         for name, values in _object(changes.get(what, {}), f"changes.{what}").items():
             place = f"changes.{what}.{name}"
@@ -140,10 +157,13 @@ def _put_in(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
 def _machines(design: Design, changes: Mapping[str, Any]) -> Iterator[tuple[str, Edit]]:
     for name, values in _object(changes.get("vms", {}), "changes.vms").items():
         place = f"changes.vms.{name}"
+        known = tuple(id for id in design.vms if fnmatchcase(id, name))
+        if values is None and not known:
+            raise FormatError(f"there is no machine {name!r}", place=place, remedy=f"there are {', '.join(design.vms)}")
         if values is None:
-            yield place, RemoveVms((name,))
-        elif name in design.vms:
-            yield place, ChangeVms((name,), _object(values, place))
+            yield place, RemoveVms(known)
+        elif known:
+            yield place, ChangeVms(known, _object(values, place))
         else:
             yield place, AddVms((_made(VirtualMachine, {"id": name, **_object(values, place)}, place),))
 

@@ -84,7 +84,7 @@ _CHOICES: Final[Mapping[str, str]] = {
     "zero1": "optimizer", "zero2": "gradients", "zero3": "parameters", "fsdp": "parameters", "1": "optimizer",
     "2": "gradients", "3": "parameters", "3dunet": "unet3d",
 }  # fmt: skip
-_PER_ACCELERATOR: Final = re.compile(r"(?P<base>.+?)_per_(?:gpu|accelerator|device)\Z")
+_PER_ACCELERATOR: Final = re.compile(r"(?P<base>.+?)_(?:per_)?(?:gpu|accelerator|device)\Z")
 
 
 class Named(NamedTuple):

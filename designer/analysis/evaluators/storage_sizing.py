@@ -39,6 +39,8 @@ _WORK: Final = {
     ("cosmoflow", "h100"): (_rule(1), _rule(0.0035, "s"), _rule(2828486, "B"), Pattern.SMALL),
     ("cosmoflow", "a100"): (_rule(1), _rule(0.00551, "s"), _rule(2828486, "B"), Pattern.SMALL),
 }
+#: utilisation that the rules ask for
+_THRESHOLDS: Final = {"unet3d": _rule(0.9), "resnet50": _rule(0.9), "cosmoflow": _rule(0.7)}
 _PROTOCOLS: Final = (
     ("lustre", Client.LUSTRE), ("nfs", Client.NFS), ("nvme", Client.BLOCK), ("parallel", Client.PARALLEL),
 )  # fmt: skip
@@ -64,8 +66,9 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, len(processors)), threads)
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
-    found = storage_capacity(work, hosts, Ratio(operation.threshold), servers)
-    routed = float(reads.rate.sum()) / (operation.threshold * work.demand)
+    threshold = operation.threshold or _THRESHOLDS[operation.benchmark].value
+    found = storage_capacity(work, hosts, Ratio(threshold), servers)
+    routed = float(reads.rate.sum()) / (threshold * work.demand)
     most = min(found.accelerators, math.floor(routed))
     sources = tuple(sorted({"fit-storage", "mlperf-storage-rules", *reads.sources}))
     need, rate = work.demand, found.rate
@@ -80,7 +83,7 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     metrics = {
         "accelerators": told(most, low, high, f"{client}, {each} hosts"),
         "accelerators_per_server": told(most / each, low / each, high / each, "on each host"),
-        "gpu_utilization": told(found.utilization, min(operation.threshold, found.utilization), 1.0, "at that number"),
+        "gpu_utilization": told(found.utilization, min(threshold, found.utilization), 1.0, "at that number"),
         "rate": told(rate, rate * shorter, rate * longer, "what the path delivers", "B/s"),
         "data_rate_per_gpu": told(need, need, need, "what an accelerator asks for", "B/s"),
     }

@@ -81,4 +81,3 @@ if __name__ == "__main__":
     for name, error in found.items():
         sys.stdout.write(f"{name}: {error:.1%}\n")
     sys.stdout.write(f"mean: {sum(found.values()) / len(found):.1%}\n")
-
