@@ -126,7 +126,9 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
         kinds.add(rings.path)
         mixed = mixed or rings.mixed
     servers = tuple(tuple(m) for m in members.values())
-    senders = _senders(network, islands, ranks, servers, rules) if len(servers) > 1 else servers
+    # over PCIe the way to another rank costs what the way to the NIC does: all send, as nothing measured says otherwise
+    gathered = len(servers) > 1 and None not in kinds
+    senders = _senders(network, islands, ranks, servers, rules) if gathered else servers
     return Pattern(servers, _Hops.of(inside), _Hops.of(_exchange(senders)), _slowest(kinds), mixed)
 
 
