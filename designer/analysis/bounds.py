@@ -84,7 +84,9 @@ class Resources:
             why += f", of which {format_quantity(capacity * fraction, 'rate')} can be achieved"
         if network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED):
             why += f" ({network.quantity_status(channel >> 1)})"
-        return Bound("channel", network.channel_id(channel), network.channel_label(channel), f"{why}, {_shared(users)}")
+        # a half-duplex link is one resource for both directions, so it must not be told as one of them
+        label = network.channel_label(channel, both_ways=not network.full[channel >> 1])
+        return Bound("channel", network.channel_id(channel), label, f"{why}, {_shared(users)}")
 
 
 def _shared(users: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from designer.analysis.bounds import Resources, describe
 from designer.analysis.communicator import Activity, Communicator, make_communicator, widened
 from designer.analysis.flows import Incidence
-from designer.analysis.network import LISTED_LIMIT, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, SPREAD, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
@@ -19,6 +19,7 @@ from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import CollectiveSituation, CollectiveTime
 from designer.formulas.collectives.size_sweep import sizes
+from designer.sources import Status
 from designer.units import format_quantity
 from designer.workload.operations import Collective
 
@@ -57,14 +58,41 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
             place=f"{place}.group", remedy="choose a larger group",
         )  # fmt: skip
     group = make_communicator(network, parts, place)
-    time = group.time(operation.collective, operation.size, operation.algorithm)
+    spreads = (_spread(network, group.inside), _spread(network, group.between))
+    time = _time(group, operation, operation.size, spreads)
     binds, then = _bottlenecks(group, operation, time)
     loads = loads_of(group, time)
     flows = Rows(lambda: flows_of(group, time))
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
-    swept = _sweep(group, operation) if curves else ()
-    sources = ("nccl-tuning", "collectives-fit")
+    swept = _sweep(group, operation, spreads) if curves else ()
+    sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources)
+
+
+def _spread(network: Network, activity: Activity | None) -> float:
+    """How far the capacity that binds a side may be off because nobody published it; relative, 0 where somebody did."""
+    if activity is None:
+        return 0.0
+    links = [r for r in activity.binds if r < network.n_link_resources]
+    found = {network.quantity_status(network.resource_channel(r) >> 1) for r in links}
+    return max((SPREAD[s].value for s in found & {Status.UNVERIFIED, Status.ASSUMED}), default=0.0)
+
+
+def _time(group: Communicator, operation: Collective, size: float, spreads: tuple[float, float]) -> CollectiveTime:
+    """Time of a size; its band holds for links of each side that are wider or narrower by its spread."""
+    ends = [
+        (widened(group, *(1 + sign * s for s in spreads)) if sign else group).time(
+            operation.collective, size, operation.algorithm
+        )
+        for sign in ((0, 1, -1) if any(spreads) else (0,))
+    ]
+    return replace(
+        ends[0],
+        low=min(t.low for t in ends),
+        high=max(t.high for t in ends),
+        bus_low=min(t.bus_low for t in ends),
+        bus_high=max(t.bus_high for t in ends),
+    )
 
 
 def loads_of(group: Communicator, time: CollectiveTime) -> ChannelLoads:
@@ -135,9 +163,9 @@ def told(group: Communicator, activity: Activity | None, gain: float | None, fir
     )  # fmt: skip
     bounds, members = describe(Resources(network), incidence, chosen, {})
     alone = gain if len(members) == 1 else 1.0
-    hops = f"the ring gives every rank {format_quantity(activity.rate, 'rate')} raw"
+    hops = f"every rank sends at most {format_quantity(activity.rate, 'rate')} raw"
     if activity is group.between:
-        hops = f"every server sends {format_quantity(activity.rate, 'rate')} raw"
+        hops = f"every server sends at most {format_quantity(activity.rate, 'rate')} raw"
     return [
         replace(
             b,
@@ -188,9 +216,7 @@ def _loads(network: Network, group: Communicator, time: CollectiveTime, inside: 
     load, busy = np.zeros(n), np.zeros(n)
     raw = np.repeat(network.rate, 2)
     fill = min(1.0, (time.bandwidth_term + time.pipeline_term) / time.time) if time.time else 0.0
-    limits = [
-        a.rate / r if r else np.inf for a, r in ((group.inside, inside), (group.between, between)) if a is not None
-    ]
+    limits = [a.rate / r for a, r in ((group.inside, inside), (group.between, between)) if a is not None and r > 0]
     tightest = min(limits, default=1.0)
     for activity, rate in ((group.inside, inside), (group.between, between)):
         if activity is None:
@@ -204,8 +230,8 @@ def _loads(network: Network, group: Communicator, time: CollectiveTime, inside: 
     return ChannelLoads(load, busy)
 
 
-def _sweep(group: Communicator, operation: Collective) -> tuple[Curve, ...]:
-    found = [(size, group.time(operation.collective, size, operation.algorithm)) for size in sizes()]
+def _sweep(group: Communicator, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:
+    found = [(size, _time(group, operation, size, spreads)) for size in sizes()]
     x = tuple(size for size, _ in found)
     return (
         Curve(

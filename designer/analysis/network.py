@@ -21,8 +21,9 @@ from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
+from designer.errors import AnalysisError
 from designer.remembered import Remembered
-from designer.sources import Status
+from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -37,6 +38,14 @@ LISTED_LIMIT: Final = 256
 TIE_TOLERANCE: Final = 1e-9
 #: a placeholder of unknown kind passes nothing on and offers nothing
 _UNKNOWN: Final = PartKind("unknown", "Unknown part", "Unknown parts")
+#: relative half width of a capacity whose source gives no band, by how sure it is
+SPREAD: Final = {
+    Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
+    Status.SECONDARY: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
+    Status.DERIVED: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
+    Status.UNVERIFIED: Constant(0.2, 0.1, 0.4, "assumed-spread", Status.ASSUMED),
+    Status.ASSUMED: Constant(0.3, 0.1, 0.5, "assumed-spread", Status.ASSUMED),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +144,12 @@ class Network:
         """Stable id of a channel: the path of its link and its direction."""
         return f"{self.net.link_path(channel >> 1)}:{'ba' if channel & 1 else 'ab'}"
 
-    def channel_label(self, channel: int) -> str:
-        """Name for people."""
+    def channel_label(self, channel: int, *, both_ways: bool = False) -> str:
+        """Name for people; of a link as a whole where `both_ways`."""
         a, b = self.ends(channel)
         link = self.net.link(channel >> 1)
         times = f" ×{link.count}" if link.count > 1 else ""
-        return f"{self.net.path(a)} → {self.net.path(b)} ({link.kind}{times})"
+        return f"{self.net.path(a)} {'↔' if both_ways else '→'} {self.net.path(b)} ({link.kind}{times})"
 
     def resource_channel(self, resource: int) -> int:
         """A channel that uses a link resource (the first direction of a shared one)."""
@@ -169,6 +178,27 @@ def _facts(design: Design, net: Netlist, definition: Link | Wiring, memory: Part
         return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 0.0, "")
     shared = kind.duplex is Duplex.SHARED
     return LinkFacts(_DOMAIN_CODE[kind.domain], shared, rate, status, kind.latency.value, kind.latency.source)
+
+
+def _of_cards(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> Float:
+    """Most that the NICs at the ends of links let through, per direction; infinite elsewhere [B/s]. : (n_links,)
+
+    Notes
+    -----
+    Both ends of a cable agree on what both can do: a NIC does not gain by a faster switch.
+    """
+
+    def most(part: Part, kind: PartKind) -> float:
+        quantity = design.quantity(part, "bandwidth_per_direction") if Capability.ATTACH in kind.capabilities else None
+        given = value_of(part.kind, "bandwidth_per_direction", quantity) if quantity is not None else None
+        if given is None:
+            return np.inf
+        if given <= 0:
+            raise AnalysisError("a NIC of no bandwidth", place=f"parts.{part.id}", remedy="give more than zero")
+        return given
+
+    of = np.array([most(p, k) for p, k in zip(net.part_defs, kinds, strict=True)], dtype=np.float64)[net.part_def]
+    return np.minimum(of[net.link_a], of[net.link_b])
 
 
 def _memory_ends(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
@@ -213,6 +243,8 @@ def build_network(design: Design) -> Network:
     ------
     DocumentError
         If the design cannot be elaborated.
+    AnalysisError
+        If a NIC has no bandwidth.
     """
     return _networks(design)
 
@@ -228,6 +260,7 @@ def _build(design: Design) -> Network:
     domain = np.array([f.domain for f in facts], dtype=np.int64)[take]
     count = np.array([d.count for d in net.link_defs], dtype=np.int64)[take]
     rate = np.array([f.rate for f in facts], dtype=np.float64)[take] * count
+    rate = np.where(domain == NETWORK, np.minimum(rate, _of_cards(design, net, kinds)), rate)
     full = np.array([not f.shared for f in facts], dtype=bool)[take]
     cables = np.where((domain == NETWORK) & hashed, count, 1)
     used = cables * np.where(full, 2, 1)

@@ -16,29 +16,66 @@ _Row = TypeVar("_Row")
 
 
 class Rows(Sequence[_Row], Generic[_Row]):
-    """Rows for people, made when somebody looks: naming ten thousand channels costs more than allocating them."""
+    """Rows for people, made when somebody looks: naming ten thousand channels costs more than allocating them.
 
-    def __init__(self, make: Callable[[], Sequence[_Row]]) -> None:
-        self._make: Callable[[], Sequence[_Row]] | None = make
+    Parameters
+    ----------
+    make
+        Makes all rows; None where each is made by itself.
+    one, count
+        Makes the row of a number, and how many there are.
+    rank : (count,) what rows are compared by, known without making them
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Sequence[_Row]] | None = None,
+        one: Callable[[int], _Row] | None = None,
+        count: int = 0,
+        rank: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        assert (make is None) is not (one is None)
+        self._make, self._one, self._count = make, one, count
         self._rows: Sequence[_Row] = ()
+        self._known: dict[int, _Row] = {}
+        self.rank = rank
+
+    @property
+    def n_made(self) -> int:
+        """How many rows have been made so far."""
+        return len(self._known) if self._one is not None else len(self._rows)
 
     def _made(self) -> Sequence[_Row]:
         if self._make is not None:
             self._rows, self._make = self._make(), None
         return self._rows
 
+    def _at(self, index: int) -> _Row:
+        assert self._one is not None
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        index %= self._count
+        found = self._known.get(index)
+        if found is None:
+            found = self._known[index] = self._one(index)
+        return found
+
     @overload
     def __getitem__(self, index: int) -> _Row: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[_Row]: ...
     def __getitem__(self, index: int | slice) -> _Row | Sequence[_Row]:
-        return self._made()[index]
+        if self._one is None:
+            return self._made()[index]
+        if isinstance(index, slice):
+            return [self._at(i) for i in range(*index.indices(self._count))]
+        return self._at(index)
 
     def __len__(self) -> int:
-        return len(self._made())
+        return len(self._made()) if self._one is None else self._count
 
     def __iter__(self) -> Iterator[_Row]:
-        return iter(self._made())
+        return iter(self._made()) if self._one is None else (self._at(i) for i in range(self._count))
 
 
 @dataclass(frozen=True, slots=True)

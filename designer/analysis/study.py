@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import numpy as np
-
+from designer.analysis.channels import CHANNELS_LIMIT, ChannelRows, listed
 from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, ChannelLoads, ChannelRow, Rows, WorkloadResult
+from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.sources import Status
 from designer.workload.kind import lower, workload_kinds
 
-#: designs with more channels list only the loaded ones, busiest first, up to this many
-CHANNELS_LIMIT: Final = 20_000
 #: a finding names at most so many places
 _PLACES_LIMIT: Final = 50
 
@@ -39,7 +36,7 @@ def analyze(
     Parameters
     ----------
     workloads
-        Ids of workloads of the design; all of them by default.
+        Ids of workloads of the design, or one id; all of them by default.
     curves
         Whether to compute sweeps for plots as well.
     shown
@@ -71,7 +68,7 @@ def analyze(
         progress(1.0, "done")
     main = next((w for w in (shown, design.default_workload) if w in loads), next(iter(loads), ""))
     told = loads.get(main)
-    rows = Rows(lambda: channel_rows(network, told))
+    rows = ChannelRows(network, told)
     return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, told)), loads)
 
 
@@ -86,6 +83,9 @@ def _inner(progress: Progress | None, index: int, count: int) -> Progress | None
 def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
     if workloads is None:
         return list(design.workloads.values())
+    if isinstance(workloads, str):
+        # one id is a sequence of its letters: what is meant is clear
+        workloads = [workloads]
     missing = [w for w in workloads if w not in design.workloads]
     if missing:
         known = ", ".join(design.workloads) or "none"
@@ -116,41 +116,13 @@ def run_workload(
     return evaluator_of(operation).evaluate(network, operation, question)
 
 
-def channel_rows(network: Network, loads: ChannelLoads | None) -> list[ChannelRow]:
-    """Channels for tables: all of a small design, of a large one the loaded ones, busiest first."""
-    rows: list[ChannelRow] = []
-    rates = network.rate.tolist()
-    for channel in _listed(network, loads):
-        a, b = network.ends(channel)
-        link = channel >> 1
-        rows.append(
-            ChannelRow(
-                network.channel_id(channel), network.net.path(a), network.net.path(b), network.net.link(link).kind,
-                rates[link], float(loads.load[channel]) if loads else 0.0,
-                float(loads.utilization[channel]) if loads else 0.0, str(network.quantity_status(link)),
-            )
-        )  # fmt: skip
-    return rows
-
-
-def _listed(network: Network, loads: ChannelLoads | None) -> Sequence[int]:
-    """Channels that a table lists."""
-    n = 2 * network.net.n_links
-    if n <= CHANNELS_LIMIT:
-        return range(n)
-    if loads is None:
-        return range(CHANNELS_LIMIT)
-    busy = np.flatnonzero(loads.load > 0)
-    return busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT].tolist()
-
-
 def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
     """What a reader of the numbers should know; asked after every edit, so it makes no rows."""
-    listed = _listed(network, loads)
-    load = loads.load.tolist() if loads is not None else ()
+    numbers = listed(network, loads)
+    load: list[float] = loads.load.tolist() if loads is not None else []
     unsure = [
         channel
-        for channel in (listed if loads is not None else ())
+        for channel in (numbers.tolist() if load else ())
         if load[channel] > 0 and network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED)
     ]
     found: list[Finding] = []
@@ -159,7 +131,7 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
         where = tuple(network.channel_id(channel) for channel in unsure[:_PLACES_LIMIT])
         found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
     if 2 * network.net.n_links > CHANNELS_LIMIT:
-        found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(listed)} busiest channels are listed"))
+        found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(numbers)} busiest channels are listed"))
     text = "steady rates: queueing, incast and congestion control of networks are not modelled"
     if len(network.parts_of_kind("switch")):
         found.append(Finding("FLOW-STEADY", Severity.INFO, text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -14,27 +14,18 @@ from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
-from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, nearest_places, pair_up
 from designer.catalog.parttype import Capability, value_of
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
-from designer.sources import Constant, Status
+from designer.sources import Status
 from designer.workload.operations import Transfer
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
-
-#: relative half width of a capacity whose source gives no band, by how sure it is
-SPREAD: Final = {
-    Status.PRIMARY: Constant(0.02, 0.0, 0.05, "assumed-spread", Status.ASSUMED),
-    Status.SECONDARY: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
-    Status.DERIVED: Constant(0.05, 0.0, 0.1, "assumed-spread", Status.ASSUMED),
-    Status.UNVERIFIED: Constant(0.2, 0.1, 0.4, "assumed-spread", Status.ASSUMED),
-    Status.ASSUMED: Constant(0.3, 0.1, 0.5, "assumed-spread", Status.ASSUMED),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -326,7 +317,7 @@ class _Evaluation:
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
         return TransferAnswer(
             self.traffic, rate, lows, highs, self._latency(), described, then,
-            Rows(lambda: self._listed(rate, lows, highs, bound)), self._loads(rate), sources, tuple(findings),
+            self._listed(rate, lows, highs, bound), self._loads(rate), sources, tuple(findings),
             incidence, self.limits,
         )  # fmt: skip
 
@@ -419,21 +410,29 @@ class _Evaluation:
             occupied = np.where(shared, both, occupied)
         return ChannelLoads(load, occupied / np.repeat(network.rate, 2))
 
-    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> tuple[Flow, ...]:
+    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> Rows[Flow]:
+        """The first flows, each told when somebody looks at it; ranked by rate."""
         network, net, traffic = self.network, self.network.net, self.traffic
-        resources = Resources(network, self.limits)
-        order = np.argsort(self.routes.flow, kind="stable")
-        cuts = np.searchsorted(self.routes.flow[order], np.arange(min(traffic.n_flows, LISTED_LIMIT) + 1))
-        listed: list[Flow] = []
-        for f in range(min(traffic.n_flows, LISTED_LIMIT)):
+        count = min(traffic.n_flows, LISTED_LIMIT)
+
+        @cache
+        def way() -> tuple[Resources, Int, Int]:
+            order = np.argsort(self.routes.flow, kind="stable")
+            return (
+                Resources(network, self.limits),
+                order,
+                np.searchsorted(self.routes.flow[order], np.arange(count + 1)),
+            )
+
+        def told(f: int) -> Flow:
+            resources, order, cuts = way()
             channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
             source, target = int(traffic.source[f]), int(traffic.target[f])
             by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []
-            listed.append(
-                Flow(
-                    f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
-                    tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
-                    float(rate[f]), float(low[f]), float(high[f]), tuple(by),
-                )
+            return Flow(
+                f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
+                tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
+                float(rate[f]), float(low[f]), float(high[f]), tuple(by),
             )  # fmt: skip
-        return tuple(listed)
+
+        return Rows(one=told, count=count, rank=rate[:count])

@@ -17,6 +17,7 @@ from designer.analysis.study import analyze
 from designer.analysis.training.accelerators import number
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.errors import AnalysisError, DesignerError
+from designer.findings import Severity
 from designer.formulas.scoring import BandScore, Scored, Sided, band_score, group_medians, macro_mean, point_error
 from designer.sources import Constant, Estimate, Status
 
@@ -50,7 +51,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A measurement beside its prediction; ``problem`` says why there is none."""
+    """A measurement beside its prediction; ``problem`` says why there is none, or why it is in doubt."""
 
     measured: Measured
     predicted: Estimate | None
@@ -117,7 +118,8 @@ def predict(design: Design, measured: Measured) -> Outcome:
             math.inf,
             f"the prediction is {estimate.value:g} {estimate.unit} — check the sizes in the settings",
         )
-    return Outcome(measured, estimate, point_error(_scored(measured, estimate)))
+    doubts = "; ".join(str(f.text) for f in result.findings if f.severity is Severity.ERROR)
+    return Outcome(measured, estimate, point_error(_scored(measured, estimate)), doubts)
 
 
 def _demand_room(design: Design, result: WorkloadResult) -> None:

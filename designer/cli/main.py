@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from designer.cli.command import Command
+from designer.cli.plain import plain
 from designer.errors import DesignerError
 
 #: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
@@ -52,7 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     command.add_arguments(parser)
     try:
         options = parser.parse_args(list(arguments[1:]))
-        return command.run(options)
+        with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
+            return command.run(options)
     except DesignerError as error:
         return fail(str(error))
     except KeyboardInterrupt:
@@ -62,6 +64,10 @@ def run(arguments: Sequence[str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # The system refuses: a full disk behind stdout, a file that went away while it was read.
+        what = f"{error.filename}: " if error.filename else "the output or a file could not be used: "
+        return fail(f"{what}{error.strerror or error} — check the disk and the rights, then run it again")
     except (MemoryError, RecursionError):
         return fail("the input is too large or too deep for this machine — use a smaller one")
     except Exception as error:

@@ -12,10 +12,13 @@ from typing import Any
 
 from designer.findings import Finding, Severity
 
+#: control characters that JSON may hold as they are, but a terminal must not get
+_ESCAPED = {code: f"\\u{code:04x}" for code in range(127, 160)}
+
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout; numbers that JSON does not know become null."""
-    print(json.dumps(_finite(document), ensure_ascii=False, indent=1, allow_nan=False))
+    print(json.dumps(_finite(document), ensure_ascii=False, indent=1, allow_nan=False).translate(_ESCAPED))
 
 
 def _finite(value: Any) -> Any:
@@ -26,6 +29,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return value
+
+
+def print_problem(text: str) -> None:
+    """One line on stderr."""
+    print(f"designer: {text}", file=sys.stderr)
 
 
 #: longer cells go on below themselves

@@ -71,7 +71,7 @@ def _keyed(items: object) -> object:
         if not isinstance(key, str):
             raise ValueError("every item needs an id")
         if key in keyed:
-            raise ValueError(f"the id {key!r} exists twice")
+            raise DocumentError(f"the id {key!r} exists twice", remedy="give one of them another id")
         keyed[key] = item
     return keyed
 

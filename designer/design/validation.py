@@ -19,6 +19,7 @@ _REMEDIES = {
     "missing": "add it",
     "extra_forbidden": "remove it, or check its spelling",
     "int_parsing_size": "use a smaller number",
+    "string_type": 'write it in quotes, a quantity with its unit, for example "400 Gb/s"',
 }
 
 

@@ -16,7 +16,7 @@ from designer.gui.main_window import MainWindow
 from designer.gui.settings import Settings
 
 #: threads take turns this often, so that a running analysis does not make the window stutter [s]
-_SWITCH = 0.002
+SWITCH = 0.0005
 
 
 def make_application() -> QApplication:
@@ -42,7 +42,7 @@ def run(files: list[str]) -> int:
     """Open the window with files or templates; the value is the exit code."""
     if sys.stderr is not None:
         faulthandler.enable()
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(SWITCH)
     app = make_application()
     window = make_window(app)
     sys.excepthook = report_to(window.warn)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
 from designer.gui.panels._panel import Panel
 from designer.gui.panels.compare import ComparePanel, Other
@@ -43,6 +43,20 @@ _TITLES: Final = {
     "migration": "Migration", "tables": "Tables", "compare": "Compare",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
+
+
+def first_field(panel: QWidget) -> QWidget:
+    """The first widget of a panel that takes keys; the panel itself if none does."""
+    at = panel.nextInFocusChain()
+    while at is not None and at is not panel and panel.isAncestorOf(at):
+        # an area that only scrolls has nothing to say to the keys
+        if isinstance(at, QScrollArea):
+            at = at.nextInFocusChain()
+            continue
+        if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isEnabled() and at.isVisibleTo(panel):
+            return at
+        at = at.nextInFocusChain()
+    return panel
 
 
 class Docks:
@@ -90,6 +104,8 @@ class Docks:
             dock.setWidget(panel)
             # the tab is the title
             dock.setTitleBarWidget(QWidget(dock))
+            # behind another tab nothing is redrawn
+            dock.visibilityChanged.connect(panel.set_front)
             self.docks[name] = dock
         self.arrange()
 
@@ -136,7 +152,8 @@ class Docks:
         dock = self.docks[name]
         dock.show()
         dock.raise_()
-        self.panels[name].setFocus()
+        panel = self.panels[name]
+        (panel.entry() or first_field(panel)).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document."""

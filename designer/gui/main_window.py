@@ -5,9 +5,9 @@ Only Qt is loaded with this module; everything heavier comes when it is first ne
 
 from __future__ import annotations
 
-import time
+import sys
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,17 +15,12 @@ from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
-    QComboBox,
     QFileDialog,
-    QLabel,
     QMainWindow,
     QMenu,
     QMessageBox,
-    QProgressBar,
-    QSizePolicy,
     QStackedWidget,
     QTabBar,
-    QToolBar,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -35,22 +30,20 @@ from designer.gui import icons, theme
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
+from designer.gui.strip import ToolStrip
 
 if TYPE_CHECKING:
     from designer.gui.actions._action import Action
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.canvas.machine_watch import MachineWatch
     from designer.gui.canvas.tools.tool import QuickAdd
+    from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session
+    from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
-_STRIP: Final = (
-    "view.select", "edit.connect", "view.pan", "", "edit.undo", "edit.redo", "", "view.fit", "",
-)  # fmt: skip
 _LAYOUT: Final = 1
-#: an analysis shows its progress after this [s]
-_LONG: Final = 0.4
 
 
 class MainWindow(QMainWindow):
@@ -94,6 +87,7 @@ class MainWindow(QMainWindow):
         self.toasts = Toasts(middle)
         self.tabs.hide()
         self.workspace_: Workspace | None = None
+        self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
         self.qt_actions: dict[str, QAction] = {}
         self._canvases: dict[Document, Canvas] = {}
@@ -102,11 +96,17 @@ class MainWindow(QMainWindow):
         self._wires: list[tuple[Any, Callable[..., object]]] = []
         self._closing = False
         self._fill_menus()
-        self._fill_strip()
+        self.strip = ToolStrip(self.qt_actions, self.run, self.theme)
+        self.strip.add_wanted.connect(lambda: self.edit_workload(new=True))
+        self.strip.findings.clicked.connect(lambda: self.show_panel("findings"))
+        self.addToolBar(self.strip)
+        self.strip.hide()
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
-        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+        if sys.platform == "darwin":
+            # only there the desktop asks this way, and a filter sees each single event of the program
+            QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
     # ---- menus and tool strip, from the table of actions
 
@@ -198,51 +198,6 @@ class MainWindow(QMainWindow):
         if self._recent.isEmpty():
             self._recent.addAction("None yet").setEnabled(False)
 
-    def _fill_strip(self) -> None:
-        strip = QToolBar("Tools")
-        strip.setObjectName("tools")
-        strip.setMovable(False)
-        strip.setIconSize(strip.iconSize() * 0.75)
-        for action_id in _STRIP:
-            if action_id:
-                strip.addAction(self.qt_actions[action_id])
-            else:
-                strip.addSeparator()
-        self.chooser = QComboBox()
-        self.chooser.setAccessibleName("Workload shown")
-        self.chooser.setToolTip("Workload shown")
-        self.chooser.setMinimumWidth(280)
-        self.chooser.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.chooser.activated.connect(self._choose_workload)
-        strip.addWidget(self.chooser)
-        strip.addAction(self.qt_actions["analyze.edit"])
-        self.live = QToolButton()
-        self.live.setToolTip("How fresh the numbers are; click to analyze now")
-        self.live.clicked.connect(partial(self.run, "analyze.run"))
-        self.findings = QToolButton()
-        self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.findings.clicked.connect(lambda: self.show_panel("findings"))
-        self.hint = QLabel()
-        self.hint.setProperty("role", "faint")
-        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.hint.setContentsMargins(8, 0, 8, 0)
-        strip.addSeparator()
-        strip.addWidget(self.live)
-        strip.addWidget(self.findings)
-        self.progress = QProgressBar()
-        self.progress.setAccessibleName("Progress of the analysis")
-        self.progress.setTextVisible(False)
-        self.progress.setRange(0, 100)
-        self.progress.setFixedWidth(90)
-        self._progress = strip.addWidget(self.progress)
-        self._progress.setVisible(False)
-        self._busy_since = 0.0
-        strip.addWidget(self.hint)
-        self.addToolBar(strip)
-        self.strip = strip
-        strip.hide()
-
     # ---- documents
 
     @property
@@ -279,15 +234,18 @@ class MainWindow(QMainWindow):
             return
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
+        from designer.gui.workers import Sweeper
 
+        self.sweeper = self.sweeper or Sweeper(self)
         session = document.session
         canvas = Canvas(session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
-        canvas.hint_changed.connect(self.hint.setText)
+        canvas.hint_changed.connect(self.strip.hint.setText)
         canvas.quick_add_requested.connect(self._quick_add)
         canvas.context_requested.connect(self._context)
         canvas.template_dropped.connect(self._drop_template)
         canvas.activated.connect(self._activated)
+        canvas.member_changed.connect(self._member_changed)
         session.warned.connect(self.warn)
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
@@ -295,6 +253,14 @@ class MainWindow(QMainWindow):
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
+        for signal in (
+            session.design_changed,
+            session.selection_changed,
+            session.analysis_changed,
+            canvas.view_changed,
+        ):
+            signal.connect(self.sweeper.touch)
+        canvas.view_changed.connect(document.live.put_off)
         self._canvases[document] = canvas
         self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
         self._order.append(document)
@@ -327,6 +293,8 @@ class MainWindow(QMainWindow):
         canvas.hide()
         canvas.setParent(None)
         canvas.deleteLater()
+        if self.sweeper is not None:
+            self.sweeper.touch()
         if self._order:
             self._show_document()
         else:
@@ -359,11 +327,16 @@ class MainWindow(QMainWindow):
 
     def _ready_docks(self) -> Docks:
         if self.docks is None:
+            from designer.gui.actions._members import show as show_member
+            from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._compared)
             self.docks.parts.insert_requested.connect(self._insert)
-            self.docks.findings.counted.connect(self._counted)
+            self.docks.parts.left.connect(self.focus_canvas)
+            self.docks.inspector.shown_group = partial(shown_group, self)
+            self.docks.inspector.member_wanted.connect(partial(show_member, self))
+            self.docks.findings.counted.connect(self.strip.count)
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
             state = self.settings.layout("docks")
@@ -377,18 +350,10 @@ class MainWindow(QMainWindow):
         if self.docks is not None:
             self.docks.set_session(session)
         if document is not None and session is not None:
-            for signal, slot in (
-                (session.design_changed, self._design_changed), (session.selection_changed, self.update_actions),
-                (session.workload_changed, self._fill_chooser), (session.stale_changed, self._freshness),
-                (session.analysis_changed, self._freshness), (document.live.busy_changed, self._freshness),
-                (document.live.timed, self._freshness), (document.live.progressed, self._progressed),
-                (document.live.busy_changed, self._busy),
-            ):  # fmt: skip
-                signal.connect(slot)
-                self._wires.append((signal, slot))
-            self._fill_chooser()
-            self._freshness()
-        self._busy(False)
+            for signal in (session.design_changed, session.selection_changed):
+                signal.connect(self.update_actions)
+                self._wires.append((signal, self.update_actions))
+        self.strip.follow(document)
         self._retitle()
         self.update_actions()
 
@@ -396,11 +361,6 @@ class MainWindow(QMainWindow):
         for signal, slot in self._wires:
             signal.disconnect(slot)
         self._wires.clear()
-
-    def _design_changed(self, changes: Any) -> None:
-        if changes["workloads"] or "default_workload" in changes.properties:
-            self._fill_chooser()
-        self.update_actions()
 
     def _light(self, document: Document, *_: object) -> None:
         """Colour the canvas by the load of the shown workload."""
@@ -410,9 +370,9 @@ class MainWindow(QMainWindow):
         if canvas is None:
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
-        canvas.set_loads(Loads(loads.load, loads.utilization) if loads is not None else None)
         result = session.result if loads is not None else None
-        canvas.set_binding(tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ())
+        binding = tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ()
+        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
@@ -422,76 +382,13 @@ class MainWindow(QMainWindow):
     def _retitle(self, *_: object) -> None:
         for at, document in enumerate(self._order):
             session = document.session
-            self.tabs.setTabText(at, ("● " if session.modified else "") + session.title)
+            text = ("● " if session.modified else "") + session.title
+            if text != self.tabs.tabText(at):
+                self.tabs.setTabText(at, text)
             self.tabs.setTabToolTip(at, str(session.file or "not saved yet"))
         document = self.document
         self.setWindowModified(document is not None and document.session.modified)
         self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer")
-
-    # ---- the strip
-
-    def _fill_chooser(self, *_: object) -> None:
-        from designer.gui.viewmodels.workloads import choices
-
-        document = self.document
-        if document is None:
-            return
-        self.chooser.blockSignals(True)
-        self.chooser.clear()
-        for key, title in choices(document.session.design):
-            self.chooser.addItem(title, key)
-        if not self.chooser.count():
-            self.chooser.addItem("No workload", "")
-        self.chooser.insertSeparator(self.chooser.count())
-        self.chooser.addItem("Add a workload…", "+")
-        self.chooser.setCurrentIndex(max(0, self.chooser.findData(document.session.workload)))
-        self.chooser.blockSignals(False)
-
-    def _choose_workload(self, at: int) -> None:
-        key = str(self.chooser.itemData(at) or "")
-        document = self.document
-        if document is None:
-            return
-        if key == "+":
-            self._fill_chooser()
-            self.edit_workload(new=True)
-        elif key:
-            document.session.set_workload(key)
-
-    def _freshness(self, *_: object) -> None:
-        document = self.document
-        if document is None:
-            return
-        session, colours = document.session, self.theme
-        text, colour = f"live   {document.live.took:.0f} ms", colours.good
-        if not session.design.workloads:
-            text, colour = "no workload", colours.faint
-        elif session.failure is not None and not session.stale:
-            text, colour = "cannot run", colours.bad
-        elif session.stale:
-            text, colour = ("stale" if not document.live.enabled else "updating"), colours.warn
-        self.live.setText(f"● {text}")
-        self.live.setStyleSheet(f"QToolButton {{ color: {colour}; }}")
-
-    def _progressed(self, share: float, what: str) -> None:
-        """How far a long analysis is; what it is at, for those who point at it."""
-        self.progress.setValue(round(share * 100))
-        self.progress.setToolTip(f"{what} – Shift+F5 stops")
-        # a bar that only flashes disturbs
-        if time.monotonic() - self._busy_since > _LONG:
-            self._progress.setVisible(True)
-
-    def _busy(self, busy: bool) -> None:
-        self._busy_since = time.monotonic()
-        if not busy:
-            self._progress.setVisible(False)
-
-    def _counted(self, count: int, text: str) -> None:
-        self.findings.setText(str(count) if count else "")
-        icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
-        self.findings.setIcon(icons.icon(icon, colour))
-        self.findings.setToolTip(f"Findings: {text}")
-        self.findings.setAccessibleName(f"Findings: {text}")
 
     # ---- looks
 
@@ -521,7 +418,7 @@ class MainWindow(QMainWindow):
             canvas.set_theme(self._canvas_theme())
         if self.docks is not None:
             self.docks.set_theme(self.theme)
-        self._freshness()
+        self.strip.set_theme(self.theme)
         self.update_actions()
 
     def find_icon(self, kind: str) -> QIcon | None:
@@ -628,37 +525,29 @@ class MainWindow(QMainWindow):
             lambda: self.workspace.import_bytes(data, "clipboard"),
         )
 
-    def export_picture(self) -> None:
-        """Ask for a file and write the picture to it."""
+    def export_picture(self, selected_only: bool = False) -> None:
+        """Ask for a file and write the picture, or that of the selection, to it."""
         document, canvas = self.document, self.canvas
         if document is None or canvas is None:
             return
         wish = str(Path(self._folder()) / f"{document.session.design.name}.svg")
-        name, _ = QFileDialog.getSaveFileName(self, "Export picture", wish, "SVG (*.svg);;PDF (*.pdf);;PNG (*.png)")
+        title = "Export selection" if selected_only else "Export picture"
+        name, _ = QFileDialog.getSaveFileName(self, title, wish, "SVG (*.svg);;PDF (*.pdf);;PNG (*.png)")
         if name:
-            self.write_picture(Path(name))
+            self.write_picture(Path(name), selected_only)
 
-    def write_picture(self, file: Path) -> None:
-        """Write the picture of the shown design: SVG, PDF or PNG by the suffix."""
-        document = self.document
-        if document is None:
+    def write_picture(self, file: Path, selected_only: bool = False) -> None:
+        """Write the picture of the shown design, or of what is selected: SVG, PDF or PNG by the suffix."""
+        from designer.errors import DesignerError
+        from designer.gui.pictures import write_picture
+
+        canvas = self.canvas
+        if canvas is None:
             return
-        from designer.design.geometry import lay_out
-        from designer.report.drawing.compose import Options, compose
-        from designer.report.drawing.palette import palette
-        from designer.report.drawing.pdf import to_pdf
-        from designer.report.drawing.png import to_png
-        from designer.report.drawing.svg import to_svg
-
-        design = document.session.design
-        options = Options(title=design.title or design.name, subtitle=design.intent)
-        made = compose(lay_out(design), palette("dark" if self.theme.is_dark else "light"), options)
-        suffix = file.suffix.lower()
         try:
-            data = to_pdf(made) if suffix == ".pdf" else to_png(made) if suffix == ".png" else to_svg(made).encode()
-            file.write_bytes(data)
-        except OSError as error:
-            self.warn(f"{file.name} cannot be written: {error.strerror}")
+            write_picture(canvas, file, "dark" if self.theme.is_dark else "light", selected_only)
+        except DesignerError as error:
+            self.warn(str(error))
             return
         self.say(f"Wrote {file.name}")
 
@@ -728,6 +617,34 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self._ready_docks().raise_dock(name)
 
+    def focus_canvas(self) -> None:
+        """Give the keys to the canvas."""
+        canvas = self.canvas
+        if canvas is not None:
+            canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def scale_value(self, by: int) -> None:
+        """What if the number in question were twice as large, or half for −1; the keys stay where they are."""
+        if self.docks is not None:
+            self.docks.docks["inspector"].raise_()
+            self.docks.inspector.scale(by)
+
+    def choose_workload(self) -> None:
+        """Open the list of workloads in the tool strip."""
+        if self.document is not None:
+            self.strip.chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.strip.chooser.showPopup()
+
+    def offer(self, choices: list[Any], hint: str) -> None:
+        """Show a list to search and choose from."""
+        from designer.gui.dialogs.command_palette import CommandPalette
+
+        CommandPalette(choices, self.theme, hint, self).open_over(self)
+
+    def _member_changed(self) -> None:
+        if self.docks is not None:
+            self.docks.inspector.outdate()
+
     def reset_layout(self) -> None:
         """All docks back to where they came from."""
         self.settings.set_layout("docks", None)
@@ -753,6 +670,9 @@ class MainWindow(QMainWindow):
         if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
             self.take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
         dialog.deleteLater()
+        # what had the keys before may be gone, as the command palette is
+        self.activateWindow()
+        self.focus_canvas()
 
     def take_workload(self, session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
         """Put what a form says into the design."""
@@ -804,48 +724,18 @@ class MainWindow(QMainWindow):
         self.update_actions()
         CommandPalette(self.choices(), self.theme, "Search commands, parts, workloads, templates", self).open_over(self)
 
-    def choices(self) -> list[Any]:
+    def choices(self) -> list[Choice]:
         """All one can search for."""
-        from designer.gui.actions._action import menus
-        from designer.gui.dialogs.command_palette import Choice
-        from designer.gui.viewmodels.workloads import choices as workload_choices
-        from designer.interchange.templates import list_templates
+        from designer.gui.searching import everything
 
-        colour = self.theme.muted
-        found: list[Choice] = []
-        for menu in menus():
-            for action in menu.actions:
-                made = self.qt_actions[action.id]
-                keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-                icon = icons.icon(action.icon, colour) if action.icon else None
-                found.append(
-                    Choice(action.title, partial(self.run, action.id), keys, menu.title, icon, made.isEnabled())
-                )
-        document = self.document
-        if document is not None:
-            session = document.session
-            for key, title in workload_choices(session.design):
-                found.append(
-                    Choice(title, partial(session.set_workload, key), "", "Workload", icons.icon("workload", colour))
-                )
-            found += self._things(session)
-        template = icons.icon("template", colour)
-        found += [
-            Choice(t.title, partial(self.open_template, t.id), "", "Template", template) for t in list_templates()
-        ]
-        return found
+        session = self.document.session if self.document is not None else None
+        go_to = partial(self._go_to, session) if session is not None else None
+        return everything(self.qt_actions, self.run, session, self.open_template, self.theme, self.find_icon, go_to)
 
-    def _things(self, session: Session) -> list[Any]:
-        from designer.design.address import Ref
-        from designer.gui.dialogs.command_palette import Choice
-
-        def choice(title: str, what: str, key: str, icon: str) -> Choice:
-            picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
-            return Choice(title, partial(session.reveal, [picked]), key, "In the design", self.find_icon(icon))
-
-        design = session.design
-        found = [choice(p.label, "parts", p.id, p.kind) for p in list(design.parts.values())[:2000]]
-        return found + [choice(g.label, "groups", g.id, "group") for g in design.groups.values()]
+    def _go_to(self, session: Session, picked: Picked) -> None:
+        """Select a thing that was searched for; the next key is for the canvas."""
+        session.reveal([picked])
+        self.focus_canvas()
 
     # ---- inserting
 
@@ -861,63 +751,26 @@ class MainWindow(QMainWindow):
         canvas.reveal(canvas.session.selection)
 
     def _drop_template(self, template_id: str, x: float | None = None, y: float | None = None) -> None:
-        """Put the content of a template into the design, its middle at a point of the scene or where room is."""
-        from designer.design.address import Ref
-        from designer.design.edits.clipboard import copy
-        from designer.design.geometry import lay_out
         from designer.errors import DesignerError
-        from designer.interchange.templates import open_any
-
-        document = self.document
-        canvas = self.canvas
-        if document is None or canvas is None:
-            return
-        try:
-            design = open_any(template_id).design
-            refs = [Ref("parts", p.id) for p in design.parts.values() if p.parent is None]
-            refs += [Ref("groups", g.id) for g in design.groups.values() if g.parent is None]
-            _, _, width, height = lay_out(design).bounds()
-            if x is None or y is None:
-                x, y = canvas.free_point(width, height)
-            at = (round((x - width / 2) / 8) * 8, round((y - height / 2) / 8) * 8)
-            empty = not document.session.design.parts and not document.session.design.groups
-            if document.session.paste(copy(design, refs), at=at) and empty:
-                self._take_workloads(document, design)
-        except DesignerError as error:
-            self.warn(error.text)
-
-    def _take_workloads(self, document: Document, design: Any) -> None:
-        """An empty design that gets a template gets its workloads as well."""
-        from designer.design.edits.workloads import AddWorkloads
-
-        new = tuple(w for w in design.workloads.values() if w.id not in document.session.design.workloads)
-        if new:
-            document.session.apply(AddWorkloads(new))
-        canvas = self.canvas
-        if canvas is not None:
-            canvas.zoom_to_fit()
-
-    def _quick_add(self, wanted: QuickAdd) -> None:
-        """Offer the parts that fit at a point."""
-        from designer.catalog.loader import load_catalog
-        from designer.catalog.parttype import part_kinds
-        from designer.gui.dialogs.command_palette import Choice, CommandPalette
+        from designer.gui.inserting import insert_template
 
         canvas = self.canvas
         if canvas is None:
             return
-        kinds = part_kinds()
-        found: list[Choice] = []
-        for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
-            run = partial(canvas.add_part, kind.name, "", wanted)
-            found.append(Choice(f"{kind.title}, no type", run, "", kind.plural, self.find_icon(kind.name)))
-        for entry in load_catalog().entries():
-            if not wanted.kinds or entry.kind in wanted.kinds:
-                run = partial(canvas.add_part, entry.kind, entry.id, wanted)
-                plural = kinds[entry.kind].plural if entry.kind in kinds else entry.kind
-                found.append(Choice(entry.title, run, "", plural, self.find_icon(entry.kind)))
-        hint = "Add a part that fits here" if wanted.kinds else "Add a part"
-        CommandPalette(found, self.theme, hint, self).open_over(self)
+        try:
+            insert_template(canvas, template_id, x, y)
+        except DesignerError as error:
+            self.warn(error.text)
+
+    def _quick_add(self, wanted: QuickAdd) -> None:
+        """Offer the parts that fit at a point."""
+        from designer.gui.dialogs.command_palette import CommandPalette
+        from designer.gui.searching import fitting_parts
+
+        canvas = self.canvas
+        if canvas is not None:
+            hint = "Add a part that fits here" if wanted.kinds else "Add a part"
+            CommandPalette(fitting_parts(canvas, wanted, self.find_icon), self.theme, hint, self).open_over(self)
 
     def _activated(self, _picked: object) -> None:
         self.show_panel("inspector")
@@ -954,9 +807,9 @@ class MainWindow(QMainWindow):
         if first is not None:
             found.append(("itself as it was opened", lambda: first))
         found += [(d.session.title, partial(_design_of, d)) for d in self._order if d is not shown]
-        from designer.interchange.templates import list_templates, open_design
+        from designer.interchange.templates import list_templates
 
-        return found + [(f"template: {t.title}", partial(open_design, t.id)) for t in list_templates()]
+        return found + [(f"template: {t.title}", partial(_template, t.id)) for t in list_templates()]
 
     # ---- messages, drops, closing
 
@@ -969,7 +822,12 @@ class MainWindow(QMainWindow):
         self.toasts.say(text, bad=True)
 
     def offer_recovery(self) -> None:
-        """Offer what a run that ended badly left behind; nothing is asked where nothing is left."""
+        """Offer what a run that ended badly left behind; nothing is asked, nor loaded, where nothing is left."""
+        from designer.gui.settings import journal_folder
+
+        folder = journal_folder()
+        if self.workspace_ is None and not (folder.is_dir() and any(folder.iterdir())):
+            return
         for journal in self.workspace.leftovers()[:3]:
             run = partial(self.workspace.recover, journal)
             self.toasts.say("Unsaved work of an earlier run was found.", False, "Bring it back", run)
@@ -1017,6 +875,9 @@ class MainWindow(QMainWindow):
             self.docks.close_jobs()
         if self.workspace_ is not None:
             self.workspace_.close_all()
+        if self.sweeper is not None:
+            self.sweeper.close()
+            self.sweeper = None
 
     def begin(self, files: list[str]) -> None:
         """What is done once the window stands: fill the start page, open files, offer recovery."""
@@ -1039,6 +900,14 @@ class MainWindow(QMainWindow):
 
 def _design_of(document: Document) -> Any:
     return document.session.design
+
+
+@lru_cache(maxsize=4)
+def _template(template_id: str) -> Any:
+    """A template to compare with; kept, since each edit asks for it again."""
+    from designer.interchange.templates import open_design
+
+    return open_design(template_id)
 
 
 def _is_plain(shortcut: str) -> bool:

@@ -40,6 +40,9 @@ class Session(QObject):
     -------
     design_changed : ``Diff``
         After every edit, undo, redo and preview; once each.
+    settled : ``Diff``
+        The same, when everybody has taken the change over: work on a thread begins here, so that it takes no turns
+        from the window before.
     selection_changed : ``frozenset[Picked]``
     highlight_changed : ``frozenset[str]``
         Ids of channels to light up while the rest dims: the way of a flow. Empty for none.
@@ -59,6 +62,7 @@ class Session(QObject):
     """
 
     design_changed = Signal(object)
+    settled = Signal(object)
     selection_changed = Signal(object)
     highlight_changed = Signal(object)
     analysis_changed = Signal(object)
@@ -193,6 +197,7 @@ class Session(QObject):
             self._set_workload(after.default_workload or next(iter(after.workloads), ""))
         self.design_changed.emit(changes)
         self._touch()
+        self.settled.emit(changes)
         return changes
 
     def _touch(self) -> None:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 CARD: Final = QSize(236, 188)
 _PICTURE: Final = 128
 _GAP: Final = 14
+#: before each picture there is time for a click [ms]
+_BETWEEN: Final = 15
 #: the templates most people look for, shown first
 _FIRST: Final = (
     "hgx-h100-8", "dgx-h100", "hgx-b200-8", "hgx-a100-8", "dgx-a100", "dgx-b200", "mi300x-platform", "gb200-tray",
@@ -239,7 +241,8 @@ class StartPage(QWidget):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.area)
         self._painter = QTimer(self)
-        self._painter.setInterval(0)
+        # between two pictures, and before the first, there is time for a click
+        self._painter.setInterval(_BETWEEN)
         self._painter.timeout.connect(self._paint_next)
         self._pictures: dict[str, QPixmap] = {}
         self._unreadable: set[str] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import threading
 import time
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
 
 #: quiet time before the curves of all workloads are computed [ms]
 IDLE_MS: Final = 250
+#: so long somebody at work can keep that waiting [s]
+_PUT_OFF: Final = 3.0
 _JOIN: Final = 10.0
+#: a thread without work ends after so long [s]
+_LINGER: Final = 2.0
+
+#: quiet time before memory is swept [ms]
+_SWEEP_MS: Final = 4000
+#: how many new objects, young and older rounds it takes until Python collects by itself; the last is never reached
+_COLLECT: Final = (10_000, 10, 100_000)
 
 Cancelled_ = Callable[[], bool]
 Job = Callable[[Cancelled_], object]
@@ -29,7 +39,7 @@ Job = Callable[[Cancelled_], object]
 class Newest(QObject):
     """Runs jobs on a thread, one at a time; a newer job takes the place of one that waits and stops the running one.
 
-    There is no thread while there is nothing to do.
+    A thread without work waits a little for more before it ends: starting one takes longer than a small job.
     """
 
     #: ticket of the job, what it returned or the error it raised
@@ -37,9 +47,10 @@ class Newest(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._waiting: tuple[int, Job] | None = None
         self._thread: threading.Thread | None = None
+        self._working = False
         self._ticket = 0
         self._closed = False
 
@@ -50,6 +61,7 @@ class Newest(QObject):
             ticket = self._ticket
             if not self._closed:
                 self._waiting = (ticket, job)
+                self._lock.notify()
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._run, name="designer-job", daemon=True)
                     self._thread.start()
@@ -65,7 +77,7 @@ class Newest(QObject):
     def busy(self) -> bool:
         """Whether a job is running."""
         with self._lock:
-            return self._thread is not None
+            return self._working or self._waiting is not None
 
     def close(self) -> None:
         """Stop for good and wait for the thread."""
@@ -73,6 +85,7 @@ class Newest(QObject):
             self._closed = True
             self._ticket += 1
             self._waiting = None
+            self._lock.notify()
             thread = self._thread
         if thread is not None:
             thread.join(_JOIN)
@@ -80,11 +93,13 @@ class Newest(QObject):
     def _run(self) -> None:
         while True:
             with self._lock:
+                self._working = False
+                self._lock.wait_for(lambda: self._closed or self._waiting is not None, _LINGER)
                 if self._waiting is None or self._closed:
                     self._thread = None
                     return
                 ticket, job = self._waiting
-                self._waiting = None
+                self._waiting, self._working = None, True
             result: object
             try:
                 result = job(lambda ticket=ticket: self._ticket != ticket)
@@ -92,6 +107,35 @@ class Newest(QObject):
                 result = error
             if self._ticket == ticket and not self._closed:
                 self.finished.emit(ticket, result)
+
+
+class Sweeper(QObject):
+    """Collects unreachable memory when nobody works: looking through all that lives takes a tenth of a second, in which
+    no thread gets anything done.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._before = gc.get_threshold()
+        gc.set_threshold(*_COLLECT)
+        self._timer = QTimer(self, singleShot=True, interval=_SWEEP_MS)
+        self._timer.timeout.connect(self.sweep)
+
+    def touch(self, *_: object) -> None:
+        """Somebody works: sweep later."""
+        self._timer.start()
+
+    def sweep(self) -> None:
+        """Collect now; what is left lives long and need not be looked at in between."""
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+
+    def close(self) -> None:
+        """Leave memory to Python again."""
+        self._timer.stop()
+        gc.unfreeze()
+        gc.set_threshold(*self._before)
 
 
 class LiveAnalysis(QObject):
@@ -112,10 +156,12 @@ class LiveAnalysis(QObject):
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[Design, str, bool] | None = None
         self._ticket = 0
+        self._answered = 0.0
         self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
         self._idle.timeout.connect(self._complete)
-        session.design_changed.connect(self._design_changed)
+        session.settled.connect(self._design_changed)
         session.workload_changed.connect(self.refresh)
+        session.selection_changed.connect(self.put_off)
 
     def refresh(self, _workload: str = "") -> None:
         """Analyse the current design now."""
@@ -128,6 +174,11 @@ class LiveAnalysis(QObject):
             self.busy_changed.emit(False)
             return
         self._ask(design, workload, full=False)
+
+    def put_off(self, *_: object) -> None:
+        """Somebody is at work: what waits for a quiet moment waits on, but not for ever."""
+        if self._idle.isActive() and time.monotonic() - self._answered < _PUT_OFF:
+            self._idle.start()
 
     def stop(self) -> None:
         """Cancel what is running; the last answer stays, marked stale."""
@@ -147,6 +198,7 @@ class LiveAnalysis(QObject):
         elif self._asked is not None and changes.only_placement:
             # nothing that counts has changed: what is asked for holds for the new design as well
             self._asked = (changes.after, *self._asked[1:])
+            self.put_off()
 
     def _complete(self) -> None:
         design = self.session.design
@@ -190,6 +242,7 @@ class LiveAnalysis(QObject):
         if not full:
             self.took = took
             self.timed.emit(took)
+            self._answered = time.monotonic()
             self._idle.start()
         self.session.set_analysis(analysis)
 

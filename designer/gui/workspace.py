@@ -6,8 +6,9 @@ import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from designer.design.document import Design
 from designer.design.edits.workloads import AddWorkloads
@@ -23,6 +24,8 @@ from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
 
 _numbers = itertools.count(1)
+#: a step is noted in the journal after so long [ms]
+_JOURNAL_MS: Final = 50
 
 
 class Document(QObject):
@@ -35,14 +38,20 @@ class Document(QObject):
         self.live = LiveAnalysis(session, self)
         self._journal = Journal(journal, str(session.file) if session.file else None)
         self._writer = Newest(self)
+        # the loads come first: a step is on disk a moment after it can be seen
+        self._later = QTimer(self, singleShot=True, interval=_JOURNAL_MS)
+        self._later.timeout.connect(self._record)
         self._writer.finished.connect(self._journaled)
         session.design_changed.connect(self._note)
 
     def _note(self, _changes: object) -> None:
-        design = self.session.design
         if not self.session.modified:
             self._drop_journal()
-            return
+        elif not self._later.isActive():
+            self._later.start()
+
+    def _record(self) -> None:
+        design = self.session.design
 
         def job(_cancelled: Cancelled_) -> None:
             self._journal.record(design)
@@ -50,6 +59,8 @@ class Document(QObject):
         self._writer.submit(job)
 
     def _drop_journal(self) -> None:
+        self._later.stop()
+
         def job(_cancelled: Cancelled_) -> None:
             self._journal.discard()
 
@@ -61,6 +72,7 @@ class Document(QObject):
 
     def take_over(self) -> None:
         """Note the design now and wait until it is on disk."""
+        self._later.stop()
         self._journal.record(self.session.design)
 
     def save(self, file: Path) -> None:
@@ -78,6 +90,7 @@ class Document(QObject):
 
     def close(self) -> None:
         """Stop all work and remove the journal."""
+        self._later.stop()
         self.live.close()
         self._writer.close()
         self._journal.discard()

@@ -46,6 +46,7 @@ from designer.workload.kind import WorkloadKind, near, workload_kinds
 from designer.workload.metrics import METRICS
 
 FORMAT: Final = "designer-cases"
+VERSION: Final = 1
 MAX_FILE: Final = 32_000_000
 #: more cases than this in one file are refused, as are more objects before they are read
 MAX_CASES: Final = 20_000
@@ -206,10 +207,9 @@ def _content(content: Any) -> tuple[list[Any], Mapping[str, Any]]:
         raise FormatError(
             f"this is not a file of measurements{told}", place="format", remedy=f'begin with "format": "{FORMAT}"'
         )
-    if found.get("version", 1) != 1:
-        raise FormatError(
-            f"version {str(found['version'])[:40]!r} of the format is not known", place="version", remedy="write 1"
-        )
+    if found.get("version", VERSION) != VERSION:
+        text = f"version {str(found['version'])[:40]!r} of the format is not known"
+        raise FormatError(text, place="version", remedy=f'this program reads "version": {VERSION}')
     cases = found["cases"]
     if not isinstance(cases, list) or not cases:
         raise FormatError("there are no cases", place="cases", remedy="give at least one")

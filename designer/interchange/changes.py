@@ -158,8 +158,10 @@ def _machines(design: Design, changes: Mapping[str, Any]) -> Iterator[tuple[str,
     for name, values in _object(changes.get("vms", {}), "changes.vms").items():
         place = f"changes.vms.{name}"
         known = tuple(id for id in design.vms if fnmatchcase(id, name))
-        if values is None and not known:
-            raise FormatError(f"there is no machine {name!r}", place=place, remedy=f"there are {', '.join(design.vms)}")
+        if not known and (values is None or "host" not in _object(values, place)):
+            meant = near(name, design.vms) or [*design.vms][:8]
+            remedy = f"there are {', '.join(meant)}; a new one tells its host"
+            raise FormatError(f"there is no virtual machine {name!r}", place=place, remedy=remedy)
         if values is None:
             yield place, RemoveVms(known)
         elif known:

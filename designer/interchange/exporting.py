@@ -9,12 +9,13 @@ from typing import Final
 
 from designer.design.document import Design
 from designer.errors import ExchangeError
-from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.exporters._exporter import Exporter, ExportOptions, write_bytes
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.native.writer import save
 from designer.registry import discover
+from designer.report.drawing.elements import Picture
 
-__all__ = ["ExportOptions", "Exporter", "exporters", "format_of", "write_design"]
+__all__ = ["ExportOptions", "Exporter", "exporters", "format_of", "write_design", "write_picture"]
 
 
 def _write_native(design: Design, path: Path, options: ExportOptions) -> None:
@@ -57,3 +58,18 @@ def write_design(
             remedy=f"use one of {known}",
         )
     exporter.write(design, Path(path), options or ExportOptions())
+
+
+def write_picture(picture: Picture, path: str | os.PathLike[str]) -> None:
+    """Write a picture as SVG, or as PNG where the file's name says so.
+
+    Raises
+    ------
+    ExchangeError
+        If the file cannot be written.
+    """
+    from designer.report.drawing.png import to_png
+    from designer.report.drawing.svg import to_svg
+
+    name = Path(path)
+    write_bytes(name, to_png(picture) if name.suffix == ".png" else to_svg(picture).encode("utf-8"))

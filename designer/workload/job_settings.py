@@ -16,7 +16,15 @@ MODEL: Final = (
     Setting("model", "Model", "text", "llama-2-7b", help="id of a model, path of a config.json, or its JSON text"),
     Setting("group", "Accelerators", "selector", "gpus", help="which accelerators take part, for example gpus or cpus"),
     Setting("precision", "Number format", "choice", "bf16", choices=PRECISIONS),
-    Setting("software", "Training program", "choice", "fsdp", choices=SOFTWARE),
+    Setting(
+        "software",
+        "Training program",
+        "choice",
+        "fsdp",
+        choices=SOFTWARE,
+        help="fsdp: PyTorch FSDP; transformer-engine: NeMo, Megatron-Core; megatron-2022: nothing overlaps, no fused "
+        "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels",
+    ),
     Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),
     Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a transformer"),
 )

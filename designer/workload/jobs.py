@@ -161,6 +161,8 @@ class StorageSizing:
         ``unet3d``, ``resnet50`` or ``cosmoflow``.
     emulated
         Accelerator whose computing time is taken: ``h100`` or ``a100``.
+    threshold
+        Utilisation kept; 0 for what the benchmark asks.
     """
 
     name: str

@@ -196,3 +196,17 @@ def test_nothing_is_said_when_the_reader_has_gone():
         capture_output=True, check=False,
     )  # fmt: skip
     assert closed.stderr == b""
+
+
+def test_pictures_of_a_part_and_with_loads(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    plain, loaded, part = (tmp_path / f"{name}.svg" for name in ("plain", "loaded", "part"))
+    assert call(capsys, "export", "dgx-a100", "--to", "svg", "-o", str(plain)).code == 0
+    assert call(capsys, "export", "dgx-a100", "--to", "svg", "--workload", "h2d", "-o", str(loaded)).code == 0
+    assert call(capsys, "export", "dgx-a100", "--to", "svg", "--only", "gpu0", "-o", str(part)).code == 0
+    assert "GB/s" in loaded.read_text()
+    assert "GPU 1" in plain.read_text()
+    assert "GPU 1" not in part.read_text()
+    for wrong in (["--only", "nobody"], ["--scale", "0"], ["--workload", "nothing"]):
+        refused = tmp_path / "refused.svg"
+        assert call(capsys, "export", "dgx-a100", "--to", "svg", *wrong, "-o", str(refused)).message
+        assert not refused.exists()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -222,3 +224,32 @@ class TestBounded:
         xml = tmp_path / "deep.xml"
         xml.write_bytes(b"<system>" + b"<pci>" * 1_000_000)
         self.refused("import", xml)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_behind_the_output_is_no_mistake_of_the_program(checkout: Path):
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "designer", "templates"]
+        done = subprocess.run(command, cwd=checkout, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert b"No space left" in done.stderr
+    assert b"mistake" not in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["analyze", "summary"])
+def test_titles_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str):
+    """A design may come from anybody; the JSON form keeps the title as it is."""
+
+    def change(design: dict[str, Any]) -> None:
+        design["title"] = "red \x1b[31m \x9b2J 机器"
+        design["workloads"][0]["title"] = "clear \x1b[2J \x9b2J"
+
+    file = written(tmp_path, change)
+    said = call(capsys, command, file)
+    assert said.code == 0
+    assert "red \ufffd[31m \ufffd2J 机器" in said.out
+    assert not {"\x1b", "\x9b"} & set(said.out + said.err)
+    if command == "analyze":
+        told = json.loads(call(capsys, command, file, "--json").out)
+        assert told["workloads"][0]["title"] == "clear \x1b[2J \x9b2J"

@@ -142,13 +142,13 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_a_long_analysis_shows_how_far_it_is(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    window._busy(True)
-    window._progressed(0.4, "layouts")
-    assert not window._progress.isVisible(), "a bar that only flashes disturbs"
-    monkeypatch.setattr(window, "_busy_since", 0.0)
-    window._progressed(0.5, "layouts")
-    assert window._progress.isVisible()
-    assert window.progress.value() == 50
-    assert "layouts" in window.progress.toolTip()
-    window._busy(False)
-    assert not window._progress.isVisible()
+    window.strip.busy(True)
+    window.strip.progressed(0.4, "layouts")
+    assert not window.strip._progress.isVisible(), "a bar that only flashes disturbs"
+    monkeypatch.setattr(window.strip, "_busy_since", 0.0)
+    window.strip.progressed(0.5, "layouts")
+    assert window.strip._progress.isVisible()
+    assert window.strip.progress.value() == 50
+    assert "layouts" in window.strip.progress.toolTip()
+    window.strip.busy(False)
+    assert not window.strip._progress.isVisible()

@@ -7,24 +7,34 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication, QKeySequence, QWindow
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from designer.analysis.results import WorkloadResult
 from designer.design.address import Address, Ref
+from designer.design.edits.groups import SetReplicas
 from designer.gui.canvas.canvas import Canvas
+from designer.gui.canvas.compose_text import badge, detail, title
+from designer.gui.canvas.hit import pick
+from designer.gui.canvas.tools.drop import TEMPLATE_MIME
+from designer.gui.canvas.tools.link import Connect
 from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels.inspector import InspectorPanel
+from designer.gui.panels.links import LinksPanel
 from designer.gui.session import Session
+from designer.gui.viewmodels.places import picked_of
+from designer.units import format_si
 
 LEFT = Qt.MouseButton.LeftButton
+CTRL = Qt.KeyboardModifier.ControlModifier
 ENTER = Qt.Key.Key_Return
 SERVER = "hgx-h100-8"
 
@@ -118,41 +128,63 @@ class User:
         self.bot.mouseClick(self.canvas, LEFT, pos=self.at(b))
         assert len(set(self.session.design.links) - before) == 1
 
-    def connect_by_keys(self, a: str, b: str) -> None:
-        """Find one part by name, press C, go to the other with the arrows."""
-        before = set(self.session.design.links)
-        self.find(a)
-        self.key(Qt.Key.Key_C)
-        want = self.canvas.scenery.box_of(((), Ref("parts", b)))
+    def box(self, part: str, what: str = "parts", within: Address = ()) -> int:
+        """Number of the box that shows a thing."""
+        found = self.canvas.scenery.box_of((within, Ref(what, part)))  # type: ignore[arg-type]
+        assert found is not None
+        return found
+
+    @property
+    def aim(self) -> int:
+        """The box that the tool points at."""
         tool = self.canvas.tool
-        for way in (Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Down, Qt.Key.Key_Up):
-            last = -2
-            while tool.target not in (want, last):  # type: ignore[attr-defined]
-                last = tool.target  # type: ignore[attr-defined]
-                self.key(way)
-        assert tool.target == want  # type: ignore[attr-defined]
-        self.key(ENTER)
-        assert len(set(self.session.design.links) - before) == 1
+        assert isinstance(tool, Connect)
+        return tool.target
 
-    def inspector_double_click(self) -> None:
-        """The × 2 button by mouse."""
-        self.bot.mouseClick(self.inspector.what_if.double, LEFT)
+    def flow_words(self) -> list[str]:
+        """All that is written in the Flow dock."""
+        assert self.window.docks is not None
+        return [label.text() for label in self.window.docks.panels["flow"].findChildren(QLabel)]
 
-    def inspector_double_key(self) -> None:
-        """The × 2 button by the space bar."""
-        self.inspector.what_if.double.setFocus()
-        self.bot.keyClick(self.inspector.what_if.double, Qt.Key.Key_Space)
+    def on_wire(self, wire: int) -> QPoint:
+        """A point where a wire alone is drawn."""
+        route = self.canvas.scenery.geometry.wire_route[wire]
+        for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8):
+            for a, b in pairwise(route.tolist()):
+                x, y = (p + (q - p) * share for p, q in zip(a, b, strict=True))
+                hit = pick(self.canvas.scenery.stage, x, y, self.canvas.view.scale, self.canvas.screen_.level)
+                if hit.is_wire and hit.number == wire:
+                    return QPointF(*self.canvas.view.to_view(x, y)).toPoint()
+        raise AssertionError("the wire is hidden behind others")
 
-    def find(self, part: str) -> None:
-        """Search everything for a part and take it."""
-        palette = CommandPalette(self.window.choices(), self.window.theme, "Search", self.window)
-        palette.show()
-        self.bot.keyClicks(palette.search, self.session.design.parts[part].label)
-        wanted = next(n for n, c in enumerate(palette.shown) if c.hint == part)
-        for _ in range(wanted):
-            self.bot.keyClick(palette.search, Qt.Key.Key_Down)
-        self.bot.keyClick(palette.search, ENTER)
-        assert self.session.selection == {((), Ref("parts", part))}
+    def header(self, group: str) -> QPoint:
+        """A point in the header of an open group, right of the mark that closes it."""
+        x, y, _, _ = self.canvas.scenery.geometry.rect[self.box(group, "groups")].tolist()
+        return QPointF(*self.canvas.view.to_view(x + 60, y + 10)).toPoint()
+
+    def drag_in(self, text: str) -> None:
+        """Search the palette, then drag the first find onto a free place of the canvas."""
+        self.window.run("insert.part")
+        assert self.window.docks is not None
+        panel = self.window.docks.parts
+        panel.search.clear()
+        self.bot.keyClicks(panel.search, text)
+        panel.flush()
+        data = panel.model.mimeData([panel.tree.currentIndex()])
+        actions, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+        self.fit()
+        self.canvas.zoom_by(0.25)
+        self.canvas.settle()
+        left, top, wide, high = self.canvas.scenery.stage.bounds
+        aside = 1300 if data.hasFormat(TEMPLATE_MIME) else 200
+        at = QPointF(*self.canvas.view.to_view(left + wide + aside, top + high / 2))
+        assert self.canvas.rect().contains(at.toPoint())
+        for event in (
+            QDragEnterEvent(at.toPoint(), actions, data, LEFT, none),
+            QDragMoveEvent(at.toPoint(), actions, data, LEFT, none),
+            QDropEvent(at, actions, data, LEFT, none),
+        ):
+            QApplication.sendEvent(self.canvas, event)
 
     def fill_dialog(self, texts: dict[str, str]) -> None:
         """Run "Insert ▸ Workload…" and fill in the form that opens."""
@@ -185,54 +217,273 @@ def bound(result: WorkloadResult) -> set[str]:
     return {b.id for b in result.binding}
 
 
-def from_nothing_to_a_moved_bottleneck(
-    user: User, connect: Callable[[str, str], None], double: Callable[[], None]
-) -> None:
-    """Two servers, a leaf switch and storage: what starves the GPUs, and what does once that is doubled."""
-    user.window.new_document()
-    for text in ("HGX H100 8-GPU (Delta-Next)", "HGX H100 8-GPU (Delta-Next)", "Jean Zay", "QM9700"):
-        user.insert(text)
-    user.fit()
+#: two servers, storage and a leaf switch, as one searches for them
+PARTS = ("HGX A100 8-GPU (Delta)", "HGX A100 8-GPU (Delta)", "DGX SuperPOD H100 storage", "QM9700")
+
+
+def ends_of(user: User) -> tuple[str, str, list[str]]:
+    """The leaf switch, the storage, and one storage NIC of each server."""
+    nics = [n for n in user.ids("nic") if n.startswith("storage_nic")]
+    assert len(nics) == 4
+    return user.ids("switch")[0], user.ids("storage")[0], nics[::2]
+
+
+def in_no_others_place(user: User) -> None:
     rects = user.canvas.scenery.geometry.rect[user.canvas.scenery.geometry.parent < 0]
     for i, one in enumerate(rects):
         for other in rects[i + 1 :]:
             apart = abs(one[:2] + one[2:] / 2 - other[:2] - other[2:] / 2) >= (one[2:] + other[2:]) / 2
             assert apart.any(), "what is inserted covers what was there"
-    assert (len(user.ids("server")), len(user.ids("gpu"))) == (2, 16)
-    leaf, storage = user.ids("switch")[0], user.ids("storage")[0]
-    nics = [n for n in user.ids("nic") if n.startswith("storage_nic")][::2]
-    for part in (*nics, storage):
-        connect(part, leaf)
-    user.fill_dialog({"from": storage, "to": "gpus"})
-    before = user.settled()
-    assert user.session.design.workloads[user.session.workload].settings["from"] == storage
-    assert user.canvas.scenery.stage.live.known
-    cables = {x.id for x in user.session.design.links.values() if leaf in (x.a, x.b)}
-    assert bound(before)
-    assert {channel[:-3] for channel in bound(before)} <= cables
-    after = before
-    for _ in range(4):
-        if bound(after) != bound(before):
-            break
-        rate = after.metrics["rate"].value
-        user.window.run("analyze.binding")
-        user.inspector.flush()
-        assert user.inspector.what_if.isVisible()
-        double()
-        after = user.settled()
-        assert after.metrics["rate"].value > rate
-    assert bound(after) - bound(before), "something else binds once that is wide enough"
-    while user.session.design.workloads and bound(user.settled()) != bound(before):
-        user.session.undo()
-    assert user.settled().metrics["rate"].value < after.metrics["rate"].value
+
+
+def starts_at_the_nics(user: User, nics: list[str], leaf: str) -> WorkloadResult:
+    """The cables of the NICs bind, at the speed of the NICs' ports."""
+    result = user.settled()
+    assert bound(result) == {f"{nic}--{leaf}:ba" for nic in nics}
+    for nic in nics:
+        assert user.session.design.links[f"{nic}--{leaf}"].bandwidth_per_direction == "25 GB/s"
+    return result
+
+
+def moves_into_the_servers(user: User, before: WorkloadResult, nics: list[str], leaf: str) -> None:
+    """With twice the NICs their slots bind, the rate is higher, and undo takes both back."""
+    after = user.settled()
+    assert bound(after) == {"cpu0--storage_nic0:ba", "cpu0--storage_nic1:ba"}
+    assert after.metrics["rate"].value > 1.2 * before.metrics["rate"].value
+    for nic in nics:
+        assert user.session.design.links[f"{nic}--{leaf}"].bandwidth_per_direction == "50 GB/s"
+        assert user.session.design.parts[nic].overrides["bandwidth_per_direction"].value == "100 GB/s"
 
 
 def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
-    from_nothing_to_a_moved_bottleneck(user, user.connect, user.inspector_double_click)
+    user.window.new_document()
+    for text in PARTS:
+        user.drag_in(text)
+        in_no_others_place(user)
+    user.fit()
+    assert (len(user.ids("server")), len(user.ids("gpu"))) == (2, 16)
+    leaf, storage, nics = ends_of(user)
+    for part in (*nics, storage):
+        user.connect(part, leaf)
+    user.session.select([((), Ref("links", f"{storage}--{leaf}"))])
+    user.inspector.flush()
+    count = user.inspector.rows["count"].value
+    assert isinstance(count, QLineEdit)
+    user.bot.mouseDClick(count, LEFT)
+    user.bot.keyClicks(count, "4")
+    user.bot.keyClick(count, ENTER)
+    user.fill_dialog({"from": storage, "to": "gpus"})
+    before = starts_at_the_nics(user, nics, leaf)
+    assert user.canvas.scenery.stage.live.known
+    user.bot.mouseClick(user.canvas, LEFT, pos=user.at(nics[0]))
+    user.bot.mouseClick(user.canvas, LEFT, CTRL, user.at(nics[1]))
+    assert user.session.selection == {((), Ref("parts", nic)) for nic in nics}
+    user.inspector.flush()
+    assert user.inspector.what_if.isVisible()
+    assert "All ports together" in user.inspector.what_if.title.text()
+    steps = len(user.session.history.steps)
+    user.bot.mouseClick(user.inspector.what_if.double, LEFT)
+    moves_into_the_servers(user, before, nics, leaf)
+    assert len(user.session.history.steps) == steps + 1, "the NICs and their cables are one step"
+    user.session.undo()
+    assert user.settled().metrics["rate"].value == before.metrics["rate"].value
+    assert bound(user.settled()) == bound(before)
+
+
+def test_another_type_of_nic_moves_the_bottleneck_too(user: User) -> None:
+    user.window.new_document()
+    for text in PARTS:
+        user.insert(text)
+    user.fit()
+    leaf, storage, nics = ends_of(user)
+    for part in (*nics, storage):
+        user.connect(part, leaf)
+    user.fill_dialog({"from": storage, "to": "gpus"})
+    cable = user.session.design.links[f"{storage}--{leaf}"]
+    assert cable.bandwidth_per_direction == "50 GB/s"
+    rates: list[float] = []
+    user.session.select(((), Ref("parts", nic)) for nic in nics)
+    for product in ("InfiniBand NIC, HDR100 100 Gb/s", "InfiniBand NIC, NDR 400 Gb/s"):
+        user.inspector.flush()
+        box = user.inspector.rows["type"].value
+        assert isinstance(box, QComboBox)
+        box.setFocus()
+        box.showPopup()
+        view = box.view()
+        user.bot.keyClicks(view, product)
+        user.bot.keyClick(view, ENTER)
+        result = user.settled()
+        rates.append(result.metrics["rate"].value)
+        of_nics = {f"{nic}--{leaf}:ba" for nic in nics}
+        assert (bound(result) == of_nics) == (len(rates) == 1)
+    assert bound(user.settled()) == {f"{storage}--{leaf}:ab"}
+    assert rates[1] > 1.5 * rates[0]
+
+
+class Keys:
+    """A user without a mouse: every key is given to the window in front, which finds out whom it is for."""
+
+    def __init__(self, user: User) -> None:
+        self.user = user
+        self.bot = user.bot
+        user.window.activateWindow()
+        user.bot.waitUntil(lambda: QApplication.activeWindow() is user.window, timeout=5000)
+
+    @property
+    def focus(self) -> QWidget:
+        # a window comes to the front again only when the event loop has been round
+        self.bot.waitUntil(lambda: QApplication.focusWidget() is not None, timeout=2000)
+        found = QApplication.focusWidget()
+        assert found is not None, "nothing has the focus: the keys are lost"
+        return found
+
+    def press(self, *keys: str) -> None:
+        """Press shortcuts or keys by name, one after the other."""
+        for name in keys:
+            code = QKeySequence(name)[0]
+            self.bot.keyClick(self._window(), code.key(), code.keyboardModifiers())
+            QApplication.processEvents()
+
+    def type(self, text: str) -> None:
+        for letter in text:
+            self.bot.keyClick(self._window(), letter)
+
+    def _window(self) -> QWindow:
+        self.bot.waitUntil(lambda: QGuiApplication.focusWindow() is not None, timeout=2000)
+        found = QGuiApplication.focusWindow()
+        assert found is not None
+        return found
+
+    def tab_to(self, name: str, most: int = 40) -> QWidget:
+        """Press Tab until the focus is on the field called so."""
+        for _ in range(most):
+            if self.focus.accessibleName() == name:
+                return self.focus
+            self.press("Tab")
+        raise AssertionError(f"Tab never comes to {name!r}")
+
+    def place(self, text: str) -> None:
+        self.press("Ctrl+P")
+        self.type(text)
+        self.press("Return")
+
+    def choose(self, text: str, hint: str, then: Callable[[], None] | None = None) -> None:
+        """In the list that is open: type, go down to the line with a title or hint, Enter; `then` fills what opens."""
+        palette = QApplication.activePopupWidget()
+        assert isinstance(palette, CommandPalette)
+        self.type(text)
+        line = next(n for n, c in enumerate(palette.shown) if hint in (c.title, c.hint, c.hint.split(" ")[-1]))
+        self.press(*["Down"] * line)
+        if then is not None:
+            QTimer.singleShot(0, then)
+        self.press("Return")
+
+    def find(self, part: str) -> None:
+        """Ctrl+K, the name of a part, Enter; the canvas has the keys then."""
+        self.press("Ctrl+K")
+        self.choose(self.user.session.design.parts[part].label, part)
+        assert self.user.session.selection == {((), Ref("parts", part))}
+        assert self.focus is self.user.canvas
+
+
+def fill_by_keys(keys: Keys, storage: str) -> None:
+    """The form of a new workload, by Tab and typing."""
+    keys.tab_to("Kind of workload")
+    for _ in range(20):
+        dialog = keys.focus.window()
+        assert isinstance(dialog, WorkloadDialog)
+        if dialog.kind_name == "transfer":
+            break
+        keys.press("Down")
+    for name, text in (("Title", "Storage to all GPUs"), ("from", storage), ("to", "gpus")):
+        shown = name if name == "Title" else dialog.fields[name].accessibleName()
+        field = keys.tab_to(shown)
+        assert isinstance(field, QLineEdit)
+        keys.press("Ctrl+A")
+        keys.type(text)
+    keys.press("Return")
 
 
 def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
-    from_nothing_to_a_moved_bottleneck(user, user.connect_by_keys, user.inspector_double_key)
+    keys = Keys(user)
+    keys.press("Ctrl+N")
+    for text in PARTS:
+        keys.place(text)
+    leaf, storage, nics = ends_of(user)
+    in_no_others_place(user)
+
+    # Esc leaves the palette, and arrows move what was placed last
+    keys.press("Esc")
+    assert keys.focus is user.canvas
+    assert user.session.selection == {((), Ref("parts", leaf))}
+    was = user.session.design.parts[leaf].position
+    assert was is not None
+    keys.press("Shift+Right", "Right", "Down")
+    now = user.session.design.parts[leaf].position
+    assert now is not None
+    assert (now.x - was.x, now.y - was.y) == (72, 8)
+
+    # one cable with C and the arrows, the others by name
+    keys.find(storage)
+    keys.press("C")
+    for way in ("Right", "Down", "Left", "Up"):
+        last = -2
+        while user.aim not in (last, user.box(leaf)):
+            last = user.aim
+            keys.press(way)
+    assert user.aim == user.box(leaf)
+    keys.press("Return")
+    for nic in nics:
+        keys.find(nic)
+        keys.press("Ctrl+L")
+        keys.choose("QM9700", leaf)
+        assert keys.focus is user.canvas
+    cables = {x.id for x in user.session.design.links.values() if leaf in (x.a, x.b)}
+    assert cables == {f"{part}--{leaf}" for part in (storage, *nics)}
+
+    # the workload, and the chooser in the tool strip
+    keys.press("Ctrl+K")
+    keys.choose("insert workload", "Workload…", lambda: fill_by_keys(keys, storage))
+    mine = user.session.workload
+    assert user.session.design.workloads[mine].title == "Storage to all GPUs"
+    keys.press("Ctrl+Shift+W", "Up", "Return")
+    assert user.session.workload != mine
+    keys.press("Ctrl+Shift+W", "Down", "Return")
+    assert user.session.workload == mine
+    user.settled()
+
+    # its cable is found in the Links dock; four of them, in the Inspector
+    keys.press("Alt+6")
+    keys.tab_to("Filter channels")
+    keys.type(storage)
+    keys.press("Return")
+    assert keys.focus.accessibleName() == "Channels by utilisation"
+    assert user.session.selection == {((), Ref("links", f"{storage}--{leaf}"))}
+    keys.press("Alt+3")
+    keys.tab_to("Parallel links")
+    keys.type("4")
+    keys.press("Return")
+    assert user.session.design.links[f"{storage}--{leaf}"].count == 4
+    before = starts_at_the_nics(user, nics, leaf)
+
+    # what binds is read in the Flow dock, and Space shows it
+    keys.press("Alt+5")
+    assert keys.focus.accessibleName() == f"{leaf} → {nics[0]} (ethernet) and one alike"
+    assert format_si(before.metrics["rate"].value, "B/s", 3) in user.flow_words()
+    keys.press("Space")
+    assert {ref.id for _, ref in user.session.selection} == {f"{nic}--{leaf}" for nic in nics}
+
+    for nic in nics:
+        keys.find(nic)
+        keys.press("Ctrl+Shift+Up")
+    moves_into_the_servers(user, before, nics, leaf)
+    keys.press("Alt+5")
+    assert keys.focus.accessibleName() == "storage_nic0 → cpu0 (pcie) and one alike"
+    assert format_si(user.settled().metrics["rate"].value, "B/s", 3) in user.flow_words()
+    keys.press("Alt+0", "B")
+    assert {ref.id for _, ref in user.session.selection} == {"cpu0--storage_nic0", "cpu0--storage_nic1"}
+    keys.press("Ctrl+Z", "Ctrl+Z")
+    assert user.settled().metrics["rate"].value == before.metrics["rate"].value
 
 
 def test_a_template_opens_and_shows_its_route_and_loads(user: User) -> None:
@@ -290,23 +541,116 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     user.window.open_template("su-h100-32")
     user.settled()
     user.fit()
-    group = user.session.design.groups["servers"]
     user.bot.mouseDClick(user.canvas, LEFT, pos=user.at("servers", what="groups"))
     assert not user.session.design.groups["servers"].collapsed
-    member: Address = (("servers", 3),)
-    user.session.reveal([(member, Ref("parts", "gpu0"))])
+    user.fit()
+    shared: Address = (("servers", None),)
+    user.bot.mouseClick(user.canvas, LEFT, pos=user.at("gpu0", shared))
     user.inspector.flush()
+    bar = user.inspector.members
+    assert bar.isVisible()
+    assert bar.number.text() == "All 32 alike"
+    # the arrow goes to the first member, a number to any
+    user.bot.mouseClick(bar.forth, LEFT)
+    user.inspector.flush()
+    assert user.canvas.members == {shared: 0}
+    bar.number.setFocus()
+    bar.number.selectAll()
+    user.bot.keyClicks(bar.number, "7")
+    user.bot.keyClick(bar.number, ENTER)
+    user.inspector.flush()
+    member: Address = (("servers", 7),)
+    assert user.canvas.scenery.geometry.blocks[1] == member
+    assert user.session.selection == {(member, Ref("parts", "gpu0"))}
+    assert title(user.canvas.scenery.geometry, user.box("servers", "groups")).endswith("7 of 32")
+    assert "makes it differ" in bar.words.text()
     name = user.inspector.rows["name"].value
     assert isinstance(name, QLineEdit)
-    name.setFocus()
+    user.bot.mouseClick(name, LEFT)
     name.selectAll()
     user.bot.keyClicks(name, "Worn out")
     user.bot.keyClick(name, ENTER)
     group = user.session.design.groups["servers"]
-    assert set(group.exceptions) == {3}
-    assert group.exceptions[3].parts["gpu0"].name == "Worn out"
+    assert set(group.exceptions) == {7}
+    assert group.exceptions[7].parts["gpu0"].name == "Worn out"
     assert group.content.parts["gpu0"].name != "Worn out"
+    user.inspector.flush()
+    assert "Differs" in bar.words.text()
+    # the next one is as it was, and the closed card tells that one differs
+    user.canvas.setFocus()
+    user.key(Qt.Key.Key_Period)
+    assert user.canvas.members == {shared: 8}
+    assert user.session.design.groups["servers"].member(8).parts["gpu0"].name != "Worn out"
+    user.canvas.zoom_to_fit(animated=False)
+    user.session.select([((), Ref("groups", "servers"))])
+    user.bot.mouseDClick(user.canvas, LEFT, pos=user.header("servers"))
+    assert user.session.design.groups["servers"].collapsed
+    geometry = user.canvas.scenery.geometry
+    box = user.box("servers", "groups")
+    assert badge(geometry, box) == "×31+1"
+    assert detail(geometry, box).startswith("1 differs")
     assert user.settled().binding
+
+
+def test_a_member_is_chosen_by_keys_alone(user: User) -> None:
+    keys = Keys(user)
+    user.window.open_template("su-h100-32")
+    label = user.session.design.groups["servers"].label
+    keys.press("Ctrl+K")
+    keys.choose(label, "servers")
+    assert user.session.selection == {((), Ref("groups", "servers"))}
+    keys.press("M")
+    keys.choose("7", f"{label} 7")
+    shared: Address = (("servers", None),)
+    assert not user.session.design.groups["servers"].collapsed, "a closed group opens"
+    assert user.canvas.members == {shared: 7}
+    keys.press(",", ",")
+    assert user.canvas.members == {shared: 5}
+    for _ in range(6):
+        keys.press(",")
+    assert user.canvas.members == {}, "before the first member comes what all share"
+    keys.press(",")
+    assert user.canvas.members == {shared: 31}
+    # a group that becomes smaller no longer has the member
+    user.session.apply(SetReplicas("servers", 4))
+    assert user.canvas.members == {}
+
+
+def test_a_link_and_its_row_choose_each_other(user: User) -> None:
+    user.window.open_template(SERVER)
+    user.session.set_workload("h2d")
+    user.settled()
+    user.window.show_panel("links")
+    assert user.window.docks is not None
+    panel = user.window.docks.panels["links"]
+    assert isinstance(panel, LinksPanel)
+    panel.flush()
+    last = str(panel.table.lines.lines[-1].key)
+    link = picked_of(user.session.design, last)
+    assert link is not None
+    wire = user.canvas.scenery.wires_by_pick[link][0]
+    user.fit()
+    user.bot.mouseClick(user.canvas, LEFT, pos=user.on_wire(wire))
+    assert user.session.selection == {link}
+    assert {picked_of(user.session.design, str(k)) for k in panel.table.keys()} == {link}  # noqa: SIM118
+    row = panel.table.lines.row_of(last)
+    assert row is not None
+    shown = panel.table.visualRect(panel.table.lines.index(row, 0))
+    assert panel.table.viewport().rect().intersects(shown), "its row is in sight"
+    # another answer of the engine keeps the row
+    user.window.run("analyze.run")
+    user.settled()
+    panel.flush()
+    assert {picked_of(user.session.design, str(k)) for k in panel.table.keys()} == {link}  # noqa: SIM118
+    # and back: a click on a row takes the link, and nothing else
+    panel.table.scrollToTop()
+    first = panel.table.lines.index(0, 0)
+    user.bot.mouseClick(panel.table.viewport(), LEFT, pos=panel.table.visualRect(first).center())
+    key = str(panel.table.lines.lines[0].key)
+    assert user.session.selection == {picked_of(user.session.design, key)}
+    assert user.session.highlight == {key}
+    user.session.clear_selection()
+    assert not panel.table.keys()
 
 
 #: renames parts for ever, telling each edit on its output

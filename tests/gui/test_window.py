@@ -102,8 +102,8 @@ def test_every_action_has_an_id_and_title_of_its_own_and_no_shortcut_twice(windo
 
 #: these ask something and wait, or close the window; they are tested by what they call
 ASKING = {
-    "file.open", "file.save_as", "file.save", "file.import", "file.export_picture", "file.settings", "file.quit",
-    "insert.workload", "analyze.edit", "help.about",
+    "file.open", "file.save_as", "file.save", "file.import", "file.export_picture", "file.export_selection",
+    "file.settings", "file.quit", "insert.workload", "analyze.edit", "help.about",
 }  # fmt: skip
 
 
@@ -314,6 +314,20 @@ def test_a_picture_can_be_exported(window: MainWindow, qtbot: QtBot, tmp_path: P
         file = tmp_path / f"picture{suffix}"
         window.write_picture(file)
         assert file.read_bytes().startswith(head)
+
+
+def test_a_picture_shows_loads_and_can_be_of_the_selection_alone(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    document = opened(window, qtbot)
+    whole, part = tmp_path / "whole.svg", tmp_path / "part.svg"
+    window.write_picture(whole)
+    document.session.select([((), Ref("parts", "gpu0"))])
+    window.write_picture(part, selected_only=True)
+    assert "GB/s" in whole.read_text()
+    assert 0 < part.read_text().count("<rect") < whole.read_text().count("<rect") / 4
+    window.write_picture(tmp_path / "missing" / "x.svg")
+    assert "there is no folder" in window.toasts.shown[-1].text
 
 
 def test_old_answers_are_dropped_when_the_design_moved_on(qtbot: QtBot, qapp: QApplication) -> None:

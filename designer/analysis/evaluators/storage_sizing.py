@@ -39,8 +39,8 @@ _WORK: Final = {
     ("cosmoflow", "h100"): (_rule(1), _rule(0.0035, "s"), _rule(2828486, "B"), Pattern.SMALL),
     ("cosmoflow", "a100"): (_rule(1), _rule(0.00551, "s"), _rule(2828486, "B"), Pattern.SMALL),
 }
-#: utilisation that the rules ask for
-_THRESHOLDS: Final = {"unet3d": _rule(0.9), "resnet50": _rule(0.9), "cosmoflow": _rule(0.7)}
+#: utilisation that a valid run keeps
+_KEPT: Final = {"unet3d": _rule(0.9), "resnet50": _rule(0.9), "cosmoflow": _rule(0.7)}
 _PROTOCOLS: Final = (
     ("lustre", Client.LUSTRE), ("nfs", Client.NFS), ("nvme", Client.BLOCK), ("parallel", Client.PARALLEL),
 )  # fmt: skip
@@ -50,6 +50,7 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     """The most accelerators the drawn storage feeds."""
     place = question.place
     batch, compute, sample, pattern = _WORK[operation.benchmark, operation.emulated]
+    threshold = operation.threshold or _KEPT[operation.benchmark].value
     work = FeedWorkload(int(batch.value), Seconds(compute.value), Bytes(sample.value), pattern)
     source = resolve(network, operation.source, f"{place}.source")
     readers = resolve(network, operation.hosts, f"{place}.hosts")
@@ -66,7 +67,6 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, len(processors)), threads)
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
-    threshold = operation.threshold or _THRESHOLDS[operation.benchmark].value
     found = storage_capacity(work, hosts, Ratio(threshold), servers)
     routed = float(reads.rate.sum()) / (threshold * work.demand)
     most = min(found.accelerators, math.floor(routed))

@@ -14,7 +14,7 @@ KIND = PartKind(
         PortKind("pcie", "PCIe", ("pcie",), count=1),
         PortKind("nvlink", "NVLink", ("nvlink",), count_field="nvlink_links"),
         PortKind("xgmi", "xGMI", ("xgmi",), count_field="xgmi_links"),
-        PortKind("c2c", "Chip-to-chip", ("c2c",), count=1),
+        PortKind("c2c", "Chip-to-chip", ("c2c",)),
     ),
     fields=(
         Field("architecture", "Architecture", "text"),

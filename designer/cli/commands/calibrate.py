@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
             }
         )  # fmt: skip
     else:
-        print(f"{found.what}: {found.factor:.3f} of the prediction, from {found.points} readings")
+        readings = f"{found.points} reading{'s' * (found.points != 1)}"
+        print(f"{found.what}: {found.factor:.3f} of the prediction, from {readings}")
         print(f"wrote {options.output}")
     return 0
 

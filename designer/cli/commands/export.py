@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Final
 
 from designer.cli.command import Command
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
+    from designer.report.drawing.loads import Loads
+
+MOST_SCALE: Final = 16.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,20 +19,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("design", metavar="DESIGN", help="design file or template id")
     parser.add_argument("--to", required=True, metavar="FORMAT", help="svg, png, pdf, graphml, design")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write")
+    pictures = parser.add_argument_group("pictures")
+    pictures.add_argument("--theme", choices=("light", "dark"), default="light")
+    pictures.add_argument("--only", metavar="ID", action="append", default=[], help="only this; may be given again")
+    pictures.add_argument("--workload", metavar="ID", help="links in the colours of this workload's load")
+    pictures.add_argument("--scale", type=float, default=2.0, help="pixels of a PNG per unit of the drawing")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write a design in a foreign format."""
     from pathlib import Path
 
-    from designer.interchange.exporting import write_design
+    from designer.errors import ExchangeError
+    from designer.interchange.exporting import ExportOptions, write_design
     from designer.interchange.templates import open_any
 
-    write_design(open_any(options.design).design, options.to, Path(options.output))
+    if not 0 < options.scale <= MOST_SCALE:
+        raise ExchangeError(
+            f"a scale of {options.scale:g}", place="--scale", remedy=f"use more than 0, up to {MOST_SCALE}"
+        )
+    design = open_any(options.design).design
+    asked = ExportOptions(
+        theme=options.theme,
+        chosen=frozenset(options.only),
+        scale=options.scale,
+        loads=_loads(design, options.workload) if options.workload else None,
+    )
+    write_design(design, options.to, Path(options.output), asked)
     print(f"wrote {options.output}")
     return 0
 
 
+def _loads(design: Design, workload: str) -> Loads:
+    from designer.analysis.study import analyze
+    from designer.design.geometry import lay_out
+    from designer.report.drawing.loads import loads_of
+
+    found = analyze(design, [workload], curves=False)
+    carried = found.loads[workload]
+    binding = [bound.id for bound in found.workloads[0].binding if bound.what == "channel"]
+    return loads_of(lay_out(design), carried.load, carried.utilization, binding)
+
+
 COMMAND = Command(
-    "export", "A design to another format.", "designer export dgx-a100 --to graphml -o dgx.graphml", add_arguments, run
+    "export",
+    "A design to another format.",
+    "designer export dgx-a100 --to svg --workload h2d -o dgx.svg",
+    add_arguments,
+    run,
 )

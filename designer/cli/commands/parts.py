@@ -10,7 +10,7 @@ from designer.cli.command import Command
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("query", nargs="?", default="", help="words to search for, or the id of a part")
+    parser.add_argument("query", nargs="?", default="", help="words to search for, a kind of part, or the id of one")
     parser.add_argument("--kind", help="only parts of this kind, for example gpu")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -26,12 +26,11 @@ def run(options: argparse.Namespace) -> int:
     catalog = load_catalog()
     if options.kind and options.kind not in part_kinds():
         raise CatalogError(f"there is no part kind {options.kind!r}", remedy=f"use one of {', '.join(part_kinds())}")
-    found = catalog.find(options.query, options.kind) if options.query else catalog.entries(options.kind)
-    chosen = (
-        options.query
-        if options.query in catalog
-        else (catalog.resolve(options.query, options.kind) if options.query else None)
-    )
+    # the name of a kind asks for all of that kind, not for the placeholder that is called the same
+    whole = not options.kind and options.query in part_kinds()
+    kind, query = (options.query, "") if whole else (options.kind, options.query)
+    found = catalog.find(query, kind) if query else catalog.entries(kind)
+    chosen = query if query in catalog else (catalog.resolve(query, kind) if query else None)
     if not found and chosen is None:
         near = ", ".join(catalog.nearest(options.kind, options.query, 3))
         raise CatalogError(

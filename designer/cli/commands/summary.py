@@ -45,17 +45,18 @@ def run(options: argparse.Namespace) -> int:
             rows = [(id, what["what"], what["kind"], what["type"]) for id, what in summary["ids"].items()]
             print("\n" + table(("id", "what", "kind", "type, ends or number"), rows))
         if machines:
-            headings = ("machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
+            headings = ("id", "machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
             rows = [
                 (
-                    m["name"], m["host"] or "–", ", ".join(str(s) for s in m["sockets"]), str(m["vcpus"]), m["memory"],
+                    m["id"], m["name"], m["host"] or "–", ", ".join(str(s) for s in m["sockets"]), str(m["vcpus"]),
+                    m["memory"],
                     ", ".join(d["shown"] for d in m["devices"]),
                     ", ".join(f"{d['compute_share']:.0%}" for d in m["devices"] if d["gpu"]),
                     ", ".join(f"{d['memory_share']:.0%}" for d in m["devices"] if d["gpu"]),
                 )
                 for m in machines
             ]  # fmt: skip
-            print("\n" + table(headings, rows, (3, 4)))
+            print("\n" + table(headings, rows, (4, 5)))
     print_findings([*loaded.findings, *broken])
     return 0
 

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("cases", metavar="CASES", nargs="*", help="files of measurements, or folders of them")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    parser.add_argument("--figure", metavar="FILE", help="predicted over measured as a picture: .svg, .png or .pdf")
+    parser.add_argument("--figure", metavar="FILE", help="draw predicted over measured; .svg or .png")
     parser.add_argument("--metrics", action="store_true", help="list what each kind of workload reports, and stop")
 
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     progress(1.0, "")
     found = score(outcomes)
     missed = [outcome for outcome in outcomes if outcome.predicted is None]
-    _tell([*map(str, problems), *(f"{o.measured.place}: {o.problem}" for o in missed)])
+    _tell([*map(str, problems), *(f"{o.measured.place}: {o.problem}" for o in outcomes if o.problem)])
     _tell([f"note: {note}" for file in files for note in file.notes])
     if options.json:
         print_json(as_document(found, problems))
@@ -64,27 +64,31 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(messages: Sequence[str]) -> None:
-    import sys
+    from designer.cli.output import print_problem
 
     for message in messages[:_MOST_TOLD]:
-        print(f"designer: {message}", file=sys.stderr)
+        print_problem(message)
     if len(messages) > _MOST_TOLD:
-        print(f"designer: and {len(messages) - _MOST_TOLD:,} more like these", file=sys.stderr)
+        print_problem(f"and {len(messages) - _MOST_TOLD:,} more like these")
 
 
 def _painter(name: str) -> Callable[[Validation], None]:
-    """What writes the figure; a file that cannot be written is refused before anything is computed."""
+    """What writes the figure; a name that cannot be written to is refused before anything is computed."""
     from pathlib import Path
 
-    from designer.interchange.exporters._exporter import write_bytes
-    from designer.report.drawing.chart import picture_of, rendered
+    from designer.errors import ExchangeError
+    from designer.interchange.exporting import write_picture
+    from designer.report.drawing.chart import picture_of
     from designer.report.figures.predicted_measured import figures_of
 
     path = Path(name)
-    render = rendered(path)
+    if path.suffix not in (".svg", ".png"):
+        raise ExchangeError("a figure is a picture", file=name, remedy="choose a name that ends in .svg or .png")
+    if not path.parent.is_dir():
+        raise ExchangeError("the folder of the figure does not exist", file=name, remedy="make it, or choose another")
 
     def paint(found: Validation) -> None:
-        write_bytes(path, render(picture_of(figures_of(found))))
+        write_picture(picture_of(figures_of(found)), path)
 
     return paint
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from designer.registry import discover
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
+
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.settings import Settings
     from designer.gui.workspace import Document
@@ -66,8 +68,8 @@ class Window(Protocol):
         """Paste parts, or import what the clipboard describes."""
         ...
 
-    def export_picture(self) -> None:
-        """Ask for a file and write the picture to it."""
+    def export_picture(self, selected_only: bool = False) -> None:
+        """Ask for a file and write the picture, or that of the selection, to it."""
         ...
 
     def copy_picture(self) -> None:
@@ -96,6 +98,26 @@ class Window(Protocol):
 
     def command_palette(self) -> None:
         """Search everything."""
+        ...
+
+    def focus_canvas(self) -> None:
+        """Give the keys to the canvas."""
+        ...
+
+    def offer(self, choices: list[Any], hint: str) -> None:
+        """Show a list to search and choose from."""
+        ...
+
+    def find_icon(self, kind: str) -> QIcon | None:
+        """Icon of a kind of part."""
+        ...
+
+    def scale_value(self, by: int) -> None:
+        """What if the number in question were twice as large, or half for −1."""
+        ...
+
+    def choose_workload(self) -> None:
+        """Open the list of workloads in the tool strip."""
         ...
 
     def edit_workload(self, new: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.gui.actions._action import Action, Menu, Window, has_document
+from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
 
 
 def _has_workload(window: Window) -> bool:
@@ -63,6 +63,27 @@ ACTIONS = (
     Action("analyze.stop", "Stop", _stop, ("Shift+F5",), has_document),
     Action("analyze.live", "Analyze every edit at once", _toggle_live, (), has_document, checked=_is_live),
     Action("analyze.binding", "Show what binds", _binding, ("B",), _has_workload, section=1),
+    Action(
+        "analyze.double",
+        "What if twice as much",
+        lambda w: w.scale_value(1),
+        ("Ctrl+Shift+Up",),
+        has_selection,
+        section=1,
+        tip="Double the number that the Inspector asks about",
+    ),
+    Action(
+        "analyze.halve",
+        "What if half as much",
+        lambda w: w.scale_value(-1),
+        ("Ctrl+Shift+Down",),
+        has_selection,
+        section=1,
+        tip="Halve the number that the Inspector asks about",
+    ),
+    Action(
+        "analyze.choose", "Choose workload…", lambda w: w.choose_workload(), ("Ctrl+Shift+W",), has_document, section=2
+    ),
     Action("analyze.next", "Next workload", _next, ("W",), _has_workload, section=2),
     Action("analyze.edit", "Edit workload…", lambda w: w.edit_workload(), ("Ctrl+Return",), _has_workload, "edit", 2),
     Action("analyze.remove", "Remove workload", _remove, (), _has_workload, section=2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from designer.gui.actions import _linking as linking
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
 
 
@@ -140,6 +141,7 @@ ACTIONS = (
     Action("edit.select_all", "Select all", _on_session("select_all"), ("Ctrl+A",), has_document, section=2),
     Action("edit.find", "Find in the design", lambda w: w.find_in_design(), ("Ctrl+F",), has_document, "search", 2),
     Action("edit.connect", "Connect selected parts", _connect, ("C",), has_selection, "connect", 3),
+    Action("edit.connect_to", "Connect selected parts to…", linking.connect_to, ("Ctrl+L",), has_selection, section=3),
     Action("edit.replicate", "Replicate in rows and columns…", _replicate, ("Ctrl+Shift+D",), has_selection, section=3),
     Action("edit.group", "Make a group of equal members", _group, ("Ctrl+G",), has_selection, section=3),
     Action("edit.ungroup", "Dissolve group", _ungroup, ("Ctrl+Shift+G",), _one_group, section=3),

@@ -1,6 +1,6 @@
 """File: open, save, import, export, close."""
 
-from designer.gui.actions._action import Action, Menu, has_document
+from designer.gui.actions._action import Action, Menu, has_document, has_selection
 
 ACTIONS = (
     Action("file.new", "New design", lambda w: w.new_document(), ("Ctrl+N",), icon="new"),
@@ -15,6 +15,10 @@ ACTIONS = (
     Action(
         "file.export_picture", "Export picture…", lambda w: w.export_picture(), ("Ctrl+E",), has_document, section=2,
         tip="SVG, PDF or PNG",
+    ),
+    Action(
+        "file.export_selection", "Export selection…", lambda w: w.export_picture(selected_only=True), (), has_selection,
+        section=2, tip="SVG, PDF or PNG of what is selected",
     ),
     Action("file.copy_picture", "Copy picture", lambda w: w.copy_picture(), ("Ctrl+Shift+C",), has_document, section=2),
     Action("file.settings", "Settings…", lambda w: w.edit_settings(), ("Ctrl+,",), icon="settings", section=3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from designer.gui.actions import _members as members
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
 
 PANELS = (
@@ -89,24 +90,38 @@ ACTIONS = (
         checked=lambda w: w.canvas is not None and w.canvas.machines_shown,
         tip="Show which virtual machines stand on which host",
     ),
+    Action("view.next_member", "Next member of the group", members.step(1), (".",), members.has_group, section=4),
+    Action(
+        "view.previous_member", "Previous member of the group", members.step(-1), (",",), members.has_group, section=4
+    ),
+    Action(
+        "view.member",
+        "Go to member…",
+        members.choose,
+        ("M",),
+        members.has_group,
+        section=4,
+        tip="Show one member of a group; what is edited in it makes it differ from the others",
+    ),
+    Action("view.canvas", "Go to the canvas", lambda w: w.focus_canvas(), ("Alt+0",), has_document, section=5),
     *(
         Action(
             f"view.panel_{name}",
             f"Show {title}",
             _panel(name),
             (f"Alt+{n}",) if n <= 9 else (),
-            section=4,
+            section=5,
             under="Panels",
         )
         for n, (name, title) in enumerate(PANELS, start=1)
     ),
-    Action("view.reset_layout", "Put all panels back", lambda w: w.reset_layout(), (), section=4),
+    Action("view.reset_layout", "Put all panels back", lambda w: w.reset_layout(), (), section=5),
     *(
-        Action(f"view.theme_{name}", title, _theme(name), (), section=5, under="Theme", checked=_is_theme(name))
+        Action(f"view.theme_{name}", title, _theme(name), (), section=6, under="Theme", checked=_is_theme(name))
         for name, title in (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
     ),
     Action(
-        "view.next_tab", "Next design", lambda w: w.next_tab(1), ("Ctrl+Tab", "Ctrl+PgDown"), has_document, section=6
+        "view.next_tab", "Next design", lambda w: w.next_tab(1), ("Ctrl+Tab", "Ctrl+PgDown"), has_document, section=7
     ),
     Action(
         "view.previous_tab",
@@ -114,7 +129,7 @@ ACTIONS = (
         lambda w: w.next_tab(-1),
         ("Ctrl+Shift+Tab", "Ctrl+PgUp"),
         has_document,
-        section=6,
+        section=7,
     ),
 )
 MENU = Menu("view", "View", 30, ACTIONS)

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import QWidget
 
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
-from designer.design.address import Ref
+from designer.design.address import Address, Ref
 from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
@@ -73,6 +73,8 @@ _WHEEL: Final = 1.0018
 _EDGE: Final = (28, 14, 16)
 #: the ring around a binding link opens once, in so many ticks
 _PULSE: Final = 26
+#: after an edit that wants new loads the frame waits for them so long, less than a frame, to be drawn once [ms]
+_HOLD: Final = 12
 
 
 class Canvas(QWidget):
@@ -92,6 +94,8 @@ class Canvas(QWidget):
         Show a menu at a global point.
     template_dropped : ``str, float, float``
         A template was dropped at a point of the scene.
+    member_changed
+        An open group shows another of its members.
     """
 
     view_changed = Signal()
@@ -100,6 +104,7 @@ class Canvas(QWidget):
     quick_add_requested = Signal(object)
     context_requested = Signal(object, object)
     template_dropped = Signal(str, float, float)
+    member_changed = Signal()
 
     def __init__(
         self,
@@ -128,6 +133,11 @@ class Canvas(QWidget):
         self._ticker = QTimer(self)
         self._ticker.setInterval(_EDGE[2])
         self._ticker.timeout.connect(self._tick)
+        self._hold = QTimer(self)
+        self._hold.setSingleShot(True)
+        self._hold.setTimerType(Qt.TimerType.PreciseTimer)
+        self._hold.setInterval(_HOLD)
+        self._hold.timeout.connect(self.update)
         self._dress()
         self._listen()
 
@@ -169,10 +179,21 @@ class Canvas(QWidget):
         """Mark the channels that bind; a ring opens around each once."""
         ids = tuple(ids)
         self.scenery.set_binding(ids)
+        self._bound(ids)
+        self._relit()
+
+    def show_result(self, loads: Loads | None, binding: tuple[str, ...]) -> None:
+        """Loads and what binds, at once; nothing is drawn where both are as shown."""
+        if self.scenery.set_result(loads, binding):
+            self._bound(binding)
+            self._relit()
+        elif self._hold.isActive():
+            self._rethought()
+
+    def _bound(self, ids: tuple[str, ...]) -> None:
         self._pulse = _PULSE if ids and self.camera.animated else 0
         if self._pulse:
             self._ticker.start()
-        self._relit()
 
     def set_machines(self, machines: Machines | None) -> None:
         """Show where virtual machines stand; a view that showed all goes on doing so."""
@@ -207,20 +228,41 @@ class Canvas(QWidget):
         """Whether the loads belong to an earlier design: they fade until new ones come."""
         self.scenery.set_stale(stale)
         if self.scenery.stage.live.known:
-            self._relit()
+            self.screen_.changed(None)
+            self._frame_soon(stale)
 
     def show_member(self, within: Any, group: str, member: int | None) -> None:
         """Let an open group show one member, or None for what all share."""
         self.scenery.show_member(within, group, member)
+        self.tool.redrawn()
         self._relit()
+        self.member_changed.emit()
+
+    @property
+    def members(self) -> Mapping[Address, int]:
+        """Member shown by the address of each group that shows one."""
+        return self.scenery.members
 
     def _relit(self) -> None:
         self.screen_.changed(None)
         self._rethought()
 
     def _rethought(self) -> None:
-        self.setAccessibleDescription(summary_text(self.scenery))
+        self._hold.stop()
+        self._describe()
         self.update()
+
+    def _describe(self) -> None:
+        text = summary_text(self.scenery)
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
+
+    def _frame_soon(self, wait: bool) -> None:
+        """Draw a frame: at once, or when the loads that are being worked out are there, but then soon as well."""
+        if not wait:
+            self._rethought()
+        elif not self._hold.isActive():
+            self._hold.start()
 
     # ---- what the session says
 
@@ -232,7 +274,8 @@ class Canvas(QWidget):
             region = union(region, region_of(old, old.lifted, old.lifted_wires))
         self.tool.redrawn()
         self.screen_.changed(region)
-        self._rethought()
+        self._describe()
+        self._frame_soon(self.session.stale and not changes.only_placement)
 
     def _selection_changed(self, selected: frozenset[Picked]) -> None:
         self.scenery.select(selected)
@@ -241,6 +284,9 @@ class Canvas(QWidget):
     def reveal(self, picked: Iterable[Picked]) -> None:
         """Bring things into sight; zooms in if they are too small to see."""
         scenery = self.scenery
+        picked = list(picked)
+        for within, _ in picked:
+            self._show_members_of(within)
         found = [box for box in (scenery.box_of(p) for p in picked) if box is not None]
         wires = scenery.selected_wires
         if found or len(wires):
@@ -250,6 +296,13 @@ class Canvas(QWidget):
                 self.camera.glide(view.fitted(rect, margin=120.0))
             else:
                 self.camera.glide(view.revealing(rect, 48.0))
+
+    def _show_members_of(self, within: Address) -> None:
+        """Let the groups of an address show the members it names."""
+        for depth, (group, member) in enumerate(within):
+            outer: Address = tuple((g, None) for g, _ in within[:depth])
+            if member is not None and self.members.get((*outer, (group, None))) != member:
+                self.show_member(outer, group, member)
 
     # ---- the host of tools
 
@@ -726,6 +779,7 @@ class Canvas(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """See ``QWidget``: nothing is drawn for nobody."""
         self.screen_.stop()
+        self._hold.stop()
         self.camera.stop()
         self._ticker.stop()
 

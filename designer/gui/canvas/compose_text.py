@@ -80,12 +80,12 @@ def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
             wide = min(width - 4, len(name) * px * 0.62 + 2 * indent + px)
             plates.append(np.array([x + 2, y + 1, wide, tall]))
         elif frame.level is Level.NEAR:
-            detail = geometry.detail(box) if not stage.is_frame[box] else ""
+            beside = _group_detail(geometry, box) if not stage.is_frame[box] else ""
             used = (len(name) + 3) * px * 0.62
-            if detail and width - indent - used > 80 * frame.scale:
+            if beside and width - indent - used > 80 * frame.scale:
                 small = _px(frame, theme.detail_px)
                 labels.append(
-                    Label(x + indent + used, top, width - 2 * indent - used, tall, detail, small, theme.muted)
+                    Label(x + indent + used, top, width - 2 * indent - used, tall, beside, small, theme.muted)
                 )
     found: list[Batch] = []
     if plates:
@@ -128,7 +128,7 @@ def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
         text = detail(geometry, box) if frame.level is Level.NEAR else ""
         two = bool(text) and height >= 2.7 * px and small >= SMALLEST * frame.ratio and frame.level is Level.NEAR
         if geometry.is_group[box] and not geometry.is_container[box]:
-            count = f"×{geometry.replicas[box]}"
+            count = badge(geometry, box)
             wide = (len(count) + 1) * px * 0.66
             badges.append(np.array([x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4]).round())
             plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
@@ -240,17 +240,41 @@ def title(geometry: Geometry, box: int) -> str:
     text = geometry.label(box).replace("\n", " ")
     thing = geometry.thing(box)
     if isinstance(thing, Group) and geometry.is_container[box]:
-        return f"{text} ×{thing.replicas}"
+        member = int(geometry.member[box])
+        return f"{text} ×{thing.replicas}" if member < 0 else f"{text} {member} of {thing.replicas}"
     return text
+
+
+def badge(geometry: Geometry, box: int) -> str:
+    """How many members a group has: ``×32``, or ``×31+1`` where one differs."""
+    group, n = geometry.thing(box), int(geometry.replicas[box])
+    odd = len(group.exceptions) if isinstance(group, Group) else 0
+    return f"×{n - odd}+{odd}" if odd else f"×{n}"
+
+
+def differing(group: Group) -> str:
+    """How many members of a group differ from the others; empty for none."""
+    n = len(group.exceptions)
+    return f"{n} differ{'s' * (n == 1)}" if n else ""
+
+
+def _group_detail(geometry: Geometry, box: int) -> str:
+    """Beside the name of an open group: which member it shows, and how that stands to the others."""
+    group, member = geometry.thing(box), int(geometry.member[box])
+    if not isinstance(group, Group) or member < 0:
+        return detail(geometry, box)
+    return "differs from the others" if member in group.exceptions else "like the others"
 
 
 def detail(geometry: Geometry, box: int) -> str:
     """Second line of a card: the product, or what a closed container or group holds."""
     text = geometry.detail(box)
+    thing = geometry.thing(box)
+    if isinstance(thing, Group):
+        return " · ".join(x for x in (differing(thing), text) if x)
     if text:
         return text
-    thing = geometry.thing(box)
-    if isinstance(thing, Annotation | Group):
+    if isinstance(thing, Annotation):
         return ""
     within, _ = geometry.address(box)
     block = block_at(geometry.design, within)

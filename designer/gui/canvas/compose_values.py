@@ -49,9 +49,10 @@ def values(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
     for wire in chosen.tolist():
         d = int(np.nan_to_num(live.used[wire]).argmax())
         text = amount(float(live.load[wire, d]), float(live.limit[wire, d]))
-        x, y = frame.points(np.array(stage.label_point(wire))).tolist()
+        x, y = stage.label_point(wire)
         wide = round(text_width(text, px) + _PAD * frame.ratio)
-        left, top = round(x - wide / 2), round(y - high / 2)
+        # rounded before it is moved: else it would jump by a pixel from one strip to the next while panning
+        left, top = frame.x + round(x * frame.scale - wide / 2), frame.y + round(y * frame.scale - high / 2)
         plates.append((left, top, wide, high))
         labels.append(Label(left, top, wide + 2, high, text, px, theme.pill_text, False, "center"))
     if not labels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from designer.catalog.parttype import PartType, part_kinds
 from designer.design.address import Address, Ref, block_at
@@ -20,6 +20,8 @@ from designer.design.ids import next_id
 from designer.design.legality import can_connect, can_contain, can_move_into
 from designer.design.query import links_of, roots
 from designer.gui.canvas.together import Together
+from designer.gui.viewmodels.cables import cable_speed, is_cable
+from designer.units import write
 
 Picked = tuple[Address, Ref]
 #: ids are at most so long
@@ -139,11 +141,32 @@ def connect(geometry: Geometry, a: int, b: int, kind: str | None = None, replaci
         return Offer(reason=verdict.reason)
     block = block_at(geometry.design, ends.within)
     chosen = verdict.kinds[0]
+    speed = _speed(geometry, chosen, a, b)
     if ends.many:
-        wiring = Wiring(id=next_id(block.wirings, _named(ends)), pattern="mesh", a=ends.a, b=ends.b, kind=chosen)
+        wiring = Wiring(
+            id=next_id(block.wirings, _named(ends)), pattern="mesh", a=ends.a, b=ends.b, kind=chosen, **speed
+        )
         return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds)
-    link = Link(id=next_id(block.links, _named(ends)), a=ends.a, b=ends.b, kind=chosen)
+    link = Link(id=next_id(block.links, _named(ends)), a=ends.a, b=ends.b, kind=chosen, **speed)
     return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds)
+
+
+def _speed(geometry: Geometry, kind: str, a: int, b: int) -> dict[str, Any]:
+    """Speed of a new link: that of the slower port for cables; other kinds have their own."""
+    ends = [_end(geometry, box) for box in (a, b)]
+    if not is_cable(kind) or ends[0] is None or ends[1] is None:
+        return {}
+    speed = cable_speed(geometry.design, ends[0], ends[1])
+    return {} if speed is None else {"bandwidth_per_direction": write(speed[0], "rate"), "status": speed[1]}
+
+
+def _end(geometry: Geometry, box: int) -> Part | None:
+    """The part whose port a link to a box uses."""
+    thing = geometry.thing(box)
+    if isinstance(thing, Group):
+        only = _only_port(thing)
+        return None if only is None else thing.content.parts[only]
+    return thing if isinstance(thing, Part) else None
 
 
 def _named(ends: _Ends) -> str:

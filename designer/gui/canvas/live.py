@@ -42,6 +42,10 @@ class Loads:
     load: Float
     utilization: Float
 
+    def same(self, other: Loads) -> bool:
+        """Whether the numbers are equal."""
+        return np.array_equal(self.load, other.load) and np.array_equal(self.utilization, other.utilization, True)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WireMap:

@@ -7,6 +7,7 @@ array, which is kept alive until the call returns.
 from __future__ import annotations
 
 from functools import cache
+from math import floor
 from typing import Any, Final
 
 import numpy as np
@@ -60,6 +61,7 @@ class Pencil:
         self._glyphs = glyphs
         self._colours: dict[str, QColor] = {}
         self._fonts: dict[tuple[int, bool], tuple[QFont, QFontMetricsF]] = {}
+        self._rises: dict[tuple[int, bool], float] = {}
         self._texts: dict[tuple[str, int, bool, int], tuple[str, float]] = {}
         self._sprite_cache: dict[tuple[str, str, int, int, int, int], QPixmap] = {}
         self._fragment: Any = QPainter.PixmapFragment
@@ -101,6 +103,14 @@ class Pencil:
             font.setPixelSize(max(1, px))
             font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
             found = self._fonts[px, bold] = (font, QFontMetricsF(font))
+        return found
+
+    def _rise(self, px: int, bold: bool) -> float:
+        """How much farther letters reach above their baseline than below it [px]."""
+        found = self._rises.get((px, bold))
+        if found is None:
+            metrics = self._font(px, bold)[1]
+            found = self._rises[px, bold] = metrics.ascent() - metrics.descent()
         return found
 
     def _rects(self, painter: QPainter, rects: Float, fill: str) -> None:
@@ -249,9 +259,9 @@ class Pencil:
             if label.align != "left":
                 spare = label.width - width
                 x += spare / 2 if label.align == "center" else spare
-            metrics = self._font(label.px, label.bold)[1]
-            baseline = label.y + (label.height + metrics.ascent() - metrics.descent()) / 2
-            painter.drawText(QPointF(round(x), round(baseline)), text)
+            baseline = label.y + (label.height + self._rise(label.px, label.bold)) / 2
+            # halves always go up: rounded to even they would jump from one strip to the next while panning
+            painter.drawText(QPointF(floor(x + 0.5), floor(baseline + 0.5)), text)
             self.calls += 1
 
     def _shown(self, label: Label) -> tuple[str, float]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.address import Address, Ref
+from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
+from designer.errors import DocumentError
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.editing import Picked, wire_picks
 from designer.gui.canvas.live import (
@@ -106,6 +107,9 @@ class Scenery:
     def _opened(self, design: Design) -> frozenset[Address]:
         """The open groups, each showing the member chosen for it."""
         found = opened_in(design)
+        if self.members:
+            # groups may have become smaller, or gone
+            self.members = {a: m for a, m in self.members.items() if _has_member(design, a, m)}
         if not self.members:
             return found
         return frozenset(
@@ -149,6 +153,16 @@ class Scenery:
         else:
             self._by_id = loads
         self._refresh()
+
+    def set_result(self, loads: Loads | None, binding: tuple[str, ...]) -> bool:
+        """Show loads and what binds; False if that is what is shown."""
+        old, design = self._loads, self.geometry.design
+        same = binding == self._binding and self._by_id is None and design is self._loads_of and not self._stale
+        if same and loads is not None and old is not None and loads.same(old):
+            return False
+        self._binding, self._loads, self._loads_of, self._by_id = binding, loads, design, None
+        self._refresh()
+        return True
 
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""
@@ -258,6 +272,14 @@ class Scenery:
         for box in boxes:
             found[box : int(self.geometry.last[box])] = True
         return found
+
+
+def _has_member(design: Design, address: Address, member: int) -> bool:
+    try:
+        block_at(design, (*address[:-1], (address[-1][0], member)))
+    except DocumentError:
+        return False
+    return True
 
 
 def changed_region(old: Geometry, new: Geometry) -> Rect | None:

@@ -25,6 +25,8 @@ _LEAST: Final = 3000.0
 _COSTS: Final = {Level.FAR: (2.0, 4.0), Level.MIDDLE: (25.0, 40.0), Level.NEAR: (45.0, 80.0)}
 #: a picture that only the scale changed is drawn after so long without another change [ms]
 _SETTLE: Final = 60
+#: what only helps later, the sheet and the small picture, waits so long after a change [ms]
+_QUIET: Final = 40
 #: extent of the small picture of the whole [px]
 _OVERVIEW: Final = (640, 420)
 
@@ -57,6 +59,10 @@ class Screen(QObject):
         self._worker = QTimer(self)
         self._worker.setInterval(0)
         self._worker.timeout.connect(self._work)
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(_QUIET)
+        self._quiet.timeout.connect(self._worker.start)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE)
@@ -90,6 +96,7 @@ class Screen(QObject):
     def changed(self, region: Rect | None) -> None:
         """The picture changed within a scene rectangle, or as a whole."""
         self._late = True
+        self._quiet.start()
         self.backing.sheet = self._growing = None
         self.backing.cancel_job()
         frame = self.backing.frame
@@ -186,6 +193,9 @@ class Screen(QObject):
             if self.backing.advance():
                 self._refreshed()
             return
+        if self._quiet.isActive():
+            self._worker.stop()
+            return
         if self._grow_sheet():
             return
         if self._late and not self._settle.isActive():
@@ -238,6 +248,7 @@ class Screen(QObject):
     def finish(self, frame: Frame) -> None:
         """Draw all that is outstanding now: for pictures of the window and for tests."""
         self._want = frame
+        self._quiet.stop()
         if self._outdated or not self.backing.shows(frame):
             self._outdated = False
             self.backing.draw_now(frame)
@@ -250,4 +261,5 @@ class Screen(QObject):
     def stop(self) -> None:
         """End all work in the background."""
         self._worker.stop()
+        self._quiet.stop()
         self._settle.stop()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from designer.gui import icons
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 
 Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
@@ -25,8 +25,8 @@ class TableModel(QAbstractTableModel):
     def __init__(self, columns: Sequence[Column], theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._columns = tuple(columns)
-        self._given: list[Line] = []
-        self._lines: list[Line] = []
+        self._given: Sequence[Line] = ()
+        self._lines: Sequence[Line] = ()
         self._theme = theme
         self._order: tuple[int, Qt.SortOrder] | None = None
         #: shortens the title of a column to the room there is
@@ -43,18 +43,21 @@ class TableModel(QAbstractTableModel):
         return self._lines
 
     def set_lines(self, lines: Sequence[Line], columns: Sequence[Column] | None = None) -> None:
-        """Show other lines; nothing happens if they are as before."""
-        if columns is None and list(lines) == self._given:
+        """Show other lines; nothing happens if they are as before. Lines that are made one by one stay so."""
+        given = lines if isinstance(lines, LazyLines) else tuple(lines)
+        if columns is None and given == self._given:
             return
         self.beginResetModel()
         if columns is not None:
             self._columns = tuple(columns)
-        self._given = list(lines)
+        self._given = given
         self._lines = self._sorted()
         self.endResetModel()
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
+        if theme is self._theme:
+            return
         self._theme = theme
         self.beginResetModel()
         self.endResetModel()
@@ -110,9 +113,9 @@ class TableModel(QAbstractTableModel):
         self._lines = self._sorted()
         self.endResetModel()
 
-    def _sorted(self) -> list[Line]:
+    def _sorted(self) -> Sequence[Line]:
         if self._order is None or not 0 <= self._order[0] < len(self._columns):
-            return list(self._given)
+            return self._given
         column, order = self._order
 
         def key(line: Line) -> tuple[int, float, str]:

@@ -44,6 +44,8 @@ class TreeModel(QAbstractItemModel):
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
+        if theme is self._theme:
+            return
         self._theme = theme
         self.beginResetModel()
         self.endResetModel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from designer.gui.session import Session
 from designer.gui.theme import Theme
+
+#: how long a panel waits for the answer to an edit [ms]
+_HOLD: Final = 15
 
 
 class Panel(QWidget):
@@ -24,6 +27,9 @@ class Panel(QWidget):
         self.session: Session | None = None
         self._wires: list[tuple[Any, Callable[..., Any]]] = []
         self._dirty = True
+        self._front = True
+        #: how often it was redrawn
+        self.redraws = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
@@ -50,30 +56,51 @@ class Panel(QWidget):
     def refresh(self) -> None:
         """Show the present state of the session."""
 
+    def entry(self) -> QWidget | None:
+        """Where the keys go when one comes to the panel by key; None for its first field."""
+        return None
+
     def wire(self, signal: Any, slot: Callable[..., Any]) -> None:
         """Connect a signal of the session until another document is followed."""
         signal.connect(slot)
         self._wires.append((signal, slot))
 
+    @property
+    def seen(self) -> bool:
+        """Whether anything of it can be seen: a panel behind another tab is visible to Qt, but not to people."""
+        return self._front and self.isVisible()
+
+    def set_front(self, front: bool) -> None:
+        """Whether its tab is the one in front; what became old meanwhile is redrawn."""
+        self._front = front
+        if front and self._dirty and self.isVisible():
+            self._timer.start(0)
+
+    @property
+    def pending(self) -> bool:
+        """Whether it can be seen and will be redrawn."""
+        return self.seen and self._dirty
+
     def outdate(self, *_: object) -> None:
         """What is shown is old: redraw soon, once, and only if it can be seen."""
         self._dirty = True
-        if self.isVisible():
-            self._timer.start()
+        if self.seen:
+            # while loads are worked out their answer is waited for, shortly, so that both are shown by one redraw
+            self._timer.start(_HOLD if self.session is not None and self.session.stale else 0)
 
     def _redraw(self) -> None:
-        if self._dirty and self.isVisible():
-            self._dirty = False
-            self.refresh()
+        if self._dirty and self.seen:
+            self.flush()
 
     def flush(self) -> None:
         """Redraw at once, seen or not."""
         self._dirty = False
         self._timer.stop()
+        self.redraws += 1
         self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Redraw what became old while hidden."""
         super().showEvent(event)
         if self._dirty:
-            self._timer.start()
+            self._timer.start(0)

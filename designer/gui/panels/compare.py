@@ -57,9 +57,11 @@ class ComparePanel(Panel):
     def refresh(self) -> None:
         """List what there is to compare with, and compare."""
         chosen = self.chooser.currentText()
-        self._known = list(self._others())
-        self.chooser.clear()
-        self.chooser.addItems([title for title, _ in self._known])
+        known = list(self._others())
+        if [title for title, _ in known] != [title for title, _ in self._known]:
+            self.chooser.clear()
+            self.chooser.addItems([title for title, _ in known])
+        self._known = known
         at = self.chooser.findText(chosen)
         self.chooser.setCurrentIndex(max(0, at) if self._known else -1)
         self.table.set_theme(self.theme)
@@ -72,6 +74,11 @@ class ComparePanel(Panel):
             self.table.lines.set_lines([])
             return
         other = self._other
+        if self._answer is not None and self._answer[0] is other:
+            # what still runs is about another choice
+            self._jobs.cancel()
+            self._show(self._answer[1])
+            return
 
         def job(cancelled: Cancelled_) -> object:
             from designer.analysis.study import analyze
@@ -82,7 +89,10 @@ class ComparePanel(Panel):
         self._jobs.submit(job)
 
     def _arrived(self, _ticket: int, result: object) -> None:
-        self._show(None if isinstance(result, Exception) else result)
+        answer = None if isinstance(result, Exception) else result
+        # the other design stays as it is while this one is edited: its answer holds
+        self._answer = (self._other, answer)
+        self._show(answer)
 
     def _show(self, answer: object) -> None:
         session = self.session

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import ElidedLink, clear, quiet
 from designer.gui.session import Session
@@ -55,6 +56,8 @@ class FlowPanel(Panel):
         self._cells: list[QWidget] = []
         self._grid = QGridLayout()
         self.chooser = QComboBox()
+        self._choices = ChoicesModel("Slowest flow", self)
+        self.chooser.setModel(self._choices)
         self.chooser.setAccessibleName("Flow to show")
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.chooser.setMinimumContentsLength(24)
@@ -82,7 +85,7 @@ class FlowPanel(Panel):
         self._shown: flow.FlowView | None = None
         self._plots = QTimer(self)
         self._plots.setSingleShot(True)
-        self._plots.setInterval(30)
+        self._plots.setInterval(0)
         self._plots.timeout.connect(self._draw)
 
     def watch(self, session: Session) -> None:
@@ -115,10 +118,18 @@ class FlowPanel(Panel):
         session = self.session
         view = flow.flow_view(session.result, session.failure) if session is not None else flow.FlowView("")
         if view != self._shown:
-            self._shown = view
             self._write(view)
-            self._fill(view)
-        self._plots.start()
+        self._shown = view
+        self._fill(view)
+        if self._views:
+            self._draw()
+        else:
+            self._plots.start()
+
+    def entry(self) -> QWidget | None:
+        """What binds: the first thing one wants to read."""
+        self.flush()
+        return self._area.findChild(ElidedLink)
 
     # ---- words
 
@@ -198,12 +209,8 @@ class FlowPanel(Panel):
 
     def _fill(self, view: flow.FlowView) -> None:
         self.chooser.blockSignals(True)
-        self.chooser.clear()
-        self.chooser.addItem("Slowest flow", "")
-        for flow_id, text in view.flows:
-            self.chooser.addItem(text, flow_id)
-        at = self.chooser.findData(self._flow)
-        self.chooser.setCurrentIndex(max(0, at))
+        self._choices.set_choices(view.flows)
+        self.chooser.setCurrentIndex(self._choices.row_of(self._flow))
         self.chooser.setVisible(len(view.flows) > 1)
         self.chooser.blockSignals(False)
 
@@ -230,7 +237,7 @@ class FlowPanel(Panel):
         return [f for f in found if f is not None]
 
     def _draw(self) -> None:
-        if not self.isVisible():
+        if not self.seen:
             self._dirty = True
             return
         from designer.gui.figures.view import FigureView

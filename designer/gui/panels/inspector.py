@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -28,6 +30,7 @@ from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import forms, inspector
 from designer.gui.viewmodels.forms import Entry, Form, Section
+from designer.gui.viewmodels.members import Shown
 
 _SLIDER = 100
 _HEAD: Final = """QToolButton { font-weight: 600; padding: 3px 2px; }
@@ -59,12 +62,15 @@ class ValueField(QLineEdit):
         self.entry = entry
         if self.hasFocus() and self.isModified():
             return
-        self.setText(entry.spelled if self.hasFocus() else entry.text)
-        self.setCursorPosition(0)
+        text = entry.spelled if self.hasFocus() else entry.text
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
         self.setModified(False)
         self.setToolTip(entry.tip)
-        self.setAccessibleName(entry.title)
-        self.setAccessibleDescription(entry.tip)
+        if (entry.title, entry.tip) != (self.accessibleName(), self.accessibleDescription()):
+            self.setAccessibleName(entry.title)
+            self.setAccessibleDescription(entry.tip)
         if not entry.text:
             self.setPlaceholderText("–")
 
@@ -123,6 +129,7 @@ class EntryRow(QWidget):
     def __init__(self, entry: Entry, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.entry = entry
+        self._shown: Entry | None = None
         self._theme = theme
         self.title = QLabel()
         self.title.setProperty("role", "muted")
@@ -171,15 +178,18 @@ class EntryRow(QWidget):
         return field
 
     def show_entry(self, entry: Entry) -> None:
-        """Show the line anew."""
-        self.entry = entry
-        self.title.setText(entry.title)
-        self.setToolTip(entry.tip)
+        """Show the line anew; what is on show already stays."""
+        old, self.entry = self._shown, entry
+        self._shown = replace(entry, make=None)
         if isinstance(self.value, ValueField):
             self.value.show_entry(entry)
         elif isinstance(self.value, QComboBox):
             fill(self.value, entry)
-        elif isinstance(self.value, QLabel):
+        if old == self._shown:
+            return
+        self.title.setText(entry.title)
+        self.setToolTip(entry.tip)
+        if isinstance(self.value, QLabel):
             self.value.setText(entry.text)
         if self.bar is not None and entry.bar is not None:
             self.bar.setRange(0, 1000)
@@ -269,8 +279,8 @@ class WhatIf(QWidget):
         box.setSpacing(6)
         box.addLayout(head)
         box.addLayout(line)
-        self.half.clicked.connect(lambda: self._step(-_SLIDER))
-        self.double.clicked.connect(lambda: self._step(_SLIDER))
+        self.half.clicked.connect(lambda: self.step(-1))
+        self.double.clicked.connect(lambda: self.step(1))
         self.slider.valueChanged.connect(self._moved)
         self.slider.sliderReleased.connect(self.released)
         self._busy = False
@@ -291,8 +301,9 @@ class WhatIf(QWidget):
         if entry is not None:
             self.title.setText(f"What if: {entry.title}")
 
-    def _step(self, by: int) -> None:
-        self.slider.setValue(self.slider.value() + by)
+    def step(self, by: int) -> None:
+        """Twice as much, or half for −1."""
+        self.slider.setValue(self.slider.value() + by * _SLIDER)
         self.released.emit()
 
     def _moved(self, value: int) -> None:
@@ -303,8 +314,78 @@ class WhatIf(QWidget):
         self.scaled.emit(self.base.scaled(factor))
 
 
+class MemberBar(QWidget):
+    """Which member of an opened group is shown, with arrows to the next and the one before.
+
+    Signals
+    -------
+    wanted : ``int``
+        Number of the member to show, −1 for what all share.
+    """
+
+    wanted = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown: Shown | None = None
+        self.back, self.forth = QToolButton(), QToolButton()
+        for button, arrow, key, text in (
+            (self.back, Qt.ArrowType.LeftArrow, ",", "Previous member"),
+            (self.forth, Qt.ArrowType.RightArrow, ".", "Next member"),
+        ):
+            button.setArrowType(arrow)
+            button.setAutoRaise(True)
+            button.setAccessibleName(text)
+            button.setToolTip(f"{text}  ({key})")
+        self.number = ValueField(Entry("member", "Member shown", "", dimension="count"))
+        self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.words = quiet("")
+        line = QHBoxLayout()
+        line.setSpacing(4)
+        line.addWidget(self.back)
+        line.addWidget(self.number, 1)
+        line.addWidget(self.forth)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 6, 0, 2)
+        box.setSpacing(2)
+        box.addLayout(line)
+        box.addWidget(self.words)
+        self.back.clicked.connect(lambda: self._step(-1))
+        self.forth.clicked.connect(lambda: self._step(1))
+        self.number.entered.connect(self._entered)
+
+    def show_group(self, shown: Shown | None) -> None:
+        """Show which member is shown; None hides the bar."""
+        self.shown = shown
+        self.setVisible(shown is not None)
+        if shown is None:
+            return
+        spelled = "" if shown.member is None else str(shown.member)
+        text = f"{shown.label} {spelled} of {shown.replicas}" if spelled else f"All {shown.replicas} alike"
+        note = f"0 to {shown.replicas - 1}; empty for what all members share  (M)"
+        self.number.show_entry(Entry("member", "Member shown", text, spelled, "count", note=note))
+        self.words.setText(shown.words)
+
+    def _step(self, by: int) -> None:
+        if self.shown is not None:
+            member = self.shown.other(by)
+            self.wanted.emit(-1 if member is None else member)
+
+    def _entered(self, text: str) -> None:
+        if self.shown is not None:
+            self.wanted.emit(min(int(text), self.shown.replicas - 1) if text else -1)
+
+
 class InspectorPanel(Panel):
-    """The form of the selection."""
+    """The form of the selection.
+
+    Signals
+    -------
+    member_wanted : ``Shown, int | None``
+        Show this member of the group, None for what all share.
+    """
+
+    member_wanted = Signal(object, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -312,6 +393,11 @@ class InspectorPanel(Panel):
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
         self.subtitle = quiet("")
+        self.members = MemberBar()
+        self.members.hide()
+        self.members.wanted.connect(self._want_member)
+        #: the group whose members one may choose from now
+        self.shown_group: Callable[[], Shown | None] = lambda: None
         self.rows: dict[str, EntryRow] = {}
         self._form: Form | None = None
         self._body = QWidget()
@@ -330,6 +416,7 @@ class InspectorPanel(Panel):
         head.setSpacing(2)
         head.addWidget(self.title)
         head.addWidget(self.subtitle)
+        head.addWidget(self.members)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
@@ -356,9 +443,29 @@ class InspectorPanel(Panel):
         """Show the form of the selection."""
         session = self.session
         if session is None:
+            self.members.show_group(None)
             self._show(Form(None, "", ""))
             return
+        self._show_member()
         self._show(inspector.inspect(session.design, session.selection, session.analysis, session.result))
+
+    def scale(self, by: int) -> None:
+        """Twice as much of the number in question, or half for −1."""
+        self.flush()
+        if not self.what_if.isHidden():
+            self.what_if.step(by)
+            self.flush()
+
+    def _show_member(self) -> None:
+        """The bar helps where something in a group is selected, or an open group."""
+        session = self.session
+        inside = session is not None and any(within or ref.what == "groups" for within, ref in session.selection)
+        shown = self.shown_group() if inside else None
+        self.members.show_group(None if shown is None or shown.collapsed else shown)
+
+    def _want_member(self, number: int) -> None:
+        if self.members.shown is not None:
+            self.member_wanted.emit(self.members.shown, None if number < 0 else number)
 
     def _show(self, form: Form) -> None:
         old = self._form

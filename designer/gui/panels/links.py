@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from designer.gui.panels._panel import Panel
@@ -40,18 +40,24 @@ class LinksPanel(Panel):
         box.addLayout(head)
         box.addWidget(self.table, 1)
         self.search.textChanged.connect(self.outdate)
+        self.search.returnPressed.connect(self._take_first)
         self.idle.toggled.connect(self.outdate)
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
+        self._dressed: Theme | None = None
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
         self.wire(session.analysis_changed, self.outdate)
         self.wire(session.workload_changed, self.outdate)
+        self.wire(session.selection_changed, self._show_selection)
 
     def refresh(self) -> None:
         """List the channels."""
-        self.table.set_theme(self.theme)
+        if self._dressed is not self.theme:
+            # it builds the table anew, which loses what is selected in it
+            self._dressed = self.theme
+            self.table.set_theme(self.theme)
         session = self.session
         rows = (
             links.lines(session.analysis, session.result, self.search.text(), self.idle.isChecked()) if session else []
@@ -60,11 +66,41 @@ class LinksPanel(Panel):
         self.table.lines.set_lines(rows)
         self._busy = False
         self.headline.setText(links.headline(rows))
+        self._show_selection()
+
+    def _take_first(self) -> None:
+        """Enter in the filter: on to the busiest channel that matches."""
+        self.flush()
+        if self.table.lines.lines:
+            self.table.setFocus()
+            self.table.selectRow(0)
 
     def _chosen(self) -> None:
         if self._busy or self.session is None:
             return
         keys = [str(k) for k in self.table.keys()]  # noqa: SIM118
         picked = [picked_of(self.session.design, key) for key in keys]
+        self._busy = True
         self.session.reveal(p for p in picked if p is not None)
+        self._busy = False
         self.session.set_highlight(keys)
+
+    def _show_selection(self, *_: object) -> None:
+        """Select the rows of the links that are selected elsewhere, and bring the busiest of them into sight."""
+        if self._busy or self.session is None or not self.isVisible():
+            return
+        table, model = self.table, self.table.lines
+        rows = links.rows_of(model.lines, self.session.selection)
+        chosen = {r.row() for r in table.selectionModel().selectedRows()}
+        if set(rows) == chosen or (chosen and chosen <= set(rows)):
+            return
+        wanted = QItemSelection()
+        for row in rows:
+            wanted.select(model.index(row, 0), model.index(row, len(model.columns) - 1))
+        self._busy = True
+        table.selectionModel().select(wanted, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        if rows:
+            first = model.index(rows[0], 0)
+            table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
+            table.scrollTo(first)
+        self._busy = False

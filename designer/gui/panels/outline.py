@@ -77,7 +77,10 @@ class OutlinePanel(Panel):
         self._show_selection()
 
     def _show_selection(self, _selection: object = None) -> None:
-        if self._busy or self.session is None or not self.isVisible():
+        if self._busy or self.session is None:
+            return
+        if not self.seen:
+            self.outdate()
             return
         self._busy = True
         chosen = QItemSelection()

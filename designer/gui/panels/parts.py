@@ -22,9 +22,12 @@ class PartsPanel(Panel):
     -------
     insert_requested : ``str, str``
         ``part`` or ``template``, and its id.
+    left
+        Esc was pressed: the keys should go back to the canvas.
     """
 
     insert_requested = Signal(str, str)
+    left = Signal()
 
     def __init__(
         self, theme: Theme, settings: Settings, find_icon: Callable[[str], QIcon | None], parent: QWidget | None = None
@@ -80,13 +83,16 @@ class PartsPanel(Panel):
             self.insert_requested.emit(what, key)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter inserts, arrows go from the search into the tree."""
+        """Enter inserts, arrows go from the search into the tree, Esc goes back to the canvas."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self._later.stop()
                 if self.search.text().strip() and watched is self.search:
                     self.flush()
                 self._insert(self.tree.currentIndex())
+                return True
+            if event.key() == Qt.Key.Key_Escape:
+                self.left.emit()
                 return True
             if watched is self.search and event.key() == Qt.Key.Key_Down:
                 self.tree.setFocus()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from designer.analysis.results import Bound, Flow, WorkloadResult
+from designer.analysis.results import Bound, Flow, Rows, WorkloadResult
 from designer.errors import DesignerError
 from designer.sources import Estimate
 from designer.units import format_si
@@ -73,7 +74,8 @@ class FlowView:
     numbers: tuple[Number, ...] = ()
     binding: Sentence | None = None
     next: Sentence | None = None
-    flows: tuple[tuple[str, str], ...] = ()
+    #: key and text of the single flows, spelled when looked at
+    flows: Sequence[tuple[str, str]] = field(default=(), compare=False)
     trouble: str = ""
 
 
@@ -103,8 +105,13 @@ def flow_view(result: WorkloadResult | None, failure: DesignerError | None = Non
     if result is None:
         return FlowView("No workload yet", trouble="Add a workload to see what binds.")
     numbers = tuple(number(n, e) for n, e in result.metrics.items())
-    flows = tuple((f.id, f"{f.source} → {f.target}   {format_si(f.rate, f.unit)}") for f in result.flows[:_LISTED])
+    listed = result.flows
+    flows = Rows(one=lambda i: _choice(listed[i]), count=min(len(listed), _LISTED))
     return FlowView(result.title, numbers, sentence(result.binding), sentence(result.next), flows)
+
+
+def _choice(flow: Flow) -> tuple[str, str]:
+    return flow.id, f"{flow.source} → {flow.target}   {format_si(flow.rate, flow.unit)}"
 
 
 def sentence(bounds: tuple[Bound, ...]) -> Sentence | None:
@@ -130,4 +137,5 @@ def find_flow(result: WorkloadResult | None, flow_id: str) -> Flow | None:
     """The flow called so, among those listed."""
     if result is None:
         return None
-    return next((f for f in result.flows[:_LISTED] if f.id == flow_id), None)
+    listed = result.flows
+    return next((listed[i] for i in range(min(len(listed), _LISTED)) if listed[i].id == flow_id), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from designer.analysis.channels import at_part, of_link
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.describe import Row, describe
 from designer.catalog.loader import load_catalog
@@ -22,8 +23,9 @@ from designer.design.elaborate import patterns
 from designer.design.rates import raw_rate
 from designer.errors import DesignerError
 from designer.fields import Quantity
+from designer.gui.viewmodels.cables import Recabled, with_ports
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
-from designer.gui.viewmodels.places import Picked, link_of_channel
+from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.vm_form import vms_form
 from designer.sources import Status
 from designer.units import DIMENSIONS, format_quantity
@@ -160,7 +162,7 @@ def _identity(design: Design, within: Address, parts: Sequence[Part], alike: boo
 
         def change_type(text: str) -> Edit:
             known = catalog.get(text) if text and text not in design.part_types else None
-            return SetType(ids, text, known, known.sources if known else {}, within=within)
+            return Recabled(SetType(ids, text, known, known.sources if known else {}, within=within), ids, within)
 
         yield Entry("type", "Type", shown, now, "choice", tuple(choices), make=change_type)
     notes = {p.note for p in parts}
@@ -184,7 +186,7 @@ def _value(
     def make(text: str) -> Edit:
         text = text.strip()
         quantity = Quantity(value=_typed(field.dimension, text), source="", status=Status.ASSUMED) if text else None
-        return SetValue(ids, field.name, quantity, within=within, gesture=_GESTURE)
+        return with_ports(design, ids, SetValue(ids, field.name, quantity, within=within, gesture=_GESTURE), within)
 
     if first is None and same:
         return Entry(field.name, field.title, "", "", field.dimension, note=field.help, make=make)
@@ -227,8 +229,7 @@ def _typed(dimension: str, text: str) -> str | int | bool:
 def _load_of_part(path: str, analysis: Analysis | None) -> tuple[Entry, ...]:
     if analysis is None or "*" in path:
         return ()
-    arriving = [c for c in analysis.channels if c.target == path and c.load > 0]
-    leaving = [c for c in analysis.channels if c.source == path and c.load > 0]
+    arriving, leaving = at_part(analysis.channels, path)
     found: list[Entry] = []
     for name, title, channels in (("in", "Arriving", arriving), ("out", "Leaving", leaving)):
         if not channels:
@@ -370,16 +371,15 @@ def _load_of_link(path: str, analysis: Analysis | None, result: WorkloadResult |
     if analysis is None or "*" in path:
         return
     bound = {b.id for b in result.binding} if result is not None else set[str]()
-    for row in analysis.channels:
-        if link_of_channel(row.id) == path:
-            text = f"{format_quantity(row.load, 'rate')} of {format_quantity(row.capacity, 'rate')} raw"
-            yield Entry(
-                row.id,
-                f"{row.source} → {row.target}",
-                text + (", binding" if row.id in bound else ""),
-                note=f"{row.utilization * 100:.0f} % of what it can achieve",
-                bar=min(1.0, row.utilization),
-            )
+    for row in of_link(analysis.channels, path):
+        text = f"{format_quantity(row.load, 'rate')} of {format_quantity(row.capacity, 'rate')} raw"
+        yield Entry(
+            row.id,
+            f"{row.source} → {row.target}",
+            text + (", binding" if row.id in bound else ""),
+            note=f"{row.utilization * 100:.0f} % of what it can achieve",
+            bar=min(1.0, row.utilization),
+        )
 
 
 # ---- groups and notes

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from designer.analysis.channels import busiest_first
 from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
 from designer.catalog.parttype import link_kinds
-from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.design.address import address_text
+from designer.gui.viewmodels.places import Picked
+from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 from designer.units import format_quantity
 
 COLUMNS = (
@@ -19,22 +23,34 @@ COLUMNS = (
     Column("", width=90),
 )
 _MOST = 5000
+#: so many rows are selected at once
+_CHOSEN = 200
 _SATURATED = 0.95
 _BUSY = 0.8
 
 
-def lines(analysis: Analysis | None, result: WorkloadResult | None, query: str = "", idle: bool = False) -> list[Line]:
-    """Rows of the table, busiest first. With `idle` channels without load are listed as well."""
+def lines(
+    analysis: Analysis | None, result: WorkloadResult | None, query: str = "", idle: bool = False
+) -> Sequence[Line]:
+    """Rows of the table, busiest first, each made when it is looked at. With `idle` channels without load are listed
+    as well.
+    """
     if analysis is None:
-        return []
+        return ()
     bound = {b.id for b in result.binding} if result is not None else set[str]()
-    words = query.casefold().split()
-    rows: list[ChannelRow] = [
-        r for r in analysis.channels
-        if (idle or r.load > 0) and all(w in f"{r.source} {r.target} {r.kind} {r.id}".casefold() for w in words)
-    ]  # fmt: skip
-    rows.sort(key=lambda r: (-r.utilization, -r.load, r.id))
-    return [_line(row, row.id in bound) for row in rows[:_MOST]]
+    rows, words = analysis.channels, query.casefold().split()
+    order = busiest_first(rows, idle)
+    if words:
+        order = [i for i in order if _matches(rows[i], words)]
+    order = order[:_MOST]
+    return LazyLines(
+        len(order), lambda k: _line(rows[order[k]], rows[order[k]].id in bound), lambda k: rows[order[k]].id
+    )
+
+
+def _matches(row: ChannelRow, words: Sequence[str]) -> bool:
+    text = f"{row.source} {row.target} {row.kind} {row.id}".casefold()
+    return all(word in text for word in words)
 
 
 def _line(row: ChannelRow, bound: bool) -> Line:
@@ -58,13 +74,43 @@ def _line(row: ChannelRow, bound: bool) -> Line:
     )  # fmt: skip
 
 
+def rows_of(rows: Sequence[Line], selection: frozenset[Picked]) -> list[int]:
+    """Numbers of the rows about selected links and wirings: both directions, and every member that shares them."""
+    paths = [
+        re.escape(f"{address_text(within)}/{ref.id}" if within else ref.id).replace(r"\[\*\]", r"\[\d+\]")
+        for within, ref in sorted(selection, key=str)
+        if ref.what in ("links", "wirings")
+    ]
+    if not paths:
+        return []
+    match = re.compile(rf"(?:{'|'.join(paths)})(?:\[\d+\])?:(?:ab|ba)").fullmatch
+    if isinstance(rows, LazyLines):
+        keys = (rows.key_of(i) for i in range(len(rows)))
+    else:
+        keys = (line.key for line in rows)
+    return [i for i, key in enumerate(keys) if match(str(key))][:_CHOSEN]
+
+
 def headline(rows: Sequence[Line]) -> str:
-    """One sentence above the table."""
+    """One sentence above the table; the rows are busiest first."""
     if not rows:
         return "No channel carries anything."
-    full = sum(1 for r in rows if isinstance(r.cells[3].sort, float) and r.cells[3].sort >= _SATURATED)
+    full = _saturated(rows)
     return (
         f"{len(rows)} channels carry traffic, {full} of them saturated."
         if full
         else f"{len(rows)} channels carry traffic."
     )
+
+
+def _saturated(rows: Sequence[Line]) -> int:
+    """How many of the rows are saturated, by halving: only a dozen of thousands of rows are made for it."""
+    low, high = 0, len(rows)
+    while low < high:
+        middle = (low + high) // 2
+        share = rows[middle].cells[3].sort
+        if isinstance(share, float) and share >= _SATURATED:
+            low = middle + 1
+        else:
+            high = middle
+    return low

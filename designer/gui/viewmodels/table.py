@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,52 @@ class Line:
 
     cells: tuple[Cell, ...]
     key: Hashable = None
+
+
+class LazyLines(Sequence[Line]):
+    """Rows of a long table, each made when it is looked at: of thousands a window shows a dozen.
+
+    Parameters
+    ----------
+    count, make
+        How many rows there are, and what makes the row of a number.
+    key
+        What the row of a number is about, without making it.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], Line], key: Callable[[int], Hashable] | None = None) -> None:
+        self._count, self._make, self._key = count, make, key
+        self._known: dict[int, Line] = {}
+
+    @property
+    def n_made(self) -> int:
+        """How many rows have been made so far."""
+        return len(self._known)
+
+    def key_of(self, index: int) -> Hashable:
+        """What the row of a number is about."""
+        return self[index].key if self._key is None else self._key(index)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        index %= self._count
+        found = self._known.get(index)
+        if found is None:
+            found = self._known[index] = self._make(index)
+        return found
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Line]:
+        return (self[i] for i in range(self._count))
 
 
 @dataclass(frozen=True, slots=True)

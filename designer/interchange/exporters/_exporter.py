@@ -12,6 +12,7 @@ from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
 from designer.errors import ExchangeError
+from designer.interchange.unwritable import reason
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Picture
 from designer.report.drawing.loads import Loads
@@ -98,9 +99,8 @@ def write_bytes(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
         temporary = None
     except OSError as error:
-        raise ExchangeError(
-            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
-        ) from error
+        why = reason(path, error)
+        raise ExchangeError(why.text, file=str(path), remedy=why.remedy) from error
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

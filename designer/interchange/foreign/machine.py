@@ -303,14 +303,25 @@ class Machine:
                         switch,
                     )
 
+    def _fit_fabrics(self) -> None:
+        """Switches drawn as one have the ports of all of them together."""
+        for part in self.parts.values():
+            if part.kind != "nvswitch" or part.attributes.get("derived") != "yes":
+                continue
+            used = sum(link.count for link in self.links.values() if part.id in (link.a, link.b))
+            ports = self.fact(used, "several switches drawn as one", Status.DERIVED)
+            self.parts[part.id] = part.model_copy(update={"overrides": {**part.overrides, "ports": ports}})
+
     def finish(self, title: str = "", description: str = "") -> Imported:
         """The design and all findings."""
         self._type_switches()
+        self._fit_fabrics()
         gpus, memory = self.of_kind("gpu"), self.of_kind("memory")
         workloads: list[WorkloadSpec] = []
-        if len(gpus) >= 2 and memory:
+        if gpus and memory:
+            heading = "Host to GPUs" if len(gpus) >= 2 else "Host to the GPU"
             workloads.append(
-                WorkloadSpec(id="h2d", kind="transfer", title="Host to GPUs", settings={"from": "memory", "to": "gpus"})
+                WorkloadSpec(id="h2d", kind="transfer", title=heading, settings={"from": "memory", "to": "gpus"})
             )
         if len(gpus) >= 2:
             workloads.append(

@@ -379,6 +379,9 @@ class _Reader:
 
     def _edge(self, upper: str, lower: str, element: Element, architecture: Architecture | None) -> None:
         values, idle = _link_values(element.get("pci_link_speed"), architecture)
+        if idle:
+            # the bands of whatever this link binds must not be those of a measured speed
+            values = values.model_copy(update={"status": Status.UNVERIFIED, "source": self.machine.key})
         link_id = self.machine.pcie(upper, lower, values, _own(element, "pci_link_speed"))
         if idle:
             self.machine.note(

@@ -517,6 +517,9 @@ class _Reader:
             if above is None or (above.generation or 0) >= (link.generation or 0):
                 continue
             idle = (above.generation or 0) <= 2
+            if idle:
+                # the bands of whatever this link binds must not be those of a measured speed
+                self.machine.links[above.id] = above.model_copy(update={"status": Status.UNVERIFIED})
             self.machine.note(
                 "IMP-SLOW-UPLINK",
                 Severity.WARNING if idle else Severity.INFO,

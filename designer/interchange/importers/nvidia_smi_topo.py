@@ -16,6 +16,7 @@ from designer.interchange.foreign.cpus import GRACE, UNKNOWN, UNKNOWN_GEN5, Numa
 from designer.interchange.foreign.devices import (
     ADA,
     AMPERE,
+    BLACKWELL,
     HOPPER,
     PASCAL,
     VOLTA,
@@ -208,6 +209,15 @@ class _Reader:
 
     def _nvlinks(self) -> None:
         machine, matrix = self.machine, self.matrix
+        if self.architecture is HOPPER and max(self.links_per_gpu.values(), default=0) >= HOPPER.links:
+            machine.note(
+                "IMP-ASSUMED-GPU",
+                Severity.WARNING,
+                f"{HOPPER.links} NVLinks have {HOPPER.name} GPUs, {HOPPER.link_rate} each and per direction, and "
+                f"{BLACKWELL.name} GPUs, {BLACKWELL.link_rate}; the table does not tell which: the slower are assumed",
+                *(self.parts[g] for g in matrix.gpus),
+                remedy=f"for B200, B300, GB200 or GB300 set {BLACKWELL.link_rate} on the links and a type on the GPUs",
+            )
         if self.fabric:
             switch = machine.add("nvswitch", parent=self.server, name="NVSwitch fabric", attributes={"derived": "yes"})
             for g in matrix.gpus:

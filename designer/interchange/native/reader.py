@@ -16,7 +16,7 @@ from designer.design.integrity import demand_sound
 from designer.design.validation import explain
 from designer.errors import DocumentError, FormatError
 from designer.findings import Finding, Severity
-from designer.interchange.native.envelope import FORMAT, VERSION
+from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.upgrades._upgrade import Upgrade
 from designer.registry import discover
@@ -101,15 +101,18 @@ def _current(content: Any, steps: Mapping[int, Upgrade], version: int) -> tuple[
     written = content.get("version")
     if isinstance(written, bool) or not isinstance(written, int) or written < 1:
         raise FormatError(
-            "the version is missing or no whole number", place="version", remedy=f"write a version from 1 to {version}"
+            "the version is missing or no whole number",
+            place="version",
+            remedy="write 1" if version == 1 else f"write a version from 1 to {version}",
         )
     if written > version:
         by = content.get("written_by")
-        newer = by if isinstance(by, str) and by.isprintable() and 0 < len(by) <= 60 else "a newer designer"
+        named = isinstance(by, str) and by.isprintable() and 0 < len(by) <= 60 and by != written_by()
+        newer = f"{by} or later" if named else "a newer designer"
         raise FormatError(
             f"the file has version {written} of the format, this program reads up to {version}",
             place="version",
-            remedy=f"open it with {newer} or later",
+            remedy=f"open it with {newer}",
         )
     raw = content.get("design")
     if not isinstance(raw, dict):

@@ -10,6 +10,7 @@ from pathlib import Path
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
+from designer.interchange.unwritable import reason
 
 
 def dumps(design: Design) -> str:
@@ -45,9 +46,7 @@ def write_text(path: Path, text: str) -> None:
         mode = path.stat().st_mode & 0o777 if path.exists() else None
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        raise FormatError(
-            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
-        ) from error
+        raise _unwritten(path, error) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
@@ -63,9 +62,12 @@ def write_text(path: Path, text: str) -> None:
         ) from None
     except OSError as error:
         Path(name).unlink(missing_ok=True)
-        raise FormatError(
-            f"cannot write: {error.strerror}", file=str(path), remedy="choose another folder or free some space"
-        ) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> FormatError:
+    why = reason(path, error)
+    return FormatError(why.text, file=str(path), remedy=why.remedy)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Stroke
 from designer.report.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.palette import Palette, palette
-from designer.report.drawing.pdf import to_pdf
-from designer.report.drawing.png import to_png
-from designer.report.drawing.svg import to_svg
 from designer.report.figure import Axis, Figure, LineSeries
 from designer.units import format_si
 
@@ -83,25 +79,6 @@ def _round(step: float) -> float:
     """The next of 1, 2, 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(step)) if step > 0 else 1.0
     return next((m * power for m in (1, 2, 5) if m * power >= step), 10 * power)
-
-
-def rendered(path: Path) -> Callable[[Picture], bytes]:
-    """What makes the bytes of a picture for a file of that name.
-
-    Raises
-    ------
-    ExchangeError
-        If the ending names no kind of picture, or there is no such folder.
-    """
-    makers: dict[str, Callable[[Picture], bytes]] = {
-        ".svg": lambda picture: to_svg(picture).encode("utf-8"), ".png": to_png, ".pdf": to_pdf,
-    }  # fmt: skip
-    maker = makers.get(path.suffix.lower())
-    if maker is None:
-        raise ExchangeError("the ending names no kind of picture", file=str(path), remedy=f"use {', '.join(makers)}")
-    if not path.parent.is_dir():
-        raise ExchangeError("there is no such folder", file=str(path), remedy="make it, or choose another")
-    return maker
 
 
 def picture_of(figures: Sequence[Figure], theme: str = "light") -> Picture:

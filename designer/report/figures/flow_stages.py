@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.results import Analysis, ChannelRow, Flow, WorkloadResult
+import numpy as np
+
+from designer.analysis.channels import with_ids
+from designer.analysis.results import Analysis, ChannelRow, Flow, Rows, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind, TickSeries
 
@@ -20,8 +24,17 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     """The stages of the slowest listed flow."""
     if result.kind != "transfer" or not result.n_flows:
         return None
-    flows = [f for f in result.flows[:_LISTED] if f.via]
-    return stages(analysis, min(flows, key=lambda f: f.rate)) if flows else None
+    slowest = _slowest(result.flows)
+    return stages(analysis, slowest) if slowest is not None else None
+
+
+def _slowest(flows: Sequence[Flow]) -> Flow | None:
+    """The slowest of the first flows that goes any way at all; of flows that know their rates only that one is made."""
+    rank = flows.rank if isinstance(flows, Rows) else None
+    if rank is None:
+        return min((f for f in flows[:_LISTED] if f.via), key=lambda f: f.rate, default=None)
+    order = np.argsort(rank[:_LISTED], kind="stable").tolist()
+    return next((flows[i] for i in order if flows[i].via), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +78,8 @@ def stages(analysis: Analysis, flow: Flow) -> Figure | None:
 
 def _stages(analysis: Analysis, flow: Flow) -> list[Stage]:
     """Channels whose ends differ only in the number of a member stand side by side: one stage."""
-    wanted, bound = set(flow.via), set(flow.bound_by)
-    rows = {row.id: row for row in analysis.channels if row.id in wanted}
+    bound = set(flow.bound_by)
+    rows = with_ids(analysis.channels, flow.via)
     found: dict[str, list[ChannelRow]] = {}
     for channel in flow.via:
         if channel in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from designer.analysis.channels import busiest_first
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
@@ -12,7 +13,7 @@ _SATURATED = 0.95
 
 def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
     """The busiest channels, most used on top."""
-    busy = sorted((r for r in analysis.channels if r.load > 0), key=lambda r: (-r.utilization, r.id))[:_MOST]
+    busy = [analysis.channels[i] for i in busiest_first(analysis.channels, idle=False)[:_MOST]]
     if not busy:
         return None
     bars: list[BarSeries] = []

@@ -36,9 +36,6 @@ WORKLOAD = WorkloadKind(
             "client", "Client", "choice", "auto",
             choices=("auto", "local", "parallel", "offloaded", "block", "lustre", "nfs"),
         ),
-        Setting(
-            "threshold", "Utilisation kept", "ratio", "0",
-            help="0 for what the rules of the benchmark ask: 0.9, CosmoFlow 0.7",
-        ),
+        Setting("threshold", "Utilisation kept", "ratio", "0", help="0 for the rule: 0.9, CosmoFlow 0.7"),
     ),
 )  # fmt: skip

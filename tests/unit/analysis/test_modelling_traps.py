@@ -238,3 +238,20 @@ def test_16_what_steady_rates_leave_out_is_said():
     (finding,) = [f for f in study(one_unit(2), "transfer")[0].findings if f.code == "FLOW-STEADY"]
     assert "queueing" in finding.text
     assert "incast" in finding.text
+
+
+def test_a_cable_is_no_faster_than_the_nic_at_its_end():
+    """The NIC of one host is exchanged for a slower one; the switch and its cables stay as they were drawn."""
+    lines = (
+        "cpu0 mem0: memory_bus 300 GB/s", "cpu1 mem1: memory_bus 300 GB/s", "cpu0 nic0: pcie 5x16",
+        "cpu1 nic1: pcie 5x16", "nic0 sw: infiniband 400 Gb/s", "nic1 sw: infiniband 400 Gb/s",
+    )  # fmt: skip
+
+    def rate(**values: dict[str, object]) -> float:
+        return float(transfer(draw(*lines, values=values), "mem0", "mem1").rate.sum())
+
+    drawn = rate()
+    assert rate(nic0={"bandwidth_per_direction": "400 Gb/s"}) == pytest.approx(drawn)
+    assert rate(nic0={"bandwidth_per_direction": "100 Gb/s"}) == pytest.approx(drawn / 4)
+    with pytest.raises(AnalysisError, match="no bandwidth"):
+        rate(nic0={"bandwidth_per_direction": "0 GB/s"})

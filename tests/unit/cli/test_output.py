@@ -6,6 +6,7 @@ import pytest
 
 import designer
 from designer.__main__ import main
+from designer.cli.main import run
 from designer.cli.output import paragraph, table
 
 
@@ -48,3 +49,15 @@ def test_metrics_name_only_what_they_rest_on() -> None:
     for metric in found.values():
         assert metric.sources
         assert set(metric.sources) <= set(found["step_time"].sources)
+
+
+def test_the_name_of_a_kind_lists_its_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["parts", "storage"]) == 0
+    listed = capsys.readouterr().out
+    assert "storage/generic/nfs-nconnect" in listed
+    assert "gpu/" not in listed
+
+
+def test_machines_are_listed_with_the_ids_that_settings_ask_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["summary", "vsphere-cluster-4"]) == 0
+    assert any(line.split()[:2] == ["infer0", "Inference"] for line in capsys.readouterr().out.splitlines())

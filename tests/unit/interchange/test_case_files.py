@@ -49,7 +49,7 @@ def training(**settings: Any) -> dict[str, Any]:
         ({"changes": {"parts": {"gpu*": {"type": "gpu/nvidia/h300"}}}}, "gpu/nvidia/h300", "h100"),
         ({"changes": {"remove": ["nothing"]}}, "nothing", "summary --ids"),
         ({"changes": {"add": {"wirings": []}}}, "cannot be added", "parts, links"),
-        ({"changes": {"vms": {"web9": None}}}, "no machine", "there are"),
+        ({"changes": {"vms": {"web9": None}}}, "no virtual machine", "its host"),
         ({"changes": {"servers": 0}}, "no number of servers", "1 or more"),
         ({"changes": {"servers": {"count": 2, "nics": "zz*"}}}, "no NIC 'zz*'", "NICs"),
         ({"metric": "bus_bandwith"}, "bus_bandwith", "bus_bandwidth"),

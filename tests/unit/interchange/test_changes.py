@@ -70,3 +70,16 @@ def test_what_cannot_be_changed_is_named(changes: Any, place: str) -> None:
         apply_changes(open_design("hgx-h100-8"), changes, "case")
     assert caught.value.place == place
     assert caught.value.remedy
+
+
+def test_virtual_machines_change_by_id_and_by_pattern() -> None:
+    design = open_design("vsphere-cluster-4")
+    profile = {"devices": [{"kind": "vgpu", "profile": "grid_a100d-10c"}]}
+    changed = apply_changes(design, {"vms": {"infer*": profile, "web0": {"memory": "32 GiB"}}}, "case")
+    inferring = [vm for id, vm in changed.vms.items() if id.startswith("infer")]
+    assert {vm.devices[0].profile for vm in inferring} == {"grid_a100d-10c"}
+    assert changed.vms["web0"].memory == "32 GiB"
+    assert changed.vms["train0"] == design.vms["train0"]
+    with pytest.raises(FormatError, match="no virtual machine 'infer9'") as problem:
+        apply_changes(design, {"vms": {"infer9": profile}}, "case")
+    assert "infer" in str(problem.value.remedy)

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from designer.design.elaborate import elaborate
-from designer.errors import ExchangeError
+from designer.errors import ExchangeError, FormatError
 from designer.interchange.exporters import _exporter
 from designer.interchange.exporting import ExportOptions, exporters, format_of, write_design
 from designer.interchange.native.reader import load
@@ -92,4 +92,11 @@ def test_a_missing_library_is_named(name: str, module: str, tmp_path: Path, monk
     with pytest.raises(ExchangeError, match="need") as refused:
         write_design(one_server(), name, tmp_path / f"x.{name}")
     assert "pip install" in refused.value.remedy
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", sorted(_STARTS))
+def test_a_missing_folder_is_named(name: str, tmp_path: Path) -> None:
+    with pytest.raises((ExchangeError, FormatError), match=r"no folder .*missing.* make the folder first"):
+        write_design(one_server(), name, tmp_path / "missing" / "x")
     assert not list(tmp_path.iterdir())

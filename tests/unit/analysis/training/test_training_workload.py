@@ -253,6 +253,15 @@ def test_storage_sizing_asks_what_mlperf_storage_asks() -> None:
     assert result.binding
 
 
+def test_storage_sizing_keeps_the_utilisation_of_the_benchmark_unless_told() -> None:
+    """A valid CosmoFlow run keeps 70 %, the others 90 %."""
+    most = {
+        kept: value(run(opened("su-h100-32"), "storage_sizing", benchmark="cosmoflow", **told), "accelerators")
+        for kept, told in (("rule", {}), ("70 %", {"threshold": "0.7"}), ("90 %", {"threshold": "0.9"}))
+    }
+    assert most["rule"] == most["70 %"] > most["90 %"]
+
+
 def test_the_best_rank_order_decides_which_dimension_spans_servers() -> None:
     job = {"model": "gpt2", "pipeline": 2, "global_batch": 8192, "sequence": 1024, "precision": "fp16",
            "software": "megatron-2022", "dataset": ""}  # fmt: skip

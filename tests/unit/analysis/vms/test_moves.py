@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from designer.design.document import VirtualMachine, VmDevice, replaced, with_changes
 from designer.errors import AnalysisError
 from designer.findings import Severity
+from designer.interchange.changes import apply_changes
 from tests.unit.analysis.vms.machines import ask, cluster, plain_cluster, rows, value, with_speed, with_vms
 
 EVACUATE = {"hosts": "hosts[0]/server"}
@@ -248,3 +249,18 @@ def test_a_faster_network_never_stuns_longer(speeds: list[str]) -> None:
     found = {s: value(ask(with_speed(cluster(), s), "evacuation", **EVACUATE), "stun_time") for s in speeds}
     order = sorted(found, key=lambda s: float(s.split()[0]))
     assert [found[s] for s in order] == sorted(found.values(), reverse=True)
+
+
+def test_the_release_before_streams_is_offered_and_stuns_longer() -> None:
+    """P40, 8 GB frame buffer, 10 GbE, 6.7 U1: 61.3 s published; 7.0 is several times faster."""
+    one = {"devices": [{"kind": "vgpu", "profile": "grid_p40-8q"}]}
+    changes = {
+        "parts": {"hosts/gpu*": {"type": "gpu/nvidia/p40"}},
+        "vms": {"*": {"devices": [], "release": "7.0"}, "infer0": one},
+    }
+    design = apply_changes(cluster(), changes, "case")
+    old, new = (
+        value(ask(design, "vmotion", vms="infer0", release=release), "stun_time") for release in ("6.7 U1", "7.0")
+    )
+    assert old == pytest.approx(61.3, rel=0.02)
+    assert old > 2 * new

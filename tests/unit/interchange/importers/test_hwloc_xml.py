@@ -98,7 +98,7 @@ def test_all_versions_read_alike(version: int) -> None:
     ("speed", "generation", "lanes", "status"),
     [
         ("15.753846", 3, 16, Status.PRIMARY), ("63.015385", 5, 16, Status.PRIMARY), ("0.000000", 3, 16, Status.ASSUMED),
-        ("4.000000", 1, 16, Status.PRIMARY), ("nan", 3, 16, Status.ASSUMED), ("-1", 3, 16, Status.ASSUMED),
+        ("4.000000", 1, 16, Status.UNVERIFIED), ("nan", 3, 16, Status.ASSUMED), ("-1", 3, 16, Status.ASSUMED),
     ],
 )  # fmt: skip
 def test_link_speed_of_a_known_gpu(speed: str, generation: int, lanes: int, status: Status) -> None:
@@ -108,6 +108,7 @@ def test_link_speed_of_a_known_gpu(speed: str, generation: int, lanes: int, stat
     link = imported.design.links["numa0--gpu0"]
     assert (link.generation, link.lanes, link.status) == (generation, lanes, status)
     assert ("IMP-IDLE" in codes(imported)) == (speed == "4.000000")
+    assert bool(link.source) == (status is not Status.ASSUMED)
 
 
 def test_ambiguous_speed_is_kept_as_it_is() -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from designer.design.document import Design
+from designer.design.integrity import demand_sound
 from designer.errors import ExchangeError
 from designer.interchange.foreign.importer import Imported
 from designer.interchange.importing import read_any
@@ -137,6 +138,8 @@ def test_slow_pcie_beside_a_chip_link_is_not_drawn() -> None:
     imported = read(system(cpu(0, gpu("000f:01:00.0", 0, '<c2c bw="43125" count="8"/>', idle, 121), 'arch="arm64"')))
     assert links(imported.design, "pcie") == []
     assert links(imported.design, "c2c") == [("numa0", "gpu0", 8)]
+    # a bundle of chip-to-chip links is no more than a GPU can have
+    assert [f for f in demand_sound(imported.design) if f.code == "DOC-PORTS"] == []
     assert "IMP-SIDE-PATH" in codes(imported)
 
 
@@ -260,3 +263,16 @@ def test_refusals(text: str, reason: str) -> None:
     with pytest.raises(ExchangeError, match=reason) as refusal:
         read(text)
     assert refusal.value.remedy
+
+
+def test_the_idle_speed_of_an_uplink_is_not_taken_for_sure() -> None:
+    """Links train down when idle: a Gen2 reading above Gen5 devices stays as stated, but is told as unverified."""
+
+    def tree(speed: str) -> Design:
+        bridge = f'class="0x060400" link_speed="{speed} GT/s PCIe" link_width="16"'
+        inside = f'<pci busid="0000:10:00.0" {bridge}>{gpu("0000:11:00.0", 0)}{gpu("0000:12:00.0", 1)}</pci>'
+        return read(system(cpu(0, inside))).design
+
+    found = {speed: tree(speed).links["numa0--pcie_switch0"] for speed in ("5.0", "16.0", "32.0")}
+    assert [link.generation for link in found.values()] == [2, 4, 5]
+    assert [link.status for link in found.values()] == [Status.UNVERIFIED, Status.PRIMARY, Status.PRIMARY]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from designer.design.document import Design
+from designer.design.integrity import demand_sound
 from designer.errors import ExchangeError
 from designer.interchange.foreign.importer import Imported
 from designer.interchange.importing import read_any
@@ -153,3 +154,24 @@ def test_refusals(text: str, reason: str) -> None:
         read(text)
     assert refusal.value.remedy or reason.startswith("more than")
     assert refusal.value.file
+
+
+def test_eighteen_links_may_be_twice_as_fast_as_assumed() -> None:
+    """H100 and B200 tables look alike, but a link of the latter carries twice as much: that must be said."""
+    told = {f.code: f for f in read(complete(8, "NV18")).findings}
+    assert "50 GB/s" in told["IMP-ASSUMED-GPU"].text
+    assert len(told["IMP-ASSUMED-GPU"].where) == 8
+    assert "IMP-ASSUMED-GPU" not in {f.code for f in read(complete(8, "NV12")).findings}
+
+
+@pytest.mark.parametrize("cell", ["NV12", "NV18"])
+def test_a_fabric_drawn_as_one_has_ports_for_all_its_links(cell: str) -> None:
+    findings = demand_sound(read(complete(8, cell)).design)
+    assert [f for f in findings if f.code == "DOC-PORTS"] == []
+
+
+def test_one_gpu_has_its_way_from_memory_as_workload_and_the_machine_keeps_its_title() -> None:
+    design = read(table(["GPU0", "NIC0"], ["PHB", ""], [["0-7", "0", "", "N/A"], ["", "", "", ""]])).design
+    assert list(design.workloads) == ["h2d"]
+    assert design.default_workload == "h2d"
+    assert design.title == "1 server, 1 GPU, 1 NIC, 1 socket"

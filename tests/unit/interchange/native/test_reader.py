@@ -15,7 +15,7 @@ import pytest
 from designer.design.document import Design
 from designer.errors import DesignerError, FormatError
 from designer.findings import Finding, Severity
-from designer.interchange.native.envelope import VERSION
+from designer.interchange.native.envelope import VERSION, written_by
 from designer.interchange.native.reader import load, loads, read_raw, upgrades
 from designer.interchange.native.upgrades._upgrade import Upgrade
 from designer.interchange.native.writer import dumps, save
@@ -82,15 +82,25 @@ TEXTS: dict[str, tuple[str | bytes, str, str]] = {
     "zeroth version": (envelope(version=0), "version is missing", "version"),
     "newer": (envelope(version=7, written_by="designer 3.1"), "reads up to 1 — open it with designer 3.1", "version"),
     "newer by nobody": (envelope(version=7), "open it with a newer designer", "version"),
+    "newer by this one": (
+        envelope(version=7, written_by=written_by()), "open it with a newer designer", "version",
+    ),
     "no design": (envelope([]), "design is missing", "design"),
     "no name": (envelope({}), "it is missing", "design.name"),
     "unknown field": (envelope({"name": "x", "colour": 1}), "no such field", "design.colour"),
     "no id": (envelope({"name": "x", "parts": [{"kind": "gpu"}]}), "every item needs an id", "design.parts"),
-    "twin": (envelope({"name": "x", "parts": [{"id": "a", "kind": "gpu"}] * 2}), "'a' exists twice", "design.parts"),
+    "twin": (
+        envelope({"name": "x", "parts": [{"id": "a", "kind": "gpu"}] * 2}),
+        "'a' exists twice — give one of them another id", "design.parts",
+    ),
     "bad id": (named(parts=[{"id": "a/b", "kind": "gpu"}]), "cannot be an id", "design.parts.a/b.id"),
     "no unit": (
         one_link(bandwidth_per_direction="400"),
         '400 GB/s" for gigabytes', "design.links.l.bandwidth_per_direction",
+    ),
+    "number for a rate": (
+        one_link(bandwidth_per_direction=5), 'in quotes, a quantity with its unit, for example "400 Gb/s"',
+        "design.links.l.bandwidth_per_direction",
     ),
     "unknown unit": (
         one_link(bandwidth_per_direction="4 Q/s"),

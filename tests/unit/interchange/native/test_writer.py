@@ -75,3 +75,22 @@ def test_permissions_are_kept(tmp_path: Path) -> None:
     path.chmod(0o600)
     save(one_unit(2), path)
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(13, "may write to"), (30, "may write to"), (28, "free some space"), (36, "shorter name")]
+)
+def test_the_remedy_fits_the_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, remedy: str) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(writer.tempfile, "mkstemp", refuse)
+    with pytest.raises(FormatError) as caught:
+        save(one_server(), tmp_path / "x.design.json")
+    assert remedy in str(caught.value.remedy)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"no folder .*missing.* make the folder first"):
+        save(one_server(), tmp_path / "missing" / "x.design.json")
+    assert not os.listdir(tmp_path)

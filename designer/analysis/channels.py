@@ -1,0 +1,113 @@
+"""Channels as rows for people: each row is made when somebody looks at it, the numbers of all are there as arrays.
+
+A window asks after every edit for the channels of one way or one part. Naming all ten thousand for that would take
+longer than working out what they carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads, ChannelRow, Rows
+from designer.design.channels import channel_number
+from designer.errors import DocumentError
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+#: designs with more channels list only the loaded ones, busiest first, up to this many
+CHANNELS_LIMIT: Final = 20_000
+
+
+class ChannelRows(Rows[ChannelRow]):
+    """All channels of a small design, of a large one the loaded ones, busiest first.
+
+    Parameters
+    ----------
+    network
+        What the channels are of.
+    loads
+        What they carry; None for nothing.
+    """
+
+    def __init__(self, network: Network, loads: ChannelLoads | None) -> None:
+        self.network = network
+        #: number of the channel of each row : (n,)
+        self.number: Int = listed(network, loads)
+        n = len(self.number)
+        #: payload of each row : (n,) [B/s]
+        self.load: Float = loads.load[self.number] if loads is not None else np.zeros(n)
+        #: share of what the channel can achieve : (n,)
+        self.utilization: Float = loads.utilization[self.number] if loads is not None else np.zeros(n)
+        super().__init__(one=self._row, count=n)
+
+    def _row(self, index: int) -> ChannelRow:
+        network, channel = self.network, int(self.number[index])
+        a, b = network.ends(channel)
+        link = channel >> 1
+        return ChannelRow(
+            network.channel_id(channel), network.net.path(a), network.net.path(b), network.net.link(link).kind,
+            float(network.rate[link]), float(self.load[index]), float(self.utilization[index]),
+            str(network.quantity_status(link)),
+        )  # fmt: skip
+
+    def rows_of(self, channels: Sequence[int] | Int) -> list[ChannelRow]:
+        """Rows of channels by their numbers, in order of the table; those not listed are left out."""
+        return [self[int(i)] for i in np.flatnonzero(np.isin(self.number, np.asarray(channels, dtype=np.int64)))]
+
+
+def listed(network: Network, loads: ChannelLoads | None) -> Int:
+    """Channels that a table lists. : (n,)"""
+    n = 2 * network.net.n_links
+    if n <= CHANNELS_LIMIT:
+        return np.arange(n)
+    if loads is None:
+        return np.arange(CHANNELS_LIMIT)
+    busy = np.flatnonzero(loads.load > 0)
+    return busy[np.argsort(-loads.utilization[busy], kind="stable")][:CHANNELS_LIMIT]
+
+
+def with_ids(rows: Sequence[ChannelRow], ids: Sequence[str]) -> dict[str, ChannelRow]:
+    """The rows of channels by id, as far as they are listed."""
+    if not isinstance(rows, ChannelRows):
+        wanted = set(ids)
+        return {row.id: row for row in rows if row.id in wanted}
+    numbers = (channel_number(rows.network.net, channel) for channel in ids)
+    return {row.id: row for row in rows.rows_of([n for n in numbers if n is not None])}
+
+
+def of_link(rows: Sequence[ChannelRow], path: str) -> list[ChannelRow]:
+    """The rows of both directions of a link."""
+    both = (f"{path}:ab", f"{path}:ba")
+    return list(with_ids(rows, both).values())
+
+
+def at_part(rows: Sequence[ChannelRow], path: str) -> tuple[list[ChannelRow], list[ChannelRow]]:
+    """The rows of loaded channels that arrive at a part, and of those that leave it."""
+    if not isinstance(rows, ChannelRows):
+        loaded = [row for row in rows if row.load > 0]
+        return [row for row in loaded if row.target == path], [row for row in loaded if row.source == path]
+    net = rows.network.net
+    try:
+        part = net.index_of(path)
+    except DocumentError:
+        return [], []
+    a, b, busy = net.link_a == part, net.link_b == part, rows.load > 0
+    link, back = rows.number >> 1, (rows.number & 1).astype(bool)
+    arriving = np.flatnonzero(busy & np.where(back, a[link], b[link]))
+    leaving = np.flatnonzero(busy & np.where(back, b[link], a[link]))
+    return [rows[int(i)] for i in arriving], [rows[int(i)] for i in leaving]
+
+
+def busiest_first(rows: Sequence[ChannelRow], idle: bool) -> list[int]:
+    """Numbers of the rows by utilisation, then load; with `idle` those without load are among them."""
+    if not isinstance(rows, ChannelRows):
+        chosen = [i for i, row in enumerate(rows) if idle or row.load > 0]
+        return sorted(chosen, key=lambda i: (-rows[i].utilization, -rows[i].load))
+    order = np.lexsort((-rows.load, -rows.utilization))
+    return (order if idle else order[rows.load[order] > 0]).tolist()

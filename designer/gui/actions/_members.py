@@ -1,0 +1,73 @@
+"""Showing one member of an opened group: the next, the one before, or one chosen by its number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from designer.gui.actions._action import Window
+from designer.gui.viewmodels.members import Shown, group_in_question, moved
+
+
+def has_group(window: Window) -> bool:
+    """Whether the design shown has groups."""
+    return window.document is not None and bool(window.document.session.design.groups)
+
+
+def shown_group(window: Window) -> Shown | None:
+    """The group whose members one may choose from now."""
+    document, canvas = window.document, window.canvas
+    if document is None or canvas is None:
+        return None
+    session = document.session
+    return group_in_question(session.design, session.selection, canvas.members)
+
+
+def show(window: Window, shown: Shown, member: int | None) -> None:
+    """Show a member; the group opens if it is closed, and what is selected is selected in that member."""
+    from designer.design.address import Ref
+    from designer.design.edits.placement import SetCollapsed
+
+    document, canvas = window.document, window.canvas
+    if document is None or canvas is None:
+        return
+    session = document.session
+    if shown.collapsed:
+        session.apply(SetCollapsed((Ref("groups", shown.group),), False, within=shown.within))
+    selection = moved(session.selection, shown, member)
+    canvas.show_member(shown.within, shown.group, member)
+    session.select(selection)
+
+
+def step(by: int) -> Callable[[Window], None]:
+    """Shows the next member, or the one before."""
+
+    def run(window: Window) -> None:
+        shown = shown_group(window)
+        if shown is not None:
+            show(window, shown, shown.other(by))
+
+    return run
+
+
+def choose(window: Window) -> None:
+    """Offer the members by number."""
+    from designer.gui.dialogs.command_palette import Choice
+
+    shown = shown_group(window)
+    if shown is None:
+        return
+    icon = window.find_icon("group")
+    differ = set(shown.exceptions)
+    found = [Choice("All members alike", partial(_go, window, shown, None), "", shown.label, icon)]
+    found += [
+        Choice(f"{shown.label} {k}", partial(_go, window, shown, k), "", "differs" if k in differ else "", icon)
+        for k in range(shown.replicas)
+    ]
+    window.offer(found, f"Member of {shown.label}, 0 to {shown.replicas - 1}")
+
+
+def _go(window: Window, shown: Shown, member: int | None) -> None:
+    show(window, shown, member)
+    if window.canvas is not None:
+        window.canvas.setFocus()

@@ -1,0 +1,39 @@
+"""The shown design as a picture file: what the canvas shows, in full detail, with its loads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from designer.design.address import address_text
+from designer.interchange.exporting import ExportOptions, write_design
+
+if TYPE_CHECKING:
+    from designer.gui.canvas.canvas import Canvas
+
+
+def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool) -> None:
+    """Write SVG, PDF or PNG by the suffix; groups that are open on the canvas are open in the picture.
+
+    Raises
+    ------
+    DesignerError
+        If the suffix is no picture's, nothing is selected, or the file cannot be written.
+    """
+    from designer.design.geometry import lay_out
+    from designer.report.drawing.loads import loads_of
+
+    session = canvas.session
+    opened = canvas.scenery.geometry.opened
+    loads = None
+    if session.analysis is not None and session.workload in session.analysis.loads and not session.stale:
+        carried, result = session.analysis.loads[session.workload], session.result
+        binding = [b.id for b in result.binding if b.what == "channel"] if result is not None else []
+        loads = loads_of(lay_out(session.design, opened), carried.load, carried.utilization, binding)
+    chosen = frozenset(
+        f"{address_text(within)}/{ref.id}" if within else ref.id
+        for within, ref in session.selection
+        if ref.what in ("parts", "groups")
+    )
+    options = ExportOptions(theme=theme, opened=opened, chosen=chosen if selected_only else frozenset(), loads=loads)
+    write_design(session.design, None, file, options)

@@ -1,0 +1,84 @@
+"""What one can search for: commands, workloads, things of the design, templates, and parts that fit somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtGui import QAction, QIcon, QKeySequence
+
+from designer.gui import icons
+from designer.gui.actions._action import menus
+from designer.gui.dialogs.command_palette import Choice
+from designer.gui.theme import Theme
+
+if TYPE_CHECKING:
+    from designer.gui.canvas.canvas import Canvas
+    from designer.gui.canvas.tools.tool import QuickAdd
+    from designer.gui.session import Picked, Session
+
+FindIcon = Callable[[str], QIcon | None]
+#: a list longer than this is no help; the outline finds the rest
+_MOST: Final = 2000
+
+
+def everything(
+    actions: Mapping[str, QAction], run: Callable[[str], object], session: Session | None,
+    open_template: Callable[[str], object], theme: Theme, find_icon: FindIcon,
+    go_to: Callable[[Picked], object] | None = None,
+) -> list[Choice]:  # fmt: skip
+    """All one can search for from anywhere; `go_to` takes one to a thing of the design."""
+    from designer.gui.viewmodels.workloads import choices as workload_choices
+    from designer.interchange.templates import list_templates
+
+    found: list[Choice] = []
+    for menu in menus():
+        for action in menu.actions:
+            made = actions[action.id]
+            keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            icon = icons.icon(action.icon, theme.muted) if action.icon else None
+            found.append(Choice(action.title, partial(run, action.id), keys, menu.title, icon, made.isEnabled()))
+    if session is not None:
+        icon = icons.icon("workload", theme.muted)
+        found += [
+            Choice(title, partial(session.set_workload, key), "", "Workload", icon)
+            for key, title in workload_choices(session.design)
+        ]
+        found += _things(session, find_icon, go_to or _revealer(session))
+    icon = icons.icon("template", theme.muted)
+    return found + [Choice(t.title, partial(open_template, t.id), "", "Template", icon) for t in list_templates()]
+
+
+def _revealer(session: Session) -> Callable[[Picked], object]:
+    return lambda picked: session.reveal([picked])
+
+
+def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], object]) -> list[Choice]:
+    from designer.design.address import Ref
+
+    def choice(title: str, what: str, key: str, icon: str) -> Choice:
+        picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
+        return Choice(title, partial(go_to, picked), key, "In the design", find_icon(icon))
+
+    design = session.design
+    found = [choice(p.label, "parts", p.id, p.kind) for p in list(design.parts.values())[:_MOST]]
+    return found + [choice(g.label, "groups", g.id, "group") for g in design.groups.values()]
+
+
+def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list[Choice]:
+    """The parts that fit at a point of the canvas."""
+    from designer.catalog.loader import load_catalog
+    from designer.catalog.parttype import part_kinds
+
+    kinds = part_kinds()
+    found: list[Choice] = []
+    for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
+        run = partial(canvas.add_part, kind.name, "", wanted)
+        found.append(Choice(f"{kind.title}, no type", run, "", kind.plural, find_icon(kind.name)))
+    for entry in load_catalog().entries():
+        if not wanted.kinds or entry.kind in wanted.kinds:
+            run = partial(canvas.add_part, entry.kind, entry.id, wanted)
+            plural = kinds[entry.kind].plural if entry.kind in kinds else entry.kind
+            found.append(Choice(entry.title, run, "", plural, find_icon(entry.kind)))
+    return found

@@ -1,0 +1,173 @@
+"""The tool strip: tools, the workload shown, how fresh its numbers are, findings, progress and a hint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QLabel, QProgressBar, QSizePolicy, QToolBar, QToolButton
+
+from designer.gui import icons
+from designer.gui.theme import Theme
+
+if TYPE_CHECKING:
+    from designer.gui.workspace import Document
+
+_ACTIONS: Final = (
+    "view.select", "edit.connect", "view.pan", "", "edit.undo", "edit.redo", "", "view.fit", "",
+)  # fmt: skip
+#: an analysis shows its progress after this [s]
+_LONG: Final = 0.4
+_ADD: Final = "+"
+
+
+class ToolStrip(QToolBar):
+    """Follows one document at a time."""
+
+    #: somebody wants to draw up a new workload
+    add_wanted = Signal()
+
+    def __init__(self, actions: Mapping[str, QAction], run: Callable[[str], object], theme: Theme) -> None:
+        super().__init__("Tools")
+        self.theme = theme
+        self.setObjectName("tools")
+        self.setMovable(False)
+        self.setIconSize(self.iconSize() * 0.75)
+        self._document: Document | None = None
+        self._wires: list[tuple[Any, Callable[..., object]]] = []
+        for action_id in _ACTIONS:
+            if action_id:
+                self.addAction(actions[action_id])
+            else:
+                self.addSeparator()
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("Workload shown")
+        self.chooser.setToolTip("Workload shown")
+        self.chooser.setMinimumWidth(280)
+        self.chooser.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.chooser.activated.connect(self._choose)
+        self.addWidget(self.chooser)
+        self.addAction(actions["analyze.edit"])
+        self.live = QToolButton()
+        self.live.setToolTip("How fresh the numbers are; click to analyze now")
+        self.live.clicked.connect(partial(run, "analyze.run"))
+        self.findings = QToolButton()
+        self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.hint = QLabel()
+        self.hint.setProperty("role", "faint")
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.hint.setContentsMargins(8, 0, 8, 0)
+        self.addSeparator()
+        self.addWidget(self.live)
+        self.addWidget(self.findings)
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName("Progress of the analysis")
+        self.progress.setTextVisible(False)
+        self.progress.setRange(0, 100)
+        self.progress.setFixedWidth(90)
+        self._progress = self.addWidget(self.progress)
+        self._progress.setVisible(False)
+        self._busy_since = 0.0
+        self.addWidget(self.hint)
+
+    def follow(self, document: Document | None) -> None:
+        """Show the state of a document from now on."""
+        for signal, slot in self._wires:
+            signal.disconnect(slot)
+        self._wires.clear()
+        self._document = document
+        if document is not None:
+            session, live = document.session, document.live
+            for signal, slot in (
+                (session.design_changed, self._design_changed), (session.workload_changed, self.fill),
+                (session.stale_changed, self.freshness), (session.analysis_changed, self.freshness),
+                (live.busy_changed, self.freshness), (live.timed, self.freshness),
+                (live.progressed, self.progressed), (live.busy_changed, self.busy),
+            ):  # fmt: skip
+                signal.connect(slot)
+                self._wires.append((signal, slot))
+            self.fill()
+            self.freshness()
+        self.busy(False)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self.theme = theme
+        self.freshness()
+
+    def fill(self, *_: object) -> None:
+        """List the workloads of the design."""
+        from designer.gui.viewmodels.workloads import choices
+
+        if self._document is None:
+            return
+        session = self._document.session
+        self.chooser.blockSignals(True)
+        self.chooser.clear()
+        for key, title in choices(session.design):
+            self.chooser.addItem(title, key)
+        if not self.chooser.count():
+            self.chooser.addItem("No workload", "")
+        self.chooser.insertSeparator(self.chooser.count())
+        self.chooser.addItem("Add a workload…", _ADD)
+        self.chooser.setCurrentIndex(max(0, self.chooser.findData(session.workload)))
+        self.chooser.blockSignals(False)
+
+    def freshness(self, *_: object) -> None:
+        """Tell how fresh the numbers are."""
+        if self._document is None:
+            return
+        session, live, colours = self._document.session, self._document.live, self.theme
+        text, colour = f"live   {live.took:.0f} ms", colours.good
+        if not session.design.workloads:
+            text, colour = "no workload", colours.faint
+        elif session.failure is not None and not session.stale:
+            text, colour = "cannot run", colours.bad
+        elif session.stale:
+            text, colour = ("stale" if not live.enabled else "updating"), colours.warn
+        self.live.setText(f"● {text}")
+        look = f"QToolButton {{ color: {colour}; }}"
+        # a style sheet costs far more than a text
+        if look != self.live.styleSheet():
+            self.live.setStyleSheet(look)
+
+    def progressed(self, share: float, what: str) -> None:
+        """How far a long analysis is; what it is at, for those who point at it."""
+        self.progress.setValue(round(share * 100))
+        self.progress.setToolTip(f"{what} – Shift+F5 stops")
+        # a bar that only flashes disturbs
+        if time.monotonic() - self._busy_since > _LONG:
+            self._progress.setVisible(True)
+
+    def busy(self, busy: bool) -> None:
+        """An analysis has begun or is over."""
+        self._busy_since = time.monotonic()
+        if not busy:
+            self._progress.setVisible(False)
+
+    def count(self, count: int, text: str) -> None:
+        """How many findings there are."""
+        self.findings.setText(str(count) if count else "")
+        icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
+        self.findings.setIcon(icons.icon(icon, colour))
+        self.findings.setToolTip(f"Findings: {text}")
+        self.findings.setAccessibleName(f"Findings: {text}")
+
+    def _design_changed(self, changes: Any) -> None:
+        if changes["workloads"] or "default_workload" in changes.properties:
+            self.fill()
+
+    def _choose(self, at: int) -> None:
+        key = str(self.chooser.itemData(at) or "")
+        if self._document is None:
+            return
+        if key == _ADD:
+            self.fill()
+            self.add_wanted.emit()
+        elif key:
+            self._document.session.set_workload(key)

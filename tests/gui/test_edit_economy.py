@@ -1,0 +1,170 @@
+"""What an edit costs, counted: only what can be seen is redrawn, and only the rows that are looked at are made."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from designer.analysis.channels import ChannelRows
+from designer.design.address import Address, Ref, block_at
+from designer.design.edits.placement import MoveBy
+from designer.design.edits.structure import Delete
+from designer.gui.canvas.live import Loads
+from designer.gui.main_window import MainWindow
+from designer.gui.session import Session
+from designer.gui.viewmodels.table import LazyLines, Line
+
+LARGE = "su-h100-32"
+SEEN = {"parts", "inspector", "flow"}
+#: rows a screen may need of thousands
+FEW = 200
+
+
+def opened(window: MainWindow, qtbot: QtBot) -> Session:
+    window.resize(1500, 900)
+    window.open_template(LARGE)
+    document = window.document
+    assert document is not None
+    session = document.session
+    # till the full analysis has been shown as well, so that only the edit counts
+    qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=20_000)
+    qtbot.waitUntil(lambda: not document.live._idle.isActive() and not document.live._jobs.busy, timeout=20_000)
+    qtbot.wait(50)
+    return session
+
+
+def link_of(session: Session) -> tuple[Address, Ref]:
+    design = session.design
+    within = next(((g, None),) for g in design.groups if block_at(design, ((g, None),)).links)
+    return within, Ref("links", next(iter(block_at(design, within).links)))
+
+
+def edited(session: Session, qtbot: QtBot) -> ChannelRows:
+    """A link taken out, and the channels of the answer."""
+    within, link = link_of(session)
+    with qtbot.waitSignal(session.analysis_changed, timeout=20_000):
+        session.apply(Delete((link,), within=within))
+    qtbot.wait(60)
+    assert session.analysis is not None
+    assert isinstance(session.analysis.channels, ChannelRows)
+    return session.analysis.channels
+
+
+def test_an_edit_redraws_each_panel_in_sight_once_and_no_other(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    assert window.docks is not None
+    panels = window.docks.panels
+    assert {name for name, panel in panels.items() if panel.seen} == SEEN
+    before = {name: panel.redraws for name, panel in panels.items()}
+    edited(session, qtbot)
+    redrawn = {name: panel.redraws - before[name] for name, panel in panels.items()}
+    assert {name for name, count in redrawn.items() if count} <= SEEN
+    assert redrawn["flow"] == 1
+    # once for the edit and its answer together; twice where the answer took longer than a panel waits
+    assert 1 <= redrawn["inspector"] <= 2
+
+
+def test_a_panel_that_comes_to_the_front_shows_the_present_state(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    assert window.docks is not None
+    outline, history = window.docks.panels["outline"], window.docks.panels["history"]
+    edited(session, qtbot)
+    assert not history.seen
+    window.docks.raise_dock("history")
+    qtbot.waitUntil(lambda: history.seen and not history.pending)
+    assert history.table.lines.rowCount() == len(session.history.steps) + 1
+    session.select_all()
+    window.docks.raise_dock("outline")
+    qtbot.waitUntil(lambda: outline.seen and not outline.pending)
+    assert len(outline.tree.selectionModel().selectedRows()) == len(session.selection) > 0
+
+
+@pytest.mark.parametrize("front", ["flow", "links"])
+def test_few_rows_of_thousands_are_made_after_an_edit(window: MainWindow, qtbot: QtBot, front: str) -> None:
+    session = opened(window, qtbot)
+    assert window.docks is not None
+    window.docks.raise_dock(front)
+    channels = edited(session, qtbot)
+    assert len(channels) > 10 * FEW
+    assert channels.n_made < FEW
+    result = session.result
+    assert result is not None
+    assert getattr(result.flows, "n_made", 0) <= 2
+
+
+def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    canvas, analysis = window.canvas, session.analysis
+    assert canvas is not None
+    assert analysis is not None
+    found = analysis.loads[session.workload]
+    live = canvas.scenery.stage.live
+    binding = canvas.scenery._binding
+    canvas.show_result(Loads(found.load.copy(), found.utilization.copy()), binding)
+    assert canvas.scenery.stage.live is live
+    canvas.show_result(Loads(found.load * 0.5, found.utilization * 0.5), binding)
+    assert canvas.scenery.stage.live is not live
+    assert np.nanmax(canvas.scenery.stage.live.used) <= 0.5 + 1e-9
+
+
+def test_a_move_is_drawn_at_once_while_loads_are_waited_for_only_shortly(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    canvas = window.canvas
+    assert canvas is not None
+    assert window.document is not None
+    session.apply(MoveBy((Ref("groups", next(iter(session.design.groups))),), 8, 0))
+    assert not canvas._hold.isActive()
+    window.document.live.enabled = False
+    within, link = link_of(session)
+    session.apply(Delete((link,), within=within))
+    assert canvas._hold.isActive()
+    qtbot.waitUntil(lambda: not canvas._hold.isActive(), timeout=500)
+    assert session.stale
+    assert canvas.scenery.stage.stale
+
+
+def test_memory_is_left_to_python_again_when_the_window_closes(window: MainWindow, qtbot: QtBot) -> None:
+    before = gc.get_threshold()
+    opened(window, qtbot)
+    assert gc.get_threshold() != before
+    assert window.sweeper is not None
+    window.sweeper.sweep()
+    window.shut_down()
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
+
+
+def test_lazy_lines_make_each_row_once() -> None:
+    made: list[int] = []
+
+    def make(k: int) -> Line:
+        made.append(k)
+        return Line((), k)
+
+    lines = LazyLines(1000, make)
+    assert len(lines) == 1000
+    assert (lines[3].key, lines[-1].key, lines[3].key) == (3, 999, 3)
+    assert [x.key for x in lines[10:12]] == [10, 11]
+    assert made == [3, 999, 10, 11]
+    with pytest.raises(IndexError):
+        lines[1000]
+
+
+def test_comparing_reads_and_runs_the_other_design_once(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    assert window.docks is not None
+    compare = window.docks.compare
+    window.docks.raise_dock("compare")
+    qtbot.waitUntil(lambda: compare._answer is not None, timeout=20_000)
+    assert compare._answer is not None
+    other, answer = compare._answer
+    assert other is compare._other
+    edited(session, qtbot)
+    # what it was opened as is offered first now; the template chosen before stays chosen, and so does its answer
+    qtbot.waitUntil(lambda: not compare.pending)
+    assert compare._other is other
+    assert compare._answer == (other, answer)
+    assert compare.table.lines.rowCount() > 0
