@@ -165,11 +165,23 @@ def cross(
     return tuple(found)
 
 
-_Doors = tuple[tuple[int, frozenset[int]], ...]
+#: gateways of an island: place in it, and the fabrics each reaches
+Gateways = tuple[tuple[int, frozenset[int]], ...]
+
+
+def nearest_door(
+    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
+) -> tuple[int, float] | None:
+    """The gateway that an accelerator leaves through, and what the way there costs; None where it reaches none."""
+    chosen = _preferred(graph, at, doors, rules, rail_affinity)
+    if not chosen:
+        return None
+    cost = find_cost(graph, at, chosen[0][0], rules)
+    return None if cost is None else (chosen[0][0], float(cost))
 
 
 def _preferred(
-    graph: LocalGraph, at: int, doors: _Doors, rules: Rules, rail_affinity: bool
+    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
     """What `_choose` says, remembered."""
     key = ("doors", at, doors, rules, rail_affinity)
@@ -180,7 +192,7 @@ def _preferred(
 
 
 def _choose(
-    graph: LocalGraph, at: int, doors: _Doors, rules: Rules, rail_affinity: bool
+    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
 ) -> list[tuple[int, frozenset[int], float]]:
     """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else.
 

@@ -12,8 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.gateways import Gateways, find_doors, find_fabric, nearest_door
 from designer.analysis.hashing import mix
-from designer.analysis.islands import Islands, find_islands
+from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.rings import find_rings
 from designer.analysis.routes import Legs
@@ -85,7 +86,12 @@ def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
     row, column = np.repeat(np.arange(n), width), np.tile(np.arange(width), n)
     # a server is known by the place of its first rank in the group
     _, head, server = np.unique(row * network.n_islands + island, return_index=True, return_inverse=True)
-    signs = mix(islands.class_of[island], islands.local[groups].ravel(), column[head[server]], column)
+    kind = islands.class_of[island]
+    if len(head) > n:
+        # which ranks send to other servers depends on where the gateways are
+        doors = find_doors(network, islands, find_fabric(network)).signature[island]
+        kind = mix(kind, doors).astype(np.int64)
+    signs = mix(kind, islands.local[groups].ravel(), column[head[server]], column)
     total = np.add.reduce(signs.reshape(n, width), axis=1)
     _, first, which = np.unique(total, return_index=True, return_inverse=True)
     return first, which
@@ -120,19 +126,58 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
         kinds.add(rings.path)
         mixed = mixed or rings.mixed
     servers = tuple(tuple(m) for m in members.values())
-    return Pattern(servers, _Hops.of(inside), _Hops.of(_exchange(servers)), _slowest(kinds), mixed)
+    # over PCIe the way to another rank costs what the way to the NIC does: all send, as nothing measured says otherwise
+    gathered = len(servers) > 1 and None not in kinds
+    senders = _senders(network, islands, ranks, servers, rules) if gathered else servers
+    return Pattern(servers, _Hops.of(inside), _Hops.of(_exchange(senders)), _slowest(kinds), mixed)
+
+
+def _senders(
+    network: Network, islands: Islands, ranks: Int, servers: tuple[tuple[int, ...], ...], rules: Rules
+) -> tuple[tuple[int, ...], ...]:
+    """Ranks of each server that send to other servers: the nearest to each gateway, where the library's rings leave."""
+    found = find_doors(network, islands, find_fabric(network))
+    affinity = network.design.policy.rail_affinity
+    local = islands.local[ranks].tolist()
+    island = network.island[ranks].tolist()
+    known: dict[tuple[int, int, tuple[int, ...]], tuple[int, ...]] = {}
+    senders: list[tuple[int, ...]] = []
+    for inner in servers:
+        if len(inner) < 2:
+            senders.append(inner)
+            continue
+        home = island[inner[0]]
+        where = tuple(local[place] for place in inner)
+        kind, doors = int(islands.class_of[home]), int(found.signature[home])
+        key = (kind, doors, where)
+        if key not in known:
+            known[key] = _nearest_to_doors(islands.classes[kind], where, found.doors[doors], rules, affinity)
+        senders.append(tuple(inner[k] for k in known[key]))
+    return tuple(senders)
+
+
+def _nearest_to_doors(
+    graph: LocalGraph, where: tuple[int, ...], doors: Gateways, rules: Rules, affinity: bool
+) -> tuple[int, ...]:
+    """Which of some accelerators are nearest to the gateways they use; all of them where there is none."""
+    near: dict[int, list[tuple[float, int]]] = {}
+    for k, at in enumerate(where):
+        door = nearest_door(graph, at, doors, rules, affinity)
+        if door is not None:
+            near.setdefault(door[0], []).append((door[1], k))
+    kept = [k for costs in near.values() for cost, k in costs if cost == min(costs)[0]]
+    return tuple(sorted(kept)) or tuple(range(len(where)))
 
 
 def _exchange(servers: tuple[tuple[int, ...], ...]) -> list[tuple[int, int, float]]:
-    """Every server sends to the next: rank i to rank i, each an equal share of what a server sends."""
+    """Every server sends to the next: the i-th to the i-th, each an equal share of what a server sends."""
     if len(servers) < 2:
         return []
-    width = min(len(m) for m in servers)
-    return [
-        (here[r], there[r], 1 / width)
-        for here, there in zip(servers, [*servers[1:], servers[0]], strict=True)
-        for r in range(width)
-    ]
+    rows: list[tuple[int, int, float]] = []
+    for here, there in zip(servers, [*servers[1:], servers[0]], strict=True):
+        width = max(len(here), len(there))
+        rows += [(here[r % len(here)], there[r % len(there)], 1 / width) for r in range(width)]
+    return rows
 
 
 _ORDER: Final = {kind: number for number, kind in enumerate(PathClass)}

@@ -1,35 +1,43 @@
-"""A variant of a design written as data: values and types of parts, fields of links, wirings and virtual machines,
-group sizes, policy.
+"""A variant of a design written as data: values and types of parts, fields of links and wirings, group sizes, policy,
+what is taken out or put in, virtual machines, and how many servers.
 
 ``{"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}, "hosts/nic0": {"bandwidth": "100 Gb/s"}},
-"links": {"psw0--gpu0": {"generation": 4}}, "vms": {"train0": {"memory": "64 GiB"}},
-"groups": {"hosts": 16}, "policy": {"gpudirect": false}}``
+"links": {"psw0--gpu0": {"generation": 4}}, "groups": {"hosts": 16}, "policy": {"gpudirect": false}}``
 
-Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/nic0``. The same edits as in the window
-carry the changes out, so the same things are refused.
+Ids may hold ``*``; what is inside a group is named by the way to it, ``hosts/nic0``. ``"remove": ["nic1"]`` takes
+parts, links or wirings out, ``"add": {"parts": [...], "links": [...]}`` puts new ones in as a design file writes them,
+``"vms": {"web0": {"memory": "64 GiB"}}`` changes or makes virtual machines, and ``"servers"`` makes a cluster of a
+server, see ``designer.interchange.clusters``. The same edits as in the window carry the changes out, so the same things
+are refused. Links of parts that get another type follow what the new type can do, see ``designer.interchange.refits``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
+
+from pydantic import ValidationError
 
 from designer.catalog.loader import load_catalog
+from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.address import block_at
-from designer.design.document import Block, Design
+from designer.design.document import Block, Design, Link, Part, VirtualMachine
 from designer.design.edit import Edit
 from designer.design.edits.groups import SetReplicas
-from designer.design.edits.links import ChangeLinks
-from designer.design.edits.parts import SetType, SetValue
+from designer.design.edits.links import AddLinks, ChangeLinks, RemoveLinks
+from designer.design.edits.parts import AddParts, RemoveParts, SetType, SetValue
 from designer.design.edits.properties import SetPolicy
-from designer.design.edits.vms import ChangeVms
-from designer.design.edits.wirings import ChangeWirings
+from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
+from designer.design.edits.wirings import ChangeWirings, RemoveWirings
 from designer.errors import DesignerError, FormatError
 from designer.fields import Quantity
+from designer.interchange.clusters import make_cluster
+from designer.interchange.refits import refit
 from designer.workload.kind import near
 
-_WHAT: Final = ("parts", "links", "wirings", "vms", "groups", "policy")
+_WHAT: Final = ("parts", "links", "wirings", "groups", "policy", "remove", "add", "vms", "servers")
+_T = TypeVar("_T", Part, Link, VirtualMachine)
 
 
 def apply_changes(design: Design, changes: object, source: str) -> Design:
@@ -40,7 +48,19 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
     FormatError
         If the changes have another shape, name what is not there, or cannot be carried out; with the place in them.
     """
-    for place, edit in _edits(design, _object(changes, "changes"), source):
+    told = _object(changes, "changes")
+    for steps in (_sizes, _values):
+        design = _applied(design, steps(design, told, source))
+    design = _refitted(design, told)
+    for steps in (_fields, _taken_out, _put_in):
+        design = _applied(design, steps(design, told, source))
+    if "servers" in told:
+        design = make_cluster(design, told["servers"], "changes.servers")
+    return _applied(design, _machines(design, told))
+
+
+def _applied(design: Design, edits: Iterator[tuple[str, Edit]]) -> Design:
+    for place, edit in edits:
         try:
             design = edit.apply(design)
         except DesignerError as error:
@@ -48,17 +68,20 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
     return design
 
 
-def _edits(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+    """Group sizes come first: the members that go away need no other changes."""
     strange = [name for name in changes if name not in _WHAT]
     if strange:
         raise FormatError(f"there is no {strange[0]!r} to change", place="changes", remedy=f"use {', '.join(_WHAT)}")
-    # group sizes first: the members that go away need no other changes
     for name, replicas in _object(changes.get("groups", {}), "changes.groups").items():
         place = f"changes.groups.{name}"
         if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 1:
             raise FormatError(f"{replicas!r} is no number of members", place=place, remedy="give 1 or more")
         for within, ids in _named(design, "groups", name, place):
             yield from ((place, SetReplicas(id, replicas, within=within)) for id in ids)
+
+
+def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
     for name, values in _object(changes.get("parts", {}), "changes.parts").items():
         place = f"changes.parts.{name}"
         for value_name, value in _object(values, place).items():
@@ -70,18 +93,102 @@ def _edits(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
                     if value_name == "type"
                     else _value(ids, value_name, value, within, at, source),
                 )
+
+
+def _refitted(design: Design, changes: Mapping[str, Any]) -> Design:
+    """Links at what new types can do."""
+    parts = _object(changes.get("parts", {}), "changes.parts")
+    typed = [name for name, values in parts.items() if "type" in values]
+    return refit(design, [each for name in typed for each in _named(design, "parts", name, f"changes.parts.{name}")])
+
+
+def _fields(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
     for what, change in (("links", ChangeLinks), ("wirings", ChangeWirings)):
         for name, values in _object(changes.get(what, {}), f"changes.{what}").items():
             place = f"changes.{what}.{name}"
             fields = _object(values, place)
             for within, ids in _named(design, what, name, place):
                 yield place, change(ids, fields, within=within)
-    for name, values in _object(changes.get("vms", {}), "changes.vms").items():
-        place = f"changes.vms.{name}"
-        yield place, ChangeVms(_chosen(design.vms, "virtual machine", name, place), _object(values, place))
     policy = _object(changes.get("policy", {}), "changes.policy")
     if policy:
         yield "changes.policy", SetPolicy(policy)
+
+
+def _taken_out(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+    removers = (("parts", RemoveParts), ("links", RemoveLinks), ("wirings", RemoveWirings))
+    for name in _list(changes.get("remove", []), "changes.remove"):
+        place = f"changes.remove.{name}"
+        for what, remove in removers:
+            try:
+                found = list(_named(design, what, str(name), place))
+            except FormatError:
+                continue
+            for within, ids in found:
+                yield place, remove(ids, within=within)
+            break
+        else:
+            raise FormatError(
+                f"there is no part, link or wiring {name!r}", place=place, remedy="designer summary --ids lists them"
+            )
+
+
+def _put_in(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
+    added = _object(changes.get("add", {}), "changes.add")
+    strange = [name for name in added if name not in ("parts", "links")]
+    if strange:
+        raise FormatError(f"{strange[0]!r} cannot be added", place="changes.add", remedy="use parts, links")
+    place = "changes.add.parts"
+    parts = [_made(Part, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("parts", []), place))]
+    if parts:
+        types: dict[str, PartType] = {}
+        sources: dict[str, SourceRecord] = {}
+        for part in parts:
+            if part.type and part.type not in design.part_types:
+                found = _catalog(part.type, f"{place}.{part.id}")
+                types[found.id] = found
+                sources |= found.sources
+        yield place, AddParts(tuple(parts), tuple(types.values()), sources)
+    place = "changes.add.links"
+    links = [_made(Link, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("links", []), place))]
+    if links:
+        yield place, AddLinks(tuple(links))
+
+
+def _machines(design: Design, changes: Mapping[str, Any]) -> Iterator[tuple[str, Edit]]:
+    for name, values in _object(changes.get("vms", {}), "changes.vms").items():
+        place = f"changes.vms.{name}"
+        known = tuple(id for id in design.vms if fnmatchcase(id, name))
+        if not known and (values is None or "host" not in _object(values, place)):
+            meant = near(name, design.vms) or [*design.vms][:8]
+            remedy = f"there are {', '.join(meant)}; a new one tells its host"
+            raise FormatError(f"there is no virtual machine {name!r}", place=place, remedy=remedy)
+        if values is None:
+            yield place, RemoveVms(known)
+        elif known:
+            yield place, ChangeVms(known, _object(values, place))
+        else:
+            yield place, AddVms((_made(VirtualMachine, {"id": name, **_object(values, place)}, place),))
+
+
+def _made(kind: type[_T], item: Any, place: str) -> _T:
+    data = dict(_object(item, place))
+    if kind is Part and "kind" not in data and "/" in str(data.get("type", "")):
+        data["kind"] = str(data["type"]).partition("/")[0]
+    if kind is Link and "id" not in data and {"a", "b"} <= data.keys():
+        data["id"] = f"{data['a']}--{data['b']}".replace("/", "-").replace("[", "").replace("]", "")
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = ".".join(str(step) for step in first["loc"])
+        text = first["msg"].removeprefix("Value error, ")
+        raise FormatError(text, place=f"{place}.{at}", remedy="write it as a design file does") from None
+
+
+def _list(value: object, place: str) -> list[Any]:
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    raise FormatError(f"{value!r} is no list", place=place, remedy='write ["name", ...]')
 
 
 def _object(value: object, place: str) -> Mapping[str, Any]:
@@ -95,22 +202,18 @@ def _named(
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:  # fmt: skip
     """The block and the ids in it that a name stands for."""
     *way, last = name.split("/")
-    within = tuple(way)
+    within = tuple(step.removesuffix("[*]") for step in way)
     try:
         block = block_at(design, within)
     except DesignerError as error:
         raise FormatError(error.text, place=place, remedy=error.remedy) from None
-    yield within, _chosen(_known(block, what), what[:-1], last, place)
-
-
-def _chosen(known: Mapping[str, Any], what: str, name: str, place: str) -> tuple[str, ...]:
-    """The ids a name stands for."""
-    ids = tuple(id for id in known if fnmatchcase(id, name)) if "*" in name else (name,) if name in known else ()
+    known = _known(block, what)
+    ids = tuple(id for id in known if fnmatchcase(id, last)) if "*" in last else (last,) if last in known else ()
     if not ids:
-        meant = near(name, known) or [*known][:8]
+        meant = near(last, known) or [*known][:8]
         remedy = f"there are {', '.join(meant)}" if meant else "check the id"
-        raise FormatError(f"there is no {what} {name!r}", place=place, remedy=remedy)
-    return ids
+        raise FormatError(f"there is no {what[:-1]} {name!r}", place=place, remedy=remedy)
+    yield within, ids
 
 
 def _known(block: Block, what: str) -> Mapping[str, Any]:
@@ -118,11 +221,15 @@ def _known(block: Block, what: str) -> Mapping[str, Any]:
 
 
 def _type(ids: tuple[str, ...], type_id: object, within: tuple[str, ...], place: str) -> Edit:
+    found = _catalog(str(type_id), place)
+    return SetType(ids, found.id, found, found.sources, within=within)
+
+
+def _catalog(type_id: str, place: str) -> PartType:
     try:
-        found = load_catalog().get(str(type_id))
+        return load_catalog().get(type_id)
     except DesignerError as error:
         raise FormatError(error.text, place=place, remedy=error.remedy) from None
-    return SetType(ids, found.id, found, found.sources, within=within)
 
 
 def _value(ids: tuple[str, ...], name: str, value: Any, within: tuple[str, ...], place: str, source: str) -> Edit:

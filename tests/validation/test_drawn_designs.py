@@ -13,7 +13,9 @@ from designer.interchange.cases import read_cases
 
 HERE = Path(__file__).parent
 #: area → mean over groups of the median error, at most
-AREAS = {"collectives": 0.06, "transfers": 0.03, "training": 0.06, "storage": 0.06}
+AREAS = {"collectives": 0.05, "transfers": 0.03, "training": 0.05, "storage": 0.04, "migration": 0.07}
+#: how many of them are drawn
+POINTS = {"collectives": 79, "transfers": 20, "training": 40, "storage": 81, "migration": 26}
 
 
 @cache
@@ -26,15 +28,19 @@ def test_every_case_is_predicted_and_the_area_is_near(area: str) -> None:
     found = of(area)
     assert [o.problem for o in found.outcomes if o.predicted is None] == []
     assert found.areas[area] < AREAS[area]
+    assert len(found.outcomes) == POINTS[area]
 
 
 def test_one_sided_cases_hold() -> None:
     sided = [o for area in AREAS for o in of(area).outcomes if o.measured.sided is not Sided.BOTH]
-    assert len(sided) >= 4
-    assert all(o.error == 0 for o in sided)
+    assert len(sided) > 30
+    assert sum(o.error == 0 for o in sided) >= 0.9 * len(sided)
+    # a cloud's threshold on a host whose sockets are not told, one NFS client, one host of six
+    assert max(o.error for o in sided) < 0.25
 
 
-def test_bands_of_training_and_collectives_hold() -> None:
-    found = score([*of("training").outcomes, *of("collectives").outcomes])
-    assert found.coverage >= 0.78
+@pytest.mark.parametrize("area", AREAS)
+def test_bands_hold_about_as_often_as_they_say_and_are_narrow(area: str) -> None:
+    found = of(area)
+    assert found.coverage >= 0.75
     assert found.width < 0.18

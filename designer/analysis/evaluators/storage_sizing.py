@@ -61,7 +61,10 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     nominal = _nominal(network, source, readers, islands, local, place)
     here = network.island == islands[0]
     processors = np.flatnonzero(here & network.has(Capability.COMPUTE)).tolist()
-    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, len(processors)))
+    cores = [number(network, processor, "cores") for processor in processors]
+    # two threads a core, as servers come
+    threads = 2 * round(sum(c for c in cores if c)) if all(cores) else 0
+    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, len(processors)), threads)
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
     found = storage_capacity(work, hosts, Ratio(threshold), servers)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from designer.analysis.validation import Outcome, Validation
+    from designer.errors import DesignerError
+
+#: more messages of one kind than this are counted
+_MOST_TOLD: Final = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("cases", metavar="CASES", nargs="+", help="files of measurements, or folders of them")
-    parser.add_argument("--figure", metavar="FILE", help="draw predicted against measured; .svg or .png")
+    parser.add_argument("cases", metavar="CASES", nargs="*", help="files of measurements, or folders of them")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("--figure", metavar="FILE", help="draw predicted over measured; .svg or .png")
+    parser.add_argument("--metrics", action="store_true", help="list what each kind of workload reports, and stop")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,40 +30,56 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer.analysis.validation import predict, score
-    from designer.cli.output import print_json, print_problem, progress_bar
-    from designer.interchange.cases import case_files, read_cases
+    from designer.cli.output import print_json, progress_bar
+    from designer.interchange.cases import gathered
 
-    write = _drawer(options.figure) if options.figure else None
-    files = [file for name in options.cases for file in case_files(Path(name))]
-    cases = [(file, *case) for file in files for case in read_cases(file)]
+    if options.metrics:
+        return _metrics(options.json)
+    if not options.cases:
+        from designer.errors import FormatError
+
+        raise FormatError("no file of measurements is named", remedy="designer validate --help shows a whole one")
+    write = _painter(options.figure) if options.figure else None
+    files, problems = gathered(Path(name) for name in options.cases)
+    problems += [problem for file in files for problem in file.problems]
+    cases = [case for file in files for case in file.cases]
     progress, outcomes = progress_bar(), []
-    for k, (_, design, measured) in enumerate(cases):
+    for k, (design, measured) in enumerate(cases):
         progress(k / len(cases), measured.id)
         outcomes.append(predict(design, measured))
     progress(1.0, "")
     found = score(outcomes)
+    missed = [outcome for outcome in outcomes if outcome.predicted is None]
+    _tell([*map(str, problems), *(f"{o.measured.place}: {o.problem}" for o in outcomes if o.problem)])
+    _tell([f"note: {note}" for file in files for note in file.notes])
     if options.json:
-        print_json(as_document(found))
-    else:
+        print_json(as_document(found, problems))
+    elif outcomes:
         _print(found)
-    for (file, _, measured), outcome in zip(cases, outcomes, strict=True):
-        if outcome.problem:
-            print_problem(f"{file}: case {measured.id}: {outcome.problem}")
-    if write:
+    if write is not None and len(missed) < len(outcomes):
         write(found)
-    missed = sum(outcome.predicted is None for outcome in found.outcomes)
-    return 0 if missed == 0 else 2 if missed == len(outcomes) else 1
+    if len(missed) == len(outcomes):
+        return 2
+    return 1 if missed or problems else 0
 
 
-def _drawer(name: str) -> Callable[[Validation], None]:
-    """What writes the figure; a name of another kind is refused before anything is computed."""
+def _tell(messages: Sequence[str]) -> None:
+    from designer.cli.output import print_problem
+
+    for message in messages[:_MOST_TOLD]:
+        print_problem(message)
+    if len(messages) > _MOST_TOLD:
+        print_problem(f"and {len(messages) - _MOST_TOLD:,} more like these")
+
+
+def _painter(name: str) -> Callable[[Validation], None]:
+    """What writes the figure; a name that cannot be written to is refused before anything is computed."""
     from pathlib import Path
 
     from designer.errors import ExchangeError
     from designer.interchange.exporting import write_picture
-    from designer.report.drawing.palette import palette
-    from designer.report.drawing.plot import plot
-    from designer.report.figures._predicted_measured import build
+    from designer.report.drawing.chart import picture_of
+    from designer.report.figures.predicted_measured import figures_of
 
     path = Path(name)
     if path.suffix not in (".svg", ".png"):
@@ -66,34 +87,38 @@ def _drawer(name: str) -> Callable[[Validation], None]:
     if not path.parent.is_dir():
         raise ExchangeError("the folder of the figure does not exist", file=name, remedy="make it, or choose another")
 
-    def write(found: Validation) -> None:
-        figure = build(found)
-        if figure is None:
-            raise ExchangeError("nothing was predicted that could be drawn", file=name, remedy="correct the cases")
-        write_picture(plot(figure, palette("light")), path)
+    def paint(found: Validation) -> None:
+        write_picture(picture_of(figures_of(found)), path)
 
-    return write
+    return paint
 
 
-def as_document(found: Validation) -> dict[str, Any]:
+def as_document(found: Validation, problems: Iterable[DesignerError] = ()) -> dict[str, Any]:
     """The JSON that scripts rely on."""
     return {
         "cases": [_outcome(outcome) for outcome in found.outcomes],
+        "problems": [
+            {"file": p.file, "place": p.place, "text": p.text, "remedy": p.remedy} for p in problems
+        ],
         "groups": dict(found.groups),
         "areas": dict(found.areas),
         "error": found.error,
         "band": {"coverage": found.coverage, "width": found.width, "stated": 0.8},
-    }
+        "bands": {
+            area: {"coverage": b.coverage, "width": b.width, "points": b.points} for area, b in found.bands.items()
+        },
+    }  # fmt: skip
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     measured, predicted = outcome.measured, outcome.predicted
     return {
         "id": measured.id, "area": measured.area, "group": measured.group, "source": measured.source,
-        "metric": measured.metric, "measured": measured.value, "sided": str(measured.sided),
+        "metric": measured.metric, "per_accelerator": measured.per_accelerator, "measured": measured.value,
+        "sided": str(measured.sided),
         "predicted": predicted.value if predicted else None, "low": predicted.low if predicted else None,
         "high": predicted.high if predicted else None, "unit": predicted.unit if predicted else None,
-        "error": outcome.error, "inside": outcome.inside, "problem": outcome.problem,
+        "error": outcome.error, "inside": outcome.inside, "problem": outcome.problem, "place": measured.place,
     }  # fmt: skip
 
 
@@ -105,22 +130,52 @@ def _print(found: Validation) -> None:
     rows: list[tuple[str, ...]] = []
     for o in found.outcomes:
         p, m = o.predicted, o.measured
+        name = f"{m.metric}{'_per_gpu' if m.per_accelerator else ''}"
         if p is None:
-            rows.append((m.id, m.metric, format_si(m.value, METRICS[m.metric].unit), "-", "-", "not predicted"))
+            rows.append((m.id, name, format_si(m.value, METRICS[m.metric].unit), "-", "-", "-", o.problem))
             continue
         band = f"{format_si(p.low, p.unit)} – {format_si(p.high, p.unit)}"
+        bound = {"lower": "≥ ", "upper": "≤ "}.get(m.sided, "")
+        held = {True: "yes", False: "no", None: ""}[o.inside]
         rows.append(
-            (m.id, m.metric, format_si(m.value, p.unit), format_si(p.value, p.unit), band, f"{o.error:.1%}")
-        )  # fmt: skip
-    print(table(("case", "metric", "measured", "predicted", "80 % band", "error"), rows))
-    if not found.groups:
-        return
+            (m.id, name, bound + format_si(m.value, p.unit), format_si(p.value, p.unit), band, held, f"{o.error:.1%}")
+        )
+    print(table(("case", "metric", "measured", "predicted", "80 % band", "inside", "error"), rows))
     print()
     print(table(("group", "median error"), [(name, f"{value:.1%}") for name, value in found.groups.items()], (1,)))
     print()
-    print(table(("area", "mean of groups"), [(name, f"{value:.1%}") for name, value in found.areas.items()], (1,)))
+    areas = [
+        (area, str(sum(o.measured.area == area and o.predicted is not None for o in found.outcomes)), f"{value:.1%}",
+         _share(found.bands[area].coverage), f"±{_share(found.bands[area].width)}")
+        for area, value in found.areas.items()
+    ]  # fmt: skip
+    print(table(("area", "points", "mean of groups", "bands hold", "band width"), areas, (1, 2, 3, 4)))
     if found.coverage == found.coverage:
         print(f"\nbands hold {found.coverage:.0%} of the points (80 % stated), about ±{found.width:.0%} wide")
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}" if value == value else "–"
+
+
+def _metrics(as_json: bool) -> int:
+    from designer.cli.output import print_json, table
+    from designer.workload.kind import workload_kinds
+    from designer.workload.metrics import METRICS
+
+    kinds = workload_kinds()
+    if as_json:
+        print_json(
+            {k: {m: {"unit": METRICS[m].unit, "help": METRICS[m].help} for m in w.metrics} for k, w in kinds.items()}
+        )
+        return 0
+    rows = [
+        (kind.name if not i else "", name, METRICS[name].unit, METRICS[name].help)
+        for kind in kinds.values()
+        for i, name in enumerate(kind.metrics)
+    ]
+    print(table(("kind", "metric", "unit", "what it tells"), rows))
+    return 0
 
 
 _MORE = """\
@@ -142,27 +197,30 @@ A file of measurements:
     }
   ]}
 
+The same as TOML is read as well. What all cases have in common may stand once in "defaults" beside "cases".
+
 design    a template, or a design file beside this one (designer templates)
-changes   other values or types of parts, fields of links, virtual machines, sizes of groups, policy, by id
-          (designer summary DESIGN --ids);
+changes   other values or types of parts, fields of links, sizes of groups, policy, by id (designer summary --ids);
           "gpu*" stands for all that begin so, "hosts/nic0" for what is inside a group:
           {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
-           "vms": {"train0": {"memory": "64 GiB", "devices": [{"kind": "vgpu", "profile": "grid_a100d-40c"}]}},
-           "policy": {"gpudirect": false}}
-          A type brings its own values; those that the design states of the part itself stay, and links keep the
-          generation they were drawn with: {"links": {"*": {"generation": 5}}}. A cable is no faster than its NIC.
-workload  id of a workload of the design, or a kind with settings (designer workloads KIND)
-metric    one that the kind reports, with its unit (designer workloads KIND)
-value     with its unit; a bare number is in SI units
-group     what was measured together: its median error counts. Without it: the source
-area      what the groups are averaged over. Without it: what the kind of workload belongs to, such as training
+           "policy": {"gpudirect": false}, "remove": ["nic1"]}
+          a server becomes a cluster: {"servers": {"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s",
+           "kind": "infiniband"}}
+          virtual machines: {"vms": {"web0": {"memory": "64 GiB", "dirty_rate": "200 MB/s"}}}, a new id makes one
+workload  id of a workload of the design, a kind with settings (designer workloads KIND), or {"id", "settings"}
+metric    one that the kind reports (designer validate --metrics); busbw, throughput, tokens/s/GPU … are understood
+value     with its unit; a bare number is in SI units, or in those of "unit"
+source    where it is published, or who measured it; a note tells how many cases do not say
+group     what was measured together: its median error counts. Without it: the source, or the file
+area      what the groups are averaged over. Without it: by the kind of workload
 sided     "lower" or "upper" where the measurement is a bound, else "both"
-id, note  for people
+id, note  for people; an id stands once in a file
 
-Error: |ln(predicted / measured)|, 69 % where they differ twofold. What could not be predicted, or would not run as
-told, is named on stderr. Exit code 0: all predicted; 1: some not; 2: none, or a case is wrong.
-JSON: cases[].{id, area, group, source, metric, measured, predicted, low, high, unit, error, inside, problem},
-groups, areas, error, band.{coverage, width, stated}.
+A case that is wrong or cannot be predicted is told on stderr with file and place; the others are scored.
+Error: |ln(predicted / measured)|. Exit code 0: all scored; 1: some not; 2: none.
+JSON: cases[].{id, area, group, source, metric, per_accelerator, measured, sided, predicted, low, high, unit, error,
+inside, problem, place}, problems[].{file, place, text, remedy}, groups, areas, error,
+band.{coverage, width, stated}, bands.AREA.{coverage, width, points}.
 
 """
 

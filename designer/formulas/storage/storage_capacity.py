@@ -56,9 +56,9 @@ SHARES: Final = MappingProxyType(
         (Client.BLOCK, Pattern.LARGE): _fit(0.33, 0.22, 0.46, "4 binding points, 30 % residual"),
         (Client.BLOCK, Pattern.RECORDS): _fit(0.34, 0.26, 0.42, "2 binding points, 2 lower bounds"),
         (Client.BLOCK, Pattern.SMALL): _fit(0.30, 0.24, 0.36, "2 binding points"),
-        (Client.LUSTRE, Pattern.LARGE): _fit(0.45, 0.35, 0.60, "no point below the cap"),
-        (Client.LUSTRE, Pattern.RECORDS): _fit(0.35, 0.25, 0.50, "no point below the cap"),
-        (Client.LUSTRE, Pattern.SMALL): _fit(0.35, 0.25, 0.50, "no point"),
+        (Client.LUSTRE, Pattern.LARGE): _fit(0.80, 0.60, 0.90, "as other clients with RDMA: no point below the cap"),
+        (Client.LUSTRE, Pattern.RECORDS): _fit(0.40, 0.30, 0.60, "as other clients with RDMA: no point below the cap"),
+        (Client.LUSTRE, Pattern.SMALL): _fit(0.80, 0.50, 0.93, "no point; as other clients with RDMA"),
         (Client.NFS, Pattern.LARGE): _fit(0.45, 0.25, 0.60, "lower bounds only"),
         (Client.NFS, Pattern.RECORDS): _fit(0.25, 0.18, 0.33, "2 binding points, 20 % residual"),
         (Client.NFS, Pattern.SMALL): _fit(0.20, 0.10, 0.30, "no point; below records"),
@@ -67,7 +67,7 @@ SHARES: Final = MappingProxyType(
 #: what the processors of one host get through, whatever its NICs: per socket where the kernel does the work [B/s]
 HOST_CAPS: Final = MappingProxyType(
     {
-        (Client.LUSTRE, Pattern.LARGE): _fit(8.4e9, 5.8e9, 10.0e9, "3 binding points, per socket", "B/s"),
+        (Client.LUSTRE, Pattern.LARGE): _fit(8.6e9, 5.8e9, 10.0e9, "2 binding points and 1 bound, per socket", "B/s"),
         (Client.LUSTRE, Pattern.RECORDS): _fit(3.5e9, 3.0e9, 4.2e9, "2 binding points, per socket", "B/s"),
         (Client.LUSTRE, Pattern.SMALL): _fit(3.5e9, 2.0e9, 5.0e9, "no point; as records", "B/s"),
         (Client.PARALLEL, Pattern.SMALL): _fit(
@@ -213,7 +213,7 @@ ROUNDING: Final = Constant(1e-9, 1e-9, 1e-9, "counted-training", Status.DERIVED,
 def storage_capacity(
     work: FeedWorkload, hosts: Hosts, threshold: Ratio, server_rate: BytesPerSecond | None = None
 ) -> FeedCapacity:
-    """The most accelerators a storage path keeps at or above a utilisation threshold.
+    """The most accelerators a storage path keeps at or above a utilisation threshold, equally many on every host.
 
     Parameters
     ----------
@@ -231,7 +231,8 @@ def storage_capacity(
 
     Sources
     -------
-    MLPerf Storage v1.0 rules for utilisation; shares fitted on its published runs.
+    MLPerf Storage rules for utilisation and for distributed submissions (section 9: as many simulated accelerators on
+    each host); shares fitted on its published runs.
     """
     if hosts.count < 1 or hosts.nominal <= 0 or hosts.sockets < 1:
         raise AnalysisError(
@@ -252,7 +253,8 @@ def storage_capacity(
         carried = hosts.count * hosts.threads * getattr(PER_THREAD, edge)
         if 0 < carried < number:
             number, binding = math.floor(carried), "processor threads"
-        return number, rate, binding
+        # every host runs as many as the others, unless there is not one for each
+        return number - (number % hosts.count if number > hosts.count else 0), rate, binding
 
     number, rate, binding = most("value")
     return FeedCapacity(number, most("low")[0], most("high")[0], rate, binding, utilization(work, max(1, number), rate))

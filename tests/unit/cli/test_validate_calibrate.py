@@ -222,9 +222,9 @@ def test_validate_draws_a_point_with_a_band_for_each_case(tmp_path: Path, capsys
     picture, pixels = tmp_path / "cases.svg", tmp_path / "cases.png"
     assert run(["validate", cases, "--figure", str(picture)]) == 1
     drawn = picture.read_text("utf-8")
-    # two cases and the keys of their two groups; the third has no prediction, and the picture says so
-    assert drawn.count('rx="3.5"') == 4
-    assert "1 of 3 cases" in drawn
+    # two cases and the keys of their two groups; the third has no prediction
+    assert drawn.count('rx="3"') == 4
+    assert "2 points" in drawn
     assert run(["validate", cases, "--figure", str(pixels)]) == 1
     assert pixels.read_bytes().startswith(b"\x89PNG")
     capsys.readouterr()
@@ -247,19 +247,24 @@ def test_what_could_not_be_predicted_is_named_with_file_case_and_remedy(
     cases = written(tmp_path, case(id="typo", workload=wrong, metric="bus_bandwidth"))
     assert run(["validate", cases]) == 2
     out, problem = capsys.readouterr()
-    assert problem.startswith(f"designer: {cases}: case typo: workload: Collective has no setting 'sizee' — use")
-    assert "not predicted" in out
+    assert problem.startswith(
+        f"designer: {cases}: cases[0] (typo): workload.settings: collective has no setting 'sizee'"
+    )
+    assert "did you mean size" in problem
+    assert not out
     assert len(problem.splitlines()) == 1
 
 
-def test_a_model_that_does_not_fit_is_predicted_but_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    large = {"kind": "training", "settings": {"model": "llama-3-405b"}}
-    cases = written(tmp_path, case(id="large", workload=large, metric="step_time", value="10 s"))
-    assert run(["validate", cases, "--json"]) == 0
+def test_a_model_that_hardly_fits_is_predicted_but_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It ran, so a little too much is the fault of the estimate; far too much is another run."""
+    tight = {"kind": "training", "settings": {"model": "llama-2-7b", "sharding": "optimizer", "micro_batch": 2}}
+    far = {"kind": "training", "settings": {"model": "llama-3-405b"}}
+    asked = {"metric": "step_time", "value": "1 s", "design": "hgx-h100-8"}
+    cases = written(tmp_path, case(id="tight", workload=tight, **asked), case(id="far", workload=far, **asked))
+    assert run(["validate", cases, "--json"]) == 1
     out, problem = capsys.readouterr()
-    assert json.loads(out)["cases"][0]["predicted"] > 0
-    assert "case large" in problem
-    assert "needs" in problem
+    assert [bool(c["predicted"]) for c in json.loads(out)["cases"]] == [True, False]
+    assert [line.count("needs") for line in problem.splitlines()] == [1, 1]
 
 
 def test_a_newer_file_of_measurements_is_told_by_its_version(
@@ -268,4 +273,4 @@ def test_a_newer_file_of_measurements_is_told_by_its_version(
     path = tmp_path / "newer.json"
     path.write_text(json.dumps({"format": "designer-cases", "version": 2, "cases": [case()]}))
     assert run(["validate", str(path)]) == 2
-    assert "version 2" in capsys.readouterr().err
+    assert "version '2'" in capsys.readouterr().err

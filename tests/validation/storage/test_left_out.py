@@ -1,0 +1,13 @@
+"""Submitters that were left out are still met, and the worst of them is known."""
+
+from __future__ import annotations
+
+from tests.validation.storage.left_out import errors
+
+
+def test_no_submitter_is_far_off_without_its_own_runs() -> None:
+    found = errors()
+    assert len(found) == 8
+    assert sum(found.values()) / len(found) < 0.17
+    assert max(found.values()) < 0.6
+    assert sorted(found.values())[5] < 0.27
