@@ -204,9 +204,10 @@ changes   other values or types of parts, fields of links, sizes of groups, poli
           "gpu*" stands for all that begin so, "hosts/nic0" for what is inside a group:
           {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
            "policy": {"gpudirect": false}, "remove": ["nic1"]}
+          links follow a new type: NVLink and xGMI in all, PCIe generation, ports of NICs; "links" and "wirings" win
           a server becomes a cluster: {"servers": {"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s",
            "kind": "infiniband"}}
-          virtual machines: {"vms": {"web0": {"memory": "64 GiB", "dirty_rate": "200 MB/s"}}}, a new id makes one
+          virtual machines: {"vms": {"web0": {"memory": "64 GiB"}}}; a new id with a "host" makes one
 workload  id of a workload of the design, a kind with settings (designer workloads KIND), or {"id", "settings"}
 metric    one that the kind reports (designer validate --metrics); busbw, throughput, tokens/s/GPU … are understood
 value     with its unit; a bare number is in SI units, or in those of "unit"
