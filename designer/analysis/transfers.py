@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,6 +21,7 @@ from designer.analysis.selection import Traffic, nearest_places, pair_up
 from designer.catalog.parttype import Capability, value_of
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.formulas.transfer.achievable_fraction import both_directions_share, product
 from designer.sources import Status
 from designer.workload.operations import Transfer
 
@@ -203,6 +204,8 @@ class _Evaluation:
         resource = self._link_resources()
         part_flow, part_resource, part_usage = self._part_entries(legs)
         limit_flow, limit_resource, limit_usage, self.limits = self._client_limits(legs)
+        both, self.both_ways = self._both_ways(network.n_resources + len(self.limits))
+        extra = (*both, *extra)
         first = network.n_resources + len(self.limits)
         self.limits = (*self.limits, *(e.limit for e in extra))
         flow = np.concatenate([routes.flow, part_flow, limit_flow, *(e.flow for e in extra)])
@@ -247,6 +250,39 @@ class _Evaluation:
         direction = np.where(network.full[link], routes.channel & 1, 0)
         cable = (mix(routes.flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
+
+    def _both_ways(self, first: int) -> tuple[tuple[Extra, ...], Mapping[int, int]]:
+        """What copies in opposite directions leave each other on one PCIe link: a limit per link, and its definition.
+
+        Requests, completions and posted writes meet in the root complex, so both directions together get less than
+        twice one. NICs and storage keep their own published figures.
+        """
+        network, routes = self.network, self.routes
+        net = network.net
+        pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
+        copies = np.isin(self.protocol[routes.flow], (COPY, P2P))
+        rows = np.flatnonzero(pcie[net.link_def[routes.channel >> 1]] & copies & (routes.share > 0))
+        link = routes.channel[rows] >> 1
+        back = (routes.channel[rows] & 1).astype(bool)
+        opposite = np.intersect1d(link[back], link[~back])
+        opposite = opposite[network.full[opposite]]
+        found: list[Extra] = []
+        definitions: dict[int, int] = {}
+        labels: dict[int, str] = {}
+        order = np.argsort(link, kind="stable")
+        starts, ends = (np.searchsorted(link[order], opposite, side=s) for s in ("left", "right"))
+        for one, start, end in zip(opposite.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            definition = int(net.link_def[one])
+            mine = rows[order[start:end]]
+            kept = both_directions_share(net.link_defs[definition].generation or 0)
+            label = labels.setdefault(
+                definition, f"{network.channel_label(2 * one, both_ways=True)}, both ways at once"
+            )
+            capacity = 2 * float(network.rate[one]) * kept.value
+            definitions[first + len(found)] = definition
+            usage = routes.share[mine] / self.fraction[mine]
+            found.append(Extra(Limit(f"both:{network.channel_id(2 * one)}", label, capacity), routes.flow[mine], usage))
+        return tuple(found), definitions
 
     def _part_entries(self, legs: Legs) -> tuple[Int, Int, Float]:
         """Media and accelerator memory at both ends of every leg."""
@@ -371,9 +407,11 @@ class _Evaluation:
         return rate * low, rate * np.maximum(high, low), tuple(sorted(sources))
 
     def _definitions(self, resource: Int) -> tuple[Int, Int]:
-        """Link definition of each resource; −1 for those of parts and limits."""
+        """Link definition of each resource; −1 for parts and limits, −2 − definition for both ways of a link."""
         network = self.network
         found = np.full(len(resource), -1, dtype=np.int64)
+        for row in np.flatnonzero(np.isin(resource, list(self.both_ways))).tolist() if self.both_ways else ():
+            found[row] = -2 - self.both_ways[int(resource[row])]
         links = resource < network.n_link_resources
         link = np.searchsorted(network.first_resource, resource[links], side="right") - 1
         found[links] = network.net.link_def[link]
@@ -381,11 +419,17 @@ class _Evaluation:
 
     def _ratio(self, key: tuple[int, int, int], sources: set[str]) -> tuple[float, float]:
         definition, protocol, placement = key
-        if definition < 0:
+        shared = definition < -1
+        if shared:
+            definition = -2 - definition
+        elif definition < 0:
             spread = SPREAD[Status.SECONDARY].value
             sources.add("assumed-spread")
             return 1 - spread, 1 + spread
         constant = self.achieved.constant(definition, protocol, placement)
+        if shared:
+            generation = self.network.net.link_defs[definition].generation or 0
+            constant = product(constant, both_directions_share(generation))
         status = self.network.link_facts[definition].status
         spread = SPREAD[status].value if status in (Status.UNVERIFIED, Status.ASSUMED) else 0.0
         sources.add(constant.source)

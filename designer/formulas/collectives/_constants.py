@@ -116,10 +116,12 @@ IN_SWITCH_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1",
 # ------------------------------------------------------------------ achieved fraction of raw bandwidth, large messages
 #: rings over NVLink, by GPU architecture
 NVLINK_RING: Final = {
-    60: Constant(0.83, 0.76, 0.90, _FIT, Status.ASSUMED, "1", "as sm_70; the planning table has 18 of 20"),
+    60: Constant(0.87, 0.78, 0.93, _NCCL, Status.PRIMARY, "1", "planned 18 of 20 GB/s a link; measured are within 6 %"),
     70: Constant(0.83, 0.76, 0.88, _FIT, Status.DERIVED, "1", "4 V100 83 %; 8 V100 at least 110 of 150 GB/s"),
     80: Constant(0.785, 0.73, 0.82, _FIT, Status.DERIVED, "1", "20 points ≥ 64 MiB, 5 groups; residual 3 %"),
-    86: Constant(0.80, 0.70, 0.87, _FIT, Status.ASSUMED, "1", "as sm_80; the planning table has 12 of 14.06"),
+    86: Constant(
+        0.85, 0.76, 0.91, _NCCL, Status.PRIMARY, "1", "planned 12 of 14.06 GB/s a link; others measured within 6 %"
+    ),
     90: Constant(0.83, 0.80, 0.85, _FIT, Status.DERIVED, "1", "11 points ≥ 64 MiB, 4 groups; residual 2 %"),
     100: Constant(0.765, 0.71, 0.81, _BOOK, Status.SECONDARY, "1", "682 GB/s of bus bandwidth on 8 B200"),
 }
@@ -148,8 +150,10 @@ IN_SWITCH: Final = {
     90: Constant(0.693, 0.67, 0.715, _FIT, Status.DERIVED, "1", "18 points ≥ 64 MiB, 5–8 ranks; residual 1.5 %"),
     100: Constant(0.60, 0.56, 0.64, _BOOK, Status.SECONDARY, "1", "838 GB/s of bus bandwidth on 8 B200"),
 }
-#: NVLink domains larger than one baseboard: no measurement in the fit, published ones stay behind the formula
-IN_SWITCH_RACK: Final = Constant(1.0, 0.78, 1.0, "assumed-collectives", Status.ASSUMED, "1", "band only")
+#: NVLink domains larger than one baseboard: no measurement in the fit, published ones stay behind one baseboard
+IN_SWITCH_RACK: Final = Constant(
+    0.88, 0.74, 1.0, "assumed-collectives", Status.ASSUMED, "1", "middle of what is possible, not measured"
+)
 BASEBOARD_RANKS: Final = Constant(8.0, 8.0, 16.0, "assumed-collectives", Status.ASSUMED)
 #: NCCL plans in-switch reduction inside one server from this many ranks on
 IN_SWITCH_RANKS: Final = Constant(5.0, 4.0, 5.0, _FIT, Status.PRIMARY, "1", "8 H200: ring up to 4 ranks, then NVLS")
@@ -177,7 +181,13 @@ TREE_LL128_SHARE: Final = Constant(0.778, 0.65, 0.9375, _NCCL, Status.PRIMARY)
 DIRECT_SHARE: Final = Constant(
     0.92, 0.78, 1.0, "assumed-collectives", Status.ASSUMED, "1", "all-to-all relative to rings"
 )
-SEND_NVLINK: Final = Constant(0.93, 0.85, 0.96, _FIT, Status.DERIVED, "1", "send and receive over NVLink, one pair")
+SEND_NVLINK: Final = Constant(
+    0.93, 0.78, 0.96, _FIT, Status.DERIVED, "1", "one way over NVLink, one pair: 2 points of one publication"
+)
+#: where every rank sends and receives at once, relative to a ring of an all-gather
+SEND_AND_RECEIVE: Final = Constant(
+    0.93, 0.78, 1.0, "assumed-collectives", Status.ASSUMED, "1", "fewer channels than a ring; as a pair to a ring"
+)
 SEND_NETWORK: Final = Constant(
     0.80, 0.68, 0.95, _FIT, Status.DERIVED, "1", "one pair on one NIC, relative to collectives"
 )

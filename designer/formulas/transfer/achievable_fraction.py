@@ -44,10 +44,21 @@ def achievable_fraction(
         found = product(found, c.RDMA_PLACEMENT[placement])
     if both_directions:
         if link is LinkClass.PCIE and protocol is not TransferProtocol.BAR_READ:
-            found = product(found, newest(c.PCIE_BOTH_DIRECTIONS, generation or int(c.USUAL_PCIE.value)))
+            found = product(found, both_directions_share(generation))
         elif link in c.BOTH_DIRECTIONS:
             found = product(found, c.BOTH_DIRECTIONS[link])
     return found
+
+
+def both_directions_share(generation: int) -> Constant:
+    """What each direction of a PCIe link keeps of its one-way rate while the other is as busy [1].
+
+    Parameters
+    ----------
+    generation
+        Of PCIe; 0 takes the fourth.
+    """
+    return newest(c.PCIE_BOTH_DIRECTIONS, generation or int(c.USUAL_PCIE.value))
 
 
 def _one_way(link: LinkClass, protocol: TransferProtocol, generation: int, raw: float) -> Constant:

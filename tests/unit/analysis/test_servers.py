@@ -8,6 +8,7 @@ from designer.analysis.network import build_network
 from designer.design.document import Policy, replaced, with_changes
 from designer.design.siblings import degraded_links
 from designer.errors import AnalysisError, DocumentError
+from designer.formulas.transfer._constants import PCIE_BOTH_DIRECTIONS
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.templates import open_design
 from tests.unit.analysis.drawn import draw, paths, rates, server, shares, study, transfer, way
@@ -30,9 +31,11 @@ class TestPcieSwitch:
         down = rates(design, "memory", "gpus")
         assert list(down.values()) == pytest.approx([alone / 2] * 2)
         both = transfer(design, "memory", "gpus", both_ways=True)
-        assert both.rate == pytest.approx([alone / 2] * 4)
-        assert {b.id for b in both.binding} == {"cpu0--psw0:ab", "cpu0--psw0:ba"}
-        assert all(b.gain_if_doubled == 1.0 and b.gain_together == pytest.approx(2.0) for b in both.binding)
+        kept = PCIE_BOTH_DIRECTIONS[4]
+        assert both.rate == pytest.approx([kept.value * alone / 2] * 4)
+        assert [b.id for b in both.binding] == ["both:cpu0--psw0:ab"]
+        assert both.binding[0].gain_if_doubled == pytest.approx(1 / kept.value)
+        assert {b.id for b in both.next} >= {"cpu0--psw0:ab", "cpu0--psw0:ba"}
 
     def test_nics_and_gpus_share_the_uplink_too(self):
         """From memory to GPUs and out of the NICs at once: four flows over one uplink."""
@@ -60,11 +63,30 @@ class TestPcieSwitch:
 
 
 class TestDuplex:
-    def test_a_link_carries_both_directions_in_full(self):
-        design = draw("cpu0 mem0: memory_bus 300 GB/s", "cpu0 gpu0: pcie 5x16")
-        one, both = rates(design, "mem0", "gpu0"), rates(design, "mem0", "gpu0", both_ways=True)
-        assert both["mem0->gpu0"] == pytest.approx(one["mem0->gpu0"])
-        assert both["gpu0->mem0"] == pytest.approx(one["mem0->gpu0"])
+    @pytest.mark.parametrize("generation", [3, 4, 5])
+    def test_copies_both_ways_leave_each_other_less_of_a_pcie_link(self, generation: int):
+        design = draw("cpu0 mem0: memory_bus 300 GB/s", f"cpu0 gpu0: pcie {generation}x16")
+        one, both = transfer(design, "mem0", "gpu0"), transfer(design, "mem0", "gpu0", both_ways=True)
+        kept = PCIE_BOTH_DIRECTIONS[generation]
+        assert both.rate == pytest.approx([kept.value * one.rate[0]] * 2)
+        assert both.low[0] <= kept.low * one.rate[0] < both.rate[0] < kept.high * one.rate[0] <= both.high[0]
+        assert [b.label for b in both.binding] == ["cpu0 ↔ gpu0 (pcie), both ways at once"]
+
+    def test_nothing_opposite_leaves_a_link_as_it_was(self):
+        design = draw("cpu0 mem0: memory_bus 300 GB/s", "cpu0 gpu0: pcie 4x16", "cpu0 gpu1: pcie 4x16")
+        alone = rates(design, "mem0", "gpu0")["mem0->gpu0"]
+        assert list(rates(design, "mem0", "gpus").values()) == pytest.approx([alone] * 2)
+
+    def test_an_accelerator_link_carries_both_directions_in_full(self):
+        design = draw("gpu0 gpu1: nvlink 100 GB/s")
+        one, both = rates(design, "gpu0", "gpu1"), rates(design, "gpu0", "gpu1", both_ways=True)
+        assert both["gpu0->gpu1"] == both["gpu1->gpu0"] == pytest.approx(one["gpu0->gpu1"])
+
+    def test_a_nic_keeps_its_line_both_ways(self):
+        lines = ("cpu0 gpu0: pcie 5x16", "cpu0 nic0: pcie 5x16", "nic0 sw0: ethernet 100 Gb/s")
+        design = draw(*lines, "cpu1 gpu1: pcie 5x16", "cpu1 nic1: pcie 5x16", "nic1 sw0: ethernet 100 Gb/s")
+        one, both = rates(design, "gpu0", "gpu1"), rates(design, "gpu0", "gpu1", both_ways=True)
+        assert both["gpu0->gpu1"] == pytest.approx(one["gpu0->gpu1"])
 
     def test_a_memory_bus_shares_reads_and_writes(self):
         design = draw("cpu0 mem0: memory_bus 40 GB/s", "cpu0 gpu0: pcie 5x16")

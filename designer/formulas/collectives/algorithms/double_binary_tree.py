@@ -27,12 +27,16 @@ def double_binary_tree(situation: CollectiveSituation) -> tuple[AlgorithmTime, .
     Notes
     -----
     T ≈ 2·(chain in the server + log₂ servers)·α + 2S/B (Sanders, Speck & Träff 2009). Inside a server the tree is a
-    chain that carries the message up and down; two servers only exchange halves, so their NICs carry S, not 2S.
+    chain that carries the message up and down; its two ends send one way only, and as channels start their chains at
+    different ranks each rank sends 2(g − 1)/g·S. Two servers only exchange halves, so their NICs carry S, not 2S.
     """
     n, m = situation.ranks, situation.servers
     if n < 2 or situation.kind is not CollectiveKind.ALL_REDUCE:
         return ()
-    inner = 2 * situation.message
+    local = situation.ranks_per_server
+    # over PCIe the same links also carry what goes to the NICs, so the ends of the chain save nothing
+    ends = 0.0 if situation.intra_path.is_pcie else 1 / local
+    inner = 2 * (1 - ends) * situation.message
     outer = tree_network_bytes(m) * situation.message
     times: list[AlgorithmTime] = []
     for protocol in protocols(situation):

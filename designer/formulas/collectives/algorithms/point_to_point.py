@@ -1,4 +1,4 @@
-"""One rank sends, one receives."""
+"""One rank sends and one receives, or every rank to the next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def point_to_point(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
 
     Notes
     -----
-    T = α + S/B (Hockney 1994). One pair keeps fewer messages in flight than a ring of channels does, so a NIC alone is
+    T = α + S/B (Hockney 1994). More than two ranks pass on to the next all at once, as nccl-tests does, so each sends
+    and receives as in a ring. One pair keeps fewer messages in flight than a ring of channels does, so a NIC alone is
     filled less; NVLink without reduction is filled more.
     """
     if situation.kind is not CollectiveKind.SEND_RECV or situation.ranks < 2:
@@ -37,8 +38,11 @@ def point_to_point(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         latency += c.NETWORK_TREE_STEP[protocol].value + network_extra(situation, protocol)
     else:
         raw = situation.pair_bandwidth or situation.intra_bandwidth
-        nvlink = situation.intra_path.is_nvlink
-        rate = exactly(raw).times(c.SEND_NVLINK) if nvlink else intra_rate(situation, raw)
+        if situation.ranks > 2:
+            rate = intra_rate(situation, raw).times(c.SEND_AND_RECEIVE)
+        else:
+            nvlink = situation.intra_path.is_nvlink
+            rate = exactly(raw).times(c.SEND_NVLINK) if nvlink else intra_rate(situation, raw)
         latency += intra_step(situation, c.NVLINK_RING_STEP, c.PCIE_RING_STEP, protocol)
     return (assemble("point-to-point", protocol, latency, ((situation.message, rate),), c.RING_PIPELINE),)
 
@@ -48,5 +52,5 @@ FORMULA = Formula(
     title="Send and receive",
     function=point_to_point,
     sources=("hockney-1994", "nccl-tuning", "collectives-fit"),
-    valid_when="one pair at a time",
+    valid_when="one pair, or every rank to the next",
 )

@@ -130,10 +130,29 @@ def test_in_switch_trees_join_servers() -> None:
     assert one.bandwidth_term == pytest.approx(2 * GIB / network)
 
 
-def test_rack_scale_domains_widen_the_band_only() -> None:
+def test_rack_scale_domains_are_told_with_a_wide_band_below_a_baseboard() -> None:
     (board,) = in_switch(replace(H100, ranks=8))
     (rack,) = in_switch(replace(H100, ranks=72))
-    assert rack.high / rack.time > board.high / board.time + 0.1
+    share = (1 + 1 / 72) / (1 + 1 / 8)
+    assert rack.bandwidth_term == pytest.approx(board.bandwidth_term * share / c.IN_SWITCH_RACK.value)
+    assert rack.high / rack.time > board.high / board.time + 0.05
+    assert rack.low < board.time < rack.high
+
+
+def test_a_chain_in_a_server_sends_less_at_its_ends_unless_it_shares_pcie() -> None:
+    wide = replace(CLUSTER, inter_bandwidth=1e15)
+    tree = simple(double_binary_tree(wide)).bandwidth_term
+    two = simple(double_binary_tree(replace(wide, ranks=wide.servers * 2))).bandwidth_term
+    assert two / tree == pytest.approx((1 / 2) / (1 - wide.servers / wide.ranks))
+    over_pcie = replace(wide, intra_path=PathClass.PCIE_SWITCH)
+    few = replace(over_pcie, ranks=wide.servers * 2)
+    assert simple(double_binary_tree(few)).bandwidth_term == simple(double_binary_tree(over_pcie)).bandwidth_term
+
+
+def test_every_rank_to_the_next_sends_and_receives_as_a_ring() -> None:
+    (one,) = point_to_point(replace(A100, kind=CollectiveKind.SEND_RECV, ranks=8))
+    rate = c.NVLINK_RING[80].value * c.SEND_AND_RECEIVE.value * A100.intra_bandwidth
+    assert one.bandwidth_term == pytest.approx(A100.message / rate)
 
 
 def test_network_reduction_halves_the_network_bytes() -> None:
