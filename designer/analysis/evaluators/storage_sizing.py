@@ -69,12 +69,16 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
     found = storage_capacity(work, hosts, Ratio(threshold), servers)
     routed = float(reads.rate.sum()) / (threshold * work.demand)
+    if local and all(bound.what == "part" for bound in reads.binding):
+        # the page cache and reading ahead give more than a drive's data sheet; only links clip it
+        routed = float(found.high)
     most = min(found.accelerators, math.floor(routed))
     sources = tuple(sorted({"fit-storage", "mlperf-storage-rules", *reads.sources}))
     need, rate = work.demand, found.rate
     shorter = found.low / max(1, found.accelerators)
     longer = max(1, found.high) / max(1, found.accelerators)
-    low, high = min(found.low, most), max(most, min(found.high, math.ceil(routed)))
+    top = min(found.high, math.ceil(routed))
+    low, high = min(found.low, most), max(most, top)
     each = len(islands)
 
     def told(value: float, low: float, high: float, note: str, unit: str = "1") -> Estimate:

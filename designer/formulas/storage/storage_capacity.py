@@ -59,13 +59,9 @@ SHARES: Final = MappingProxyType(
         (Client.LUSTRE, Pattern.LARGE): _fit(0.80, 0.60, 0.90, "as other clients with RDMA: no point below the cap"),
         (Client.LUSTRE, Pattern.RECORDS): _fit(0.40, 0.30, 0.60, "as other clients with RDMA: no point below the cap"),
         (Client.LUSTRE, Pattern.SMALL): _fit(0.80, 0.50, 0.93, "no point; as other clients with RDMA"),
-        (Client.NFS, Pattern.LARGE): _fit(
-            0.45, 0.25, 0.80, "lower bounds only; kernel clients of submitters differ by 2"
-        ),
-        (Client.NFS, Pattern.RECORDS): _fit(
-            0.25, 0.15, 0.50, "2 binding points of one submitter; kernel clients of others differ by 2"
-        ),
-        (Client.NFS, Pattern.SMALL): _fit(0.20, 0.10, 0.30, "no point; below records"),
+        (Client.NFS, Pattern.LARGE): _fit(0.80, 0.60, 0.93, "as other clients: processors bind first, see below"),
+        (Client.NFS, Pattern.RECORDS): _fit(0.50, 0.30, 0.80, "as other clients: processors bind first"),
+        (Client.NFS, Pattern.SMALL): _fit(0.80, 0.50, 0.93, "no point; as other clients"),
     }
 )
 #: what the processors of one host get through, whatever its NICs: per socket where the kernel does the work [B/s]
@@ -74,6 +70,15 @@ HOST_CAPS: Final = MappingProxyType(
         (Client.LUSTRE, Pattern.LARGE): _fit(8.6e9, 5.8e9, 10.0e9, "2 binding points and 1 bound, per socket", "B/s"),
         (Client.LUSTRE, Pattern.RECORDS): _fit(3.5e9, 3.0e9, 4.2e9, "2 binding points, per socket", "B/s"),
         (Client.LUSTRE, Pattern.SMALL): _fit(3.5e9, 2.0e9, 5.0e9, "no point; as records", "B/s"),
+        (Client.NFS, Pattern.LARGE): _fit(
+            6.4e9, 3.6e9, 9.5e9, "median of 6 points of three other kernel clients; 4 bounds, per socket", "B/s"
+        ),
+        (Client.NFS, Pattern.RECORDS): _fit(
+            3.6e9, 2.4e9, 7.0e9, "median of 6 points of three kernel clients, 2 of NFS, per socket", "B/s"
+        ),
+        (Client.NFS, Pattern.SMALL): _fit(
+            3.9e9, 2.6e9, 6.2e9, "median of 3 points of two other kernel clients, per socket", "B/s"
+        ),
         (Client.PARALLEL, Pattern.SMALL): _fit(
             14.4e9, 12.0e9, 18.0e9, "8 binding points, 11 % residual, per host", "B/s"
         ),
@@ -83,6 +88,8 @@ HOST_CAPS: Final = MappingProxyType(
         (Client.BLOCK, Pattern.SMALL): _fit(13.0e9, 11.0e9, 16.0e9, "1 binding point, per host", "B/s"),
     }
 )
+#: clients whose caps count per socket: file systems that work in the kernel of the host
+PER_SOCKET: Final = frozenset({Client.LUSTRE, Client.NFS})
 #: hosts that wait for each other at every small file get less each: rate falls with this power of their number
 LOCKSTEP: Final = _fit(0.2, 0.1, 0.3, "3 and 6 hosts on two clusters: 5 points, 4 % residual")
 #: reader processes a host carries per processor thread
@@ -175,7 +182,7 @@ def host_rate(hosts: Hosts, pattern: Pattern, edge: Edge = "value") -> BytesPerS
     rate: float = hosts.nominal * getattr(SHARES[hosts.client, pattern], edge)
     cap = HOST_CAPS.get((hosts.client, pattern))
     if cap is not None:
-        per_socket = hosts.sockets if hosts.client is Client.LUSTRE else 1
+        per_socket = hosts.sockets if hosts.client in PER_SOCKET else 1
         rate = min(rate, getattr(cap, edge) * per_socket)
     count: float = hosts.count
     if pattern is Pattern.SMALL:

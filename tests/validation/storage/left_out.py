@@ -2,7 +2,8 @@
 
 Shares of clients are read again as the median over the binding runs of the other submitters. A kind of client that
 nobody else used takes what it can be known by: clients that work in the kernel (NFS, block over TCP, Lustre) the median
-rate per processor socket of the others like it, clients that bypass it the median share of the NICs.
+rate per processor socket of the others like it, since processors bind them and their NICs would carry what those of
+clients that bypass the kernel do; clients that bypass it the median share of the NICs.
 """
 
 from __future__ import annotations
@@ -54,12 +55,13 @@ def refitted(others: Iterable[Case]) -> tuple[dict[Any, Constant], dict[Any, Con
             continue
         caps.pop(key, None)
         alike = KERNEL if client in KERNEL else BYPASS if client in BYPASS else ()
-        share = middle(lambda c: delivered(c) / c["host_rate"], alike, pattern)
+        wires = BYPASS if client in KERNEL else alike
+        share = middle(lambda c: delivered(c) / c["host_rate"], wires, pattern)
         shares[key] = constant(share if share is not None else NEUTRAL)
         rate = middle(lambda c: delivered(c) / c["sockets"], alike, pattern)
         if client in KERNEL and rate is not None:
-            # caps of other clients than Lustre count per host: tell it for the sockets these hosts have
-            caps[key] = constant(rate if client is Client.LUSTRE else 2 * rate, "B/s")
+            # caps of block clients count per host: tell it for the two sockets these hosts have
+            caps[key] = constant(rate if client in model.PER_SOCKET else 2 * rate, "B/s")
     return shares, caps
 
 
