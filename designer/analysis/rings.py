@@ -34,7 +34,7 @@ class Rings:
     path
         What the hops run over; None where the routes decide (PCIe).
     mixed
-        Whether some hops run over accelerator links and some do not.
+        Whether hops over accelerator links and others alternate, so that each rank's other link carries one way only.
     """
 
     hops: tuple[tuple[int, int, float], ...]
@@ -161,7 +161,9 @@ def _by_neighbours(graph: LocalGraph, ranks: list[int], rules: Rules, some_direc
     fast = [_is_direct(graph, a, b, rules) for a, b, _ in hops]
     if all(fast):
         return Rings(hops, PathClass.NVLINK_MESH)
-    return Rings(hops, None, some_direct and any(fast))
+    # hop i leaves rank i, hop i − 1 reaches it: one way where each rank has one of both on an accelerator link
+    one_way = all(fast[i] or fast[i - 1] for i in range(len(fast)))
+    return Rings(hops, None, some_direct and any(fast) and one_way)
 
 
 def _or_far(cost: int | None) -> int:

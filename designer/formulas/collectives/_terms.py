@@ -85,6 +85,9 @@ def intra_rate(situation: CollectiveSituation, raw: float | None = None) -> Rate
         return rate.times(c.PAIR) if situation.ranks == 2 else rate
     rate = rate.times(c.PCIE_ONE_WAY if situation.bridged_pairs else c.PCIE_RING)
     detour = {PathClass.CROSS_SOCKET: c.CROSS_SOCKET_RING, PathClass.HOST_MEMORY: c.HOST_MEMORY_RING}
+    if situation.bridged_pairs:
+        # the pairs that were measured sit on two sockets, as the bridges leave no other way to place them
+        del detour[PathClass.CROSS_SOCKET]
     return rate.times(detour[path]) if path in detour else rate
 
 
