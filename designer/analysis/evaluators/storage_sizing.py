@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.flows import solve
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.results import Bound, ChannelLoads, WorkloadResult
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import number
-from designer.analysis.transfers import evaluate_transfer
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.storage_capacity import Client, FeedWorkload, Hosts, Pattern, storage_capacity
@@ -41,6 +43,8 @@ _WORK: Final = {
 }
 #: utilisation that a valid run keeps
 _KEPT: Final = {"unet3d": _rule(0.9), "resnet50": _rule(0.9), "cosmoflow": _rule(0.7)}
+#: more than any link carries
+UNLIMITED: Final = Constant(1e30, 1e30, 1e30, "mlperf-storage-rules", Status.ASSUMED, "B/s")
 _PROTOCOLS: Final = (
     ("lustre", Client.LUSTRE), ("nfs", Client.NFS), ("nvme", Client.BLOCK), ("parallel", Client.PARALLEL),
 )  # fmt: skip
@@ -68,10 +72,8 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
     found = storage_capacity(work, hosts, Ratio(threshold), servers)
-    routed = float(reads.rate.sum()) / (threshold * work.demand)
-    if local and all(bound.what == "part" for bound in reads.binding):
-        # the page cache and reading ahead give more than a drive's data sheet; only links clip it
-        routed = float(found.high)
+    rates = _over_links(network, reads) if local else reads.rate
+    routed = min(float(found.high), float(rates.sum()) / (threshold * work.demand))
     most = min(found.accelerators, math.floor(routed))
     sources = tuple(sorted({"fit-storage", "mlperf-storage-rules", *reads.sources}))
     need, rate = work.demand, found.rate
@@ -107,6 +109,13 @@ _BINDING: Final = {
     "hosts": "what one host's client gets", "servers": "the storage servers", "step overhead": "overhead of a step",
     "processor threads": "reader processes of the hosts",
 }  # fmt: skip
+
+
+def _over_links(network: Network, reads: TransferAnswer) -> npt.NDArray[np.float64]:
+    """What links alone let through: the page cache and reading ahead give more than a drive's data sheet [B/s]."""
+    capacity = np.array(reads.incidence.capacity, dtype=np.float64)
+    capacity[network.n_link_resources : network.n_resources] = UNLIMITED.value
+    return solve(replace(reads.incidence, capacity=capacity)).rate
 
 
 def _client(network: Network, operation: StorageSizing, source: Int, local: bool) -> Client:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import lru_cache
 
 from designer.errors import AnalysisError
+from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
     CollectiveKind,
@@ -70,7 +73,16 @@ def collective_time(
 def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     formulas = discover("designer.formulas.collectives.algorithms", "FORMULA", Formula).values()
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
+    if situation.servers > 1:
+        times = [_wider(one, c.SPREAD_SERVERS.value) for one in times]
     return tuple(sorted(times, key=lambda one: (one.time, one.algorithm, one.protocol)))
+
+
+def _wider(one: AlgorithmTime, spread: float) -> AlgorithmTime:
+    """The same time in a band that a further log spread makes wider."""
+    shorter = math.hypot(math.log(one.time / one.low), spread)
+    longer = math.hypot(math.log(one.high / one.time), spread)
+    return replace(one, low=one.time * math.exp(-shorter), high=one.time * math.exp(longer))
 
 
 def _result(

@@ -39,8 +39,8 @@ PCIE_COPY: Final = {
     4: Constant(0.82, 0.78, 0.86, _FIT, _DERIVED, "1", "25.0, 26.0, 26.3 of 31.5 GB/s"),
     5: Constant(
         0.88,
-        0.81,
-        0.92,
+        0.82,
+        0.91,
         _FIT,
         _DERIVED,
         "1",
@@ -51,7 +51,7 @@ PCIE_COPY: Final = {
 #: NVLink copies by generation; a generation without a measurement takes its predecessor
 NVLINK_COPY: Final = {
     1: Constant(0.913, 0.89, 0.93, _FIT, _DERIVED, "1", "18.3 of 20, 36.4 of 40 GB/s, P100"),
-    2: Constant(0.958, 0.91, 0.98, _FIT, _DERIVED, "1", "47.9 of 50, 143.7 of 150 GB/s, V100"),
+    2: Constant(0.958, 0.92, 0.97, _FIT, _DERIVED, "1", "47.9 of 50, 143.7 of 150 GB/s, V100"),
     3: Constant(0.918, 0.89, 0.94, _FIT, _DERIVED, "1", "274.5, 276.3 of 300 GB/s, A100"),
     4: Constant(0.87, 0.83, 0.90, _FIT, _DERIVED, "1", "376.0, 391.9, 396.4 of 450 GB/s, H100 and H200"),
     5: Constant(0.87, 0.80, 0.93, _ASSUMED, _GUESS, "1", "as the fourth generation"),

@@ -15,6 +15,7 @@ from designer.analysis.study import analyze, run_workload
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Severity
+from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 
 LLAMA = {"model": "llama-2-7b", "sharding": "parameters"}
@@ -260,6 +261,23 @@ def test_storage_sizing_keeps_the_utilisation_of_the_benchmark_unless_told() -> 
         for kept, told in (("rule", {}), ("70 %", {"threshold": "0.7"}), ("90 %", {"threshold": "0.9"}))
     }
     assert most["rule"] == most["70 %"] > most["90 %"]
+
+
+def test_links_clip_the_drives_of_a_host_but_their_data_sheets_do_not() -> None:
+    """The page cache and reading ahead pass 10 GB/s of a drive; four lanes of the third generation do not carry it."""
+    counts: list[float] = []
+    for generation in (5, 3):
+        change = {
+            "remove": ["gpu*", "nvme1", "nvme2", "nvme3", "nic1"],
+            "parts": {"nvme0": {"read_bandwidth": "10 GB/s"}},
+            "links": {"cpu*--nvme0": {"generation": generation}},
+        }
+        design = apply_changes(opened("dell-r750xa"), change, "changes")
+        result = run(design, "storage_sizing", benchmark="unet3d", emulated="a100", source="nvme0", client="local")
+        counts.append(value(result, "accelerators"))
+        assert result.metrics["accelerators"].low <= counts[-1] <= result.metrics["accelerators"].high
+    # 10 GB/s × 1.15 ÷ (0.9 × 1.61); 3.94 GB/s raw, of which storage gets 87 %
+    assert counts == [7, 2]
 
 
 def test_the_best_rank_order_decides_which_dimension_spans_servers() -> None:

@@ -114,6 +114,18 @@ def test_processor_threads_bind_readers() -> None:
     assert (found.accelerators, found.binding) == (144, "processor threads")
 
 
+def test_processors_hold_file_systems_in_the_kernel_and_nics_when_they_are_slow() -> None:
+    def each(client: Client, nominal: float, sockets: int) -> float:
+        return host_rate(Hosts(1, BytesPerSecond(nominal), client, sockets), Pattern.LARGE)
+
+    for client in (Client.NFS, Client.LUSTRE):
+        cap = HOST_CAPS[client, Pattern.LARGE].value
+        assert each(client, 50e9, 1) == pytest.approx(cap)
+        assert each(client, 50e9, 2) == pytest.approx(2 * cap)
+        assert each(client, 3e9, 2) == pytest.approx(SHARES[client, Pattern.LARGE].value * 3e9)
+    assert each(Client.PARALLEL, 50e9, 1) == each(Client.PARALLEL, 50e9, 2)
+
+
 def test_nothing_fits_on_a_path_that_is_too_slow() -> None:
     found = storage_capacity(UNET, Hosts(1, BytesPerSecond(1e9), Client.NFS), Ratio(0.9))
     assert found.accelerators == 0
