@@ -57,8 +57,7 @@ def _loads(design: Design, workload: str) -> Loads:
 
     found = analyze(design, [workload], curves=False)
     carried = found.loads[workload]
-    binding = [bound.id for bound in found.workloads[0].binding if bound.what == "channel"]
-    return loads_of(lay_out(design), carried.load, carried.utilization, binding)
+    return loads_of(lay_out(design), carried.load, carried.utilization, found.workloads[0].binding)
 
 
 COMMAND = Command(

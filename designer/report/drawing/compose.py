@@ -103,6 +103,8 @@ def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, l
     cards = np.flatnonzero(~geometry.is_container)
     taken = [(float(x), float(y), float(w), float(h)) for x, y, w, h in geometry.rect[cards]]
     texts = _load_texts(geometry, loads) if loads is not None else _bundle_texts(geometry)
+    if loads is not None:
+        _add_part_badges(elements, geometry, colours, loads, taken)
     for w, text, bound in texts[:_LABELS]:
         x, y = _middle(geometry, w)
         width = text_width(text, 12, bold=bound) + 12
@@ -111,10 +113,34 @@ def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, l
         if box is None:
             continue
         taken.append(box)
-        fill = colours.surface["bound"] if bound else colours.surface["container"]
-        colour = colours.surface["bound_text"] if bound else colours.surface["text"]
-        elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bound else colours.surface["container_border"]))
-        elements.append(Label(box[0] + width / 2, box[1] + 13.2, text, 12, colour, bold=bound, anchor="middle"))
+        _add_plate(elements, box, text, colours, bound)
+
+
+def _add_plate(
+    elements: list[Element], box: tuple[float, float, float, float], text: str, colours: Palette, bound: bool
+) -> None:
+    fill = colours.surface["bound"] if bound else colours.surface["container"]
+    colour = colours.surface["bound_text"] if bound else colours.surface["text"]
+    elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bound else colours.surface["container_border"]))
+    elements.append(Label(box[0] + box[2] / 2, box[1] + 13.2, text, 12, colour, bold=bound, anchor="middle"))
+
+
+def _add_part_badges(
+    elements: list[Element],
+    geometry: Geometry,
+    colours: Palette,
+    loads: Loads,
+    taken: list[tuple[float, float, float, float]],
+) -> None:
+    """A mark on the upper edge of each part that binds by itself: a store, a GPU that computes."""
+    for box in np.flatnonzero(loads.box_bound).tolist():
+        alike = int(loads.box_bound[box])
+        text = f"bound ×{alike}" if alike > 1 else "bound"
+        x, y, across, _ = geometry.rect[box].tolist()
+        width = text_width(text, 12, bold=True) + 12
+        place = (x + (across - width) / 2, y - 9.0, width, 18.0)
+        taken.append(place)
+        _add_plate(elements, place, text, colours, bound=True)
 
 
 def _covers(box: tuple[float, float, float, float], taken: list[tuple[float, float, float, float]]) -> bool:
