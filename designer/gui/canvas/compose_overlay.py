@@ -29,6 +29,8 @@ _MOST_BADGES: Final = 24
 _MOST_BOUND: Final = 200
 #: so many badges carry their word; of more only the first, the others are dots
 _WORDS: Final = 4
+#: from this height on a card has room for a badge on its upper edge [px]
+_HIGH_CARD: Final = 40
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
 
@@ -226,7 +228,9 @@ def _part_marks(stage: Stage, frame: Frame, region: Rect) -> list[_Mark]:
     if not len(boxes):
         return []
     rects = frame.boxes(stage.geometry.rect[boxes])
-    points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1]))
+    # clear of the text of a low card, on the edge of a high one
+    lift = np.where(rects[:, 3] < _HIGH_CARD * frame.ratio, 7 * frame.ratio, 0.0)
+    points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1] - lift))
     seen = _inside(points, region)
     return [
         (x, y, f"bound ×{alike}" if alike > 1 else "bound")
