@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.parttype import Domain, link_kinds
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
@@ -17,7 +18,7 @@ from designer.gui.canvas.snapping import Guide
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
 from designer.gui.canvas.ways import pieces, ways
-from designer.units import format_quantity
+from designer.units import format_line_rate, format_quantity
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -153,6 +154,9 @@ def wire_text(stage: Stage, wire: int) -> str:
     count = int(geometry.wire_count[wire])
     name = f"{kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
     capacity = format_quantity(float(geometry.wire_capacity[wire]), "rate")
+    drawn = link_kinds().get(kind)
+    if drawn is not None and drawn.domain is Domain.NETWORK:
+        capacity = format_line_rate(float(geometry.wire_capacity[wire]))
     assumed = " assumed" if live.assumed[wire] else ""
     if not (live.heat[wire] >= 0).any():
         return f"{name}   {capacity} per direction{assumed}"

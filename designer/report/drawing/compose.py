@@ -14,11 +14,11 @@ from designer.design.routes import CURVE, beside, wire_width
 from designer.report.drawing import cards, legend
 from designer.report.drawing.chosen import chosen_part
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
-from designer.report.drawing.fonts import fitted_text, text_width
+from designer.report.drawing.fonts import fitted_text, lines_of, text_width
 from designer.report.drawing.loads import Loads
 from designer.report.drawing.palette import Palette, mixed
 from designer.sources import Status
-from designer.units import format_quantity
+from designer.units import format_line_rate, format_quantity
 
 _MARGIN: Final = 32.0
 _TITLE: Final = 22.0
@@ -196,7 +196,8 @@ def _bundle_texts(geometry: Geometry) -> list[tuple[int, str, bool]]:
         grouped = any(geometry.is_group[i] and not geometry.is_container[i] for i in ends)
         if grouped and kind is not None and kind.domain is not Domain.HOST:
             count = int(geometry.wire_count[w])
-            each = format_quantity(float(geometry.wire_capacity[w]) / count, "rate")
+            rate = float(geometry.wire_capacity[w]) / count
+            each = format_line_rate(rate) if kind.domain is Domain.NETWORK else format_quantity(rate, "rate")
             found.append((w, f"{count:,} × {each}".replace(",", " ") if count > 1 else each, False))
     return found if len(found) <= _LABELS else []
 
@@ -220,9 +221,10 @@ def _framed(
     top = y - _MARGIN
     if options.subtitle:
         top -= 12
-        text = fitted_text(options.subtitle, 13, width)
-        around.append(Label(x, top, text, 13, colours.surface["text_muted"]))
-        top -= 12
+        for text in reversed(lines_of(options.subtitle, 13, width, 2)):
+            around.append(Label(x, top, text, 13, colours.surface["text_muted"]))
+            top -= 17
+        top += 5
     if options.title:
         top -= 6
         text = fitted_text(options.title, _TITLE, width, bold=True)

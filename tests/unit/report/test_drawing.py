@@ -157,6 +157,13 @@ def test_text_on_cards_stays_on_its_card() -> None:
     assert label.text.endswith("…3")
 
 
+def test_a_name_of_two_lines_is_told_in_full() -> None:
+    name = "Storage leaves, servers"
+    geometry = lay_out(Design.model_validate({"name": "d", "parts": [Part(id="s", kind="switch", name=name)]}))
+    texts = [e.text for e in _picture(geometry, legend=False).elements if isinstance(e, Label)]
+    assert texts[:2] == ["Storage leaves,", "servers"]
+
+
 def test_svg_is_well_formed_the_same_twice_and_says_what_is_drawn() -> None:
     picture = _picture(lay_out(one_server()), title="One server")
     text = to_svg(picture)
