@@ -26,6 +26,9 @@ class Software:
     pointwise, attention
         Memory passes of pointwise kernels against fully fused ones, and speed of the fused attention kernel against
         the one its generation is calibrated for [1].
+    selective
+        Share of a layer's products and pointwise kernels that selective recomputation runs again besides attention
+        scores, and of its activations that need not be kept [1].
     launch
         Time one kernel adds besides its work: launch, ramp and tail [s].
     step_floor
@@ -47,6 +50,7 @@ class Software:
     data_overlap: Constant
     pointwise: Constant
     attention: Constant
+    selective: Constant
     launch: Constant
     step_floor: Constant
     convolution_traffic: Constant
@@ -66,7 +70,13 @@ def _assumed(value: float, low: float, high: float, note: str, unit: str = "1") 
 _NONE: Final = _assumed(0.0, 0.0, 0.0, "blocking")
 _FULL: Final = _assumed(1.0, 0.8, 1.2, "the calibrated kernel")
 _FUSED: Final = _assumed(1.0, 0.9, 1.2, "fused as counted")
+#: every second product is kept, the result of attention always
+_EVERY_SECOND: Final = Constant(
+    0.5, 0.35, 0.65, "torchtitan-selective", Status.SECONDARY, "1", "every second product is kept, and attention"
+)
 _LAUNCH: Final = _assumed(5e-6, 3e-6, 8e-6, "per kernel", "s")
+_EAGER_LAUNCH: Final = _assumed(8e-6, 5e-6, 12e-6, "per kernel", "s")
+_MODERN: Final = _assumed(0.9, 0.7, 1.05, "FlashAttention-2 on A100; on H100 0.35 of peak where 0.45 is calibrated")
 _HOST: Final = _assumed(5e-3, 2e-3, 10e-3, "per step", "s")
 _STRAGGLER: Final = _fitted(0.004, 0.001, 0.01, "BERT-large on 1 to 256 A100: 1.1 % at 8, 5 % at 256")
 _FUSED_PASSES: Final = _fitted(11.6, 10.0, 13.0, "ResNet-50 under MXNet: 31 points, 4 % median residual")
@@ -86,6 +96,7 @@ _MEGATRON_2022: Final = Software(
     data_overlap=_NONE,
     pointwise=_FUSED,
     attention=_FULL,
+    selective=_NONE,
     launch=_LAUNCH,
     step_floor=_HOST,
     convolution_traffic=_TUNED_PASSES,
@@ -103,6 +114,18 @@ _TUNED: Final = replace(
     reduce_bytes=_HALF,
 )
 
+_FSDP: Final = replace(
+    _TUNED,
+    name="fsdp",
+    fused_attention=True,
+    dropout=False,
+    # gathers take memory bandwidth and multiprocessors from the computing they hide behind
+    data_overlap=_fitted(0.4, 0.25, 0.6, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"),
+    pointwise=_fitted(2.1, 1.7, 2.4, "the same runs"),
+    selective=_EVERY_SECOND,
+    attention=_fitted(0.54, 0.45, 0.8, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
+)
+
 SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
     {
         row.name: row
@@ -117,18 +140,7 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 data_overlap=_BEHIND,
                 convolution_traffic=_FUSED_PASSES,
             ),
-            replace(
-                _TUNED,
-                name="fsdp",
-                fused_attention=True,
-                dropout=False,
-                # gathers take memory bandwidth and multiprocessors from the computing they hide behind
-                data_overlap=_fitted(
-                    0.4, 0.25, 0.6, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"
-                ),
-                pointwise=_fitted(2.1, 1.7, 2.4, "the same runs"),
-                attention=_fitted(0.54, 0.45, 0.8, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
-            ),
+            _FSDP,
             replace(
                 _TUNED,
                 name="fused",
@@ -140,12 +152,27 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
                 step_floor=_assumed(2e-3, 1e-3, 4e-3, "graph launch", "s"),
                 convolution_traffic=_FUSED_PASSES,
             ),
+            replace(
+                _FSDP,
+                name="fsdp-compiled",
+                pointwise=_assumed(1.3, 1.0, 1.9, "fused by a compiler as the MLPerf programs are by hand"),
+                attention=_MODERN,
+            ),
+            replace(
+                _FSDP,
+                name="fsdp-eager",
+                pointwise=_assumed(
+                    3.2, 2.4, 4.0, "root-mean-square norms, rotation and gates counted kernel by kernel"
+                ),
+                attention=_MODERN,
+                launch=_EAGER_LAUNCH,
+            ),
             _TUNED,
             replace(
                 _TUNED,
                 name="eager",
                 pointwise=_fitted(1.7, 1.3, 2.1, "BERT-large fine-tuning on A100, H100, V100: 15 points, 6 % median"),
-                launch=_assumed(8e-6, 5e-6, 12e-6, "per kernel", "s"),
+                launch=_EAGER_LAUNCH,
                 convolution_traffic=_EAGER_PASSES,
             ),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.formulas.accelerator import Accelerator
-from designer.formulas.calibration import CARD, share
+from designer.formulas.calibration import share
 from designer.formulas.compute.roofline import roofline_time
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
@@ -21,8 +21,7 @@ def matrix_rate(accelerator: Accelerator, number_format: str, inner: float) -> F
     """Rate a product with inner length `inner` sustains in training [FLOP/s]."""
     row = accelerator.calibration
     runs_as = accelerator.runs_as(number_format)
-    card = CARD.value if accelerator.is_card else 1
-    reached = share(row.best, runs_as).value * row.sustained.value * card
+    reached = share(row.best, runs_as).value * row.sustained.value * accelerator.clock.value
     return FlopPerSecond(accelerator.peak(number_format) * reached * inner / (inner + INNER_HALF.value))
 
 
