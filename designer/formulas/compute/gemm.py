@@ -13,7 +13,7 @@ from designer.units import Bytes, Flop, FlopPerSecond, Seconds
 
 #: inner length at which half the sustained rate is lost to filling and draining the multiply pipeline
 INNER_HALF: Final = Constant(
-    210.0, 120.0, 300.0, "fit-training", Status.DERIVED, "1", "Megatron 22B to 1T, MPT 125M to 70B"
+    245.0, 140.0, 340.0, "fit-training", Status.DERIVED, "1", "Megatron 22B to 1T, MPT 125M to 70B"
 )
 
 

@@ -32,12 +32,12 @@ ACTIVATION_BACKWARD: Final = _count(3.0, "activation: gradient, input, result; a
 SCORES_FORWARD: Final = _count(4.5, "softmax read, write; dropout read, mask, write")
 SCORES_BACKWARD: Final = _count(5.5, "dropout gradient, mask, result; softmax gradient, value, result")
 CAST: Final = _count(2.0, "16-bit read, 8-bit copy and its transpose written, in 16-bit elements")
-ADAPTERS_FORWARD: Final = _count(
-    13.0, "adapters on two products: dropout read, mask, write; narrow product read; sum read twice and written"
+ADAPTER_INPUT_FORWARD: Final = _count(3.5, "input of an adapter: dropout read, mask, write; narrow product read")
+ADAPTER_INPUT_BACKWARD: Final = _count(7.5, "read for its gradient; gradient written, dropout in 2.5, sum in 3")
+ADAPTER_OUTPUT_FORWARD: Final = _count(
+    9.0, "of the first product 1.25 wide, of the last 1: written, scaled and summed in 3; the last output once"
 )
-ADAPTERS_BACKWARD: Final = _count(
-    15.0, "the same: narrow products read and write, dropout gradient, mask, write; sum read twice and written"
-)
+ADAPTER_OUTPUT_BACKWARD: Final = _count(4.5, "gradients of both outputs, read by two narrow products each")
 KERNELS_ADAPTERS: Final = _count(12.0, "dropout, two narrow products, scaling, sum, transposition, of two products")
 KERNELS_FORWARD: Final = _count(8.0, "pointwise kernels of a layer")
 LOGITS: Final = _count(10.0, "32-bit loss over the vocabulary, forward and backward, in 16-bit elements")
@@ -149,9 +149,8 @@ def layer_cost(
     feed = _experts(shape, bench, tokens, layout) if experts else _dense(shape, bench, tokens, split)
     point_forward, point_backward = _pointwise(shape, bench, tokens, layout, experts)
     if frozen:
-        # adapters sit beside the products of attention, before the input is split
-        point_forward += bench.pointwise(ADAPTERS_FORWARD.value * tokens * shape.hidden, KERNELS_ADAPTERS.value)
-        point_backward += bench.pointwise(ADAPTERS_BACKWARD.value * tokens * shape.hidden, 2 * KERNELS_ADAPTERS.value)
+        added = _adapters(shape, bench, tokens, split)
+        point_forward, point_backward = point_forward + added.forward, point_backward + added.backward
 
     forward = linear_forward + score.forward + feed.forward + point_forward
     backward = linear_backward + score.backward + feed.backward + point_backward
@@ -262,6 +261,14 @@ def _experts(shape: TransformerNumbers, bench: _Bench, tokens: float, layout: La
         forward, backward = forward + both[0] + back[0], backward + both[1] + back[1]
     sent = tokens * shape.experts_per_token * shape.hidden / split if layout.expert > 1 else 0.0
     return _Part(forward, backward, sent=sent)
+
+
+def _adapters(shape: TransformerNumbers, bench: _Bench, tokens: float, split: int) -> _Part:
+    """Adapters beside the two products of attention: one reads the gathered hidden state, the other a part of it."""
+    whole, kernels = tokens * shape.hidden, KERNELS_ADAPTERS.value
+    forward = ADAPTER_INPUT_FORWARD.value * (1 + 1 / split) + ADAPTER_OUTPUT_FORWARD.value / split
+    backward = ADAPTER_INPUT_BACKWARD.value * (1 + 1 / split) + ADAPTER_OUTPUT_BACKWARD.value / split
+    return _Part(bench.pointwise(forward * whole, kernels), bench.pointwise(backward * whole, 2 * kernels))
 
 
 def _pointwise(
