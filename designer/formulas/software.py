@@ -140,6 +140,17 @@ _TUNED: Final = replace(
     reduce_bytes=_HALF,
 )
 
+_TRANSFORMER_ENGINE: Final = replace(
+    _MEGATRON_2022,
+    name="transformer-engine",
+    fitted_on=_runs("hopper fp8"),
+    fused_attention=True,
+    dropout=False,
+    tensor_overlap=_fitted(0.55, 0.3, 0.75, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
+    data_overlap=_BEHIND,
+    convolution_traffic=_FUSED_PASSES,
+)
+
 _FSDP: Final = replace(
     _TUNED,
     name="fsdp",
@@ -158,15 +169,19 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
         row.name: row
         for row in (
             _MEGATRON_2022,
+            _TRANSFORMER_ENGINE,
             replace(
-                _MEGATRON_2022,
-                name="transformer-engine",
-                fitted_on=_runs("hopper fp8"),
-                fused_attention=True,
-                dropout=False,
-                tensor_overlap=_fitted(0.55, 0.3, 0.75, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
-                data_overlap=_BEHIND,
-                convolution_traffic=_FUSED_PASSES,
+                _TRANSFORMER_ENGINE,
+                name="transformer-engine-fp8-attention",
+                attention=Constant(
+                    1.5,
+                    1.2,
+                    1.8,
+                    "flash-attention-3",
+                    Status.SECONDARY,
+                    "1",
+                    "forward 1.2 against 0.74 PFLOP/s on H100",
+                ),
             ),
             _FSDP,
             replace(
@@ -230,6 +245,10 @@ def software(name: str) -> Software:
 
 #: what people write for their framework, longest hint first
 _HINTS: Final = (
+    ("torch.compile", "fsdp-compiled"),
+    ("maxtext", "fsdp-compiled"),
+    ("jax", "fsdp-compiled"),
+    ("nanotron", "fsdp-eager"),
     ("transformer engine", "transformer-engine"),
     ("nemo", "transformer-engine"),
     ("megatron", "transformer-engine"),
@@ -246,15 +265,18 @@ _HINTS: Final = (
 )
 
 
+def recognised(framework: str) -> Software | None:
+    """The preset closest to the framework a person names; None when nothing is recognised."""
+    text = framework.lower()
+    return next((SOFTWARE[name] for hint, name in _HINTS if hint in text), None)
+
+
 def software_for(framework: str, *, fused_attention: bool | None = None) -> Software:
     """The preset closest to the framework a person names; ``tuned`` when nothing is recognised.
 
     `fused_attention` false turns a Megatron run into the one of 2022, before fused attention.
     """
-    text = framework.lower()
-    for hint, name in _HINTS:
-        if hint in text:
-            if fused_attention is False and name == "transformer-engine":
-                return SOFTWARE["megatron-2022"]
-            return SOFTWARE[name]
-    return SOFTWARE["tuned"]
+    found = recognised(framework) or SOFTWARE["tuned"]
+    if fused_attention is False and found.name == "transformer-engine":
+        return SOFTWARE["megatron-2022"]
+    return found

@@ -245,6 +245,8 @@ def test_software_is_recognised_by_name() -> None:
     assert software_for("NeMo 24.04").name == "transformer-engine"
     assert software_for("Megatron-LM", fused_attention=False).name == "megatron-2022"
     assert software_for("Composer/llm-foundry, FSDP").name == "fsdp"
+    assert software_for("torchtitan, torch.compile").name == "fsdp-compiled"
+    assert software_for("torchtitan").name == "fsdp"
     assert software_for("PyTorch").name == "eager"
     assert software_for("something of my own").name == "tuned"
     with pytest.raises(AnalysisError, match="training program"):
