@@ -39,13 +39,12 @@ def test_the_eight_megatron_runs_beat_the_best_published_error() -> None:
 
 
 def test_macro_error() -> None:
-    assert macro_mean(point for _, point in POINTS) < 0.055
+    assert macro_mean(point for _, point in POINTS) < 0.045
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_group_is_far_off(group: str) -> None:
-    """The farthest is the one that is half adapters, measured with two releases of a program that differ by 15 %."""
-    assert group_medians(point for _, point in POINTS)[group] < 0.11
+    assert group_medians(point for _, point in POINTS)[group] < 0.10
 
 
 def test_better_than_one_mfu_per_accelerator_and_format() -> None:
@@ -96,8 +95,8 @@ def test_bands_hold_on_groups_nothing_was_fitted_on() -> None:
     points, groups, width = bands()
     assert 0.75 <= points <= 0.90
     assert 0.75 <= groups <= 0.90
-    assert width < 0.22
-    assert error() < 0.10
+    assert width < 0.20
+    assert error() < 0.095
 
 
 def test_bands_hold_and_are_not_idle() -> None:
