@@ -233,7 +233,7 @@ _PARTS: Final = (
 )  # fmt: skip
 SOURCES: Final = (
     "megatron-2021", "megatron-sequence-2022", "roofline-2009", "zero-2020", "mamf", "memory-share", "fit-training",
-    "assumed-training",
+    "assumed-training", "power-scaling",
 )  # fmt: skip
 
 FORMULA: Final = Formula(
