@@ -223,16 +223,18 @@ def link_numbers(found: WireMap, ids: Iterable[str]) -> dict[str, int]:
     if found.net is None:
         return {}
     known: dict[str, int] = {}
+    places: dict[int, dict[str, int]] = {}
     for channel in ids:
         path = channel.rpartition(":")[0] or channel
         if path not in known:
-            number = _link_number(found.net, path)
+            number = _link_number(found.net, path, places)
             if number is not None:
                 known[path] = number
     return known
 
 
-def _link_number(net: Netlist, path: str) -> int | None:
+def _link_number(net: Netlist, path: str, places: dict[int, dict[str, int]]) -> int | None:
+    """Number of a link; `places` collects, by the identity of the block, where each link stands among its own."""
     base = 0
     *steps, last = path.split("/")
     for step in steps:
@@ -242,9 +244,11 @@ def _link_number(net: Netlist, path: str) -> int | None:
             return None
         base += int(group.link_start[member])
         net = group.net(member)
-    own = {link_id: i for i, link_id in enumerate(net.block.links)} if last in net.block.links else {}
-    if last in own:
-        return base + own[last]
+    if last in net.block.links:
+        key = id(net.block)
+        if key not in places:
+            places[key] = {link_id: number for number, link_id in enumerate(net.block.links)}
+        return base + places[key][last]
     name, member = _indexed(last)
     for wiring, start, stop in net.wirings:
         if wiring == name and member is not None and start + member < stop:
