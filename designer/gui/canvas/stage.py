@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.geometry import Geometry
+from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.cut import Cut, cut_at
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import Live
+from designer.gui.canvas.live import Live, WireMap, wire_map
 from designer.gui.canvas.rect_index import RectIndex
 from designer.gui.canvas.trays import Trays
 from designer.gui.canvas.view import Rect, bounds_of
@@ -27,6 +28,10 @@ Bool = npt.NDArray[np.bool_]
 Regions = tuple[Rect, ...]
 #: shares of a wire's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
+#: what depends on the boxes alone
+_OF_BOXES: Final = ("box_index", "codes", "is_note", "is_frame", "is_card", "child_extent", "_card_sides")
+#: what is told on boxes is in these fields of a design
+_TOLD: Final = ("parts", "groups", "annotations", "part_types")
 #: values keep so far from cards, scene units; among more cards than this they are looked up in the index
 _SLACK: Final = 6.0
 _MANY_CARDS: Final = 4000
@@ -104,6 +109,7 @@ class Stage:
     stale: bool = False
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+    _kept: tuple[object, dict[str, list[Batch]]] | None = None
     _busy: tuple[Live, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
@@ -127,6 +133,31 @@ class Stage:
         fresh = np.ones(len(parts), dtype=bool)
         fresh[1:] = parts[1:] != parts[:-1]
         return parts[fresh]
+
+    @cached_property
+    def wire_map(self) -> WireMap:
+        """Which channels the wires stand for."""
+        return wire_map(self.geometry)
+
+    def learn(self, old: Stage) -> None:
+        """Take over what is known of a picture with the same boxes."""
+        if self.geometry.rect is old.geometry.rect and self.geometry.kind is old.geometry.kind:
+            self.__dict__.update({name: old.__dict__[name] for name in _OF_BOXES if name in old.__dict__})
+            a, b = old.geometry.design, self.geometry.design
+            if all(getattr(a, name) is getattr(b, name) for name in _TOLD):
+                self._kept = old._kept
+
+    def kept(self, name: str, frame: Frame, regions: Regions, make: Callable[[], list[Batch]]) -> list[Batch]:
+        """Batches that hold whatever the loads are; made once for a frame, but from afar, where all is coloured."""
+        if frame.level is Level.FAR or self.lifted is not None:
+            return make()
+        key = (frame, regions, self.theme)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = (key, {})
+        found = self._kept[1].get(name)
+        if found is None:
+            found = self._kept[1][name] = make()
+        return found
 
     def warm(self) -> None:
         """Work out in advance what the next zoom would need."""
@@ -212,10 +243,11 @@ class Stage:
         geometry = self.geometry
         found = np.empty((len(wires), 2))
         for group in ways(np.arange(len(wires)), geometry.wire_route[wires], geometry.wire_shape[wires]):
-            found[group.wires] = along(group.points, _SHARES[0])
             covered = np.arange(len(group.wires))
             for share in _SHARES:
                 points = along(group.points[covered], share)
+                if share == _SHARES[0]:
+                    found[group.wires] = points
                 over = self._over_card(points)
                 found[group.wires[covered[~over]]] = points[~over]
                 covered = covered[over]
