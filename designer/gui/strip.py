@@ -8,8 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QProgressBar, QSizePolicy, QToolBar, QToolButton
+from PySide6.QtGui import QAction, QColor, QPaintEvent, QPalette, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
+    QToolBar,
+    QToolButton,
+)
 
 from designer.gui import icons
 from designer.gui.theme import Theme
@@ -64,6 +74,24 @@ class SteadyButton(QToolButton):
             self._steady()
 
 
+class Freshness(SteadyButton):
+    """How fresh the numbers are. Its colour changes twice with each edit, and a style sheet would cost far more."""
+
+    def __init__(self) -> None:
+        super().__init__(widest="● live   8888 ms")
+        self.colour = ""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """See ``QWidget``."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        option.text = ""
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        painter.setPen(QColor(self.colour or self.palette().color(QPalette.ColorRole.ButtonText)))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+
+
 class ToolStrip(QToolBar):
     """Follows one document at a time."""
 
@@ -91,7 +119,7 @@ class ToolStrip(QToolBar):
         self.chooser.activated.connect(self._choose)
         self.addWidget(self.chooser)
         self._add(actions["analyze.edit"])
-        self.live = SteadyButton(widest="● live   8888 ms")
+        self.live = Freshness()
         self.live.setToolTip("How fresh the numbers are; click to analyze now")
         self.live.clicked.connect(partial(run, "analyze.run"))
         self._counted: object = None
@@ -176,10 +204,9 @@ class ToolStrip(QToolBar):
         elif session.stale:
             text, colour = ("stale" if not live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
-        look = f"QToolButton {{ color: {colour}; }}"
-        # a style sheet costs far more than a text
-        if look != self.live.styleSheet():
-            self.live.setStyleSheet(look)
+        if colour != self.live.colour:
+            self.live.colour = colour
+            self.live.update()
 
     def progressed(self, share: float, what: str) -> None:
         """How far a long analysis is; what it is at, for those who point at it."""
