@@ -205,6 +205,7 @@ changes   other values or types of parts, fields of links, sizes of groups, poli
           {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
            "policy": {"gpudirect": false}, "remove": ["nic1"]}
           links follow a new type: NVLink and xGMI in all, PCIe generation, ports of NICs; "links" and "wirings" win
+          a limited part keeps lower clocks: {"parts": {"gpu*": {"power_per_part": "500 W"}}}
           a server becomes a cluster: {"servers": {"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s",
            "kind": "infiniband"}}
           virtual machines: {"vms": {"web0": {"memory": "64 GiB"}}}; a new id with a "host" makes one

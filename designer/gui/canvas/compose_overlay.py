@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.parttype import Domain, link_kinds
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
@@ -17,7 +18,7 @@ from designer.gui.canvas.snapping import Guide
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
 from designer.gui.canvas.ways import pieces, ways
-from designer.units import format_quantity
+from designer.units import format_line_rate, format_quantity
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -29,6 +30,8 @@ _MOST_BADGES: Final = 24
 _MOST_BOUND: Final = 200
 #: so many badges carry their word; of more only the first, the others are dots
 _WORDS: Final = 4
+#: from this height on a card has room for a badge on its upper edge [px]
+_HIGH_CARD: Final = 40
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
 
@@ -151,6 +154,9 @@ def wire_text(stage: Stage, wire: int) -> str:
     count = int(geometry.wire_count[wire])
     name = f"{kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
     capacity = format_quantity(float(geometry.wire_capacity[wire]), "rate")
+    drawn = link_kinds().get(kind)
+    if drawn is not None and drawn.domain is Domain.NETWORK:
+        capacity = format_line_rate(float(geometry.wire_capacity[wire]))
     assumed = " assumed" if live.assumed[wire] else ""
     if not (live.heat[wire] >= 0).any():
         return f"{name}   {capacity} per direction{assumed}"
@@ -161,16 +167,45 @@ def wire_text(stage: Stage, wire: int) -> str:
 def badges(
     stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: float = 0.0, named: frozenset[int] = frozenset()
 ) -> list[Batch]:
-    """Marks on the wires that bind: plates with a word where they are few, else dots and one word.
+    """Marks on what binds: plates with a word on parts and, where they are few, on wires; else dots and one word.
 
     `named` are wires that always get the word, as far as they are few; `pulse` from 1 down to 0 is a ring that opens
     around each mark.
     """
+    theme = stage.theme
+    found, marks = _wire_marks(stage, frame, region, named)
+    marks = _part_marks(stage, frame, region) + marks
+    plates: list[Boxes] = []
+    labels: list[Label] = []
+    taken: list[tuple[float, float, float, float]] = []
+    dots: list[tuple[float, float]] = []
+    rings: list[Float] = []
+    for px, py, word in marks:
+        plate, label = pill(word, px, py, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
+        if word and len(plates) < _MOST_BADGES and _free(plate, taken):
+            plates.append(plate)
+            labels.append(label)
+            rings.append(plate.rects)
+        elif not word:
+            dots.append((px, py))
+            rings.append(np.array([[px - 5 * frame.ratio, py - 5 * frame.ratio, *(2 * [10 * frame.ratio])]]))
+    if pulse > 0 and rings:
+        grow = (1 - pulse) * 22 * frame.ratio
+        opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
+        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bound + f"{int(255 * pulse):02x}"))
+    return found + _dots(dots, frame, theme) + _stacked(plates, labels)
+
+
+#: where a mark stands [device pixels] and its word, empty for a dot
+_Mark = tuple[float, float, str]
+
+
+def _wire_marks(stage: Stage, frame: Frame, region: Rect, named: frozenset[int]) -> tuple[list[Batch], list[_Mark]]:
+    """A glow along the wires that bind, and a mark on each in sight, those with a word first."""
     bound = np.flatnonzero(stage.live.bound)
     if not len(bound):
-        return []
-    theme = stage.theme
-    found: list[Batch] = []
+        return [], []
+    glow: list[Batch] = []
     if frame.level is Level.FAR:
         cut = stage.cut(frame.octave)
         merged = np.unique(cut.of_wire[bound])
@@ -178,33 +213,40 @@ def badges(
         points, wires = frame.points((lines[:, :2] + lines[:, 2:]) / 2), np.full(len(lines), -1)
     else:
         wires = bound[:_MOST_BOUND]
-        found += wire_glow(stage, frame, wires, theme.bound, "58")
+        glow += wire_glow(stage, frame, wires, stage.theme.bound, "58")
         points = _points(stage, frame, wires)
-    x, y, w, h = region
-    seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
+    seen = _inside(points, region)
     points, wires = points[seen], wires[seen]
     worded = _worded(stage, wires, named)
-    plates: list[Boxes] = []
-    labels: list[Label] = []
-    taken: list[tuple[float, float, float, float]] = []
-    dots: list[tuple[float, float]] = []
-    rings: list[Float] = []
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
+    marks: list[_Mark] = []
     for k in np.argsort(~worded, kind="stable").tolist():
         px, py = points[k].tolist()
-        plate, label = pill("bound", px, py - shift, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
-        if worded[k] and len(plates) < _MOST_BADGES and _free(plate, taken):
-            plates.append(plate)
-            labels.append(label)
-            rings.append(plate.rects)
-        elif not worded[k]:
-            dots.append((px, py - shift))
-            rings.append(np.array([[px - 5 * frame.ratio, py - shift - 5 * frame.ratio, *(2 * [10 * frame.ratio])]]))
-    if pulse > 0 and rings:
-        grow = (1 - pulse) * 22 * frame.ratio
-        opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
-        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bound + f"{int(255 * pulse):02x}"))
-    return found + _dots(dots, frame, theme) + _stacked(plates, labels)
+        marks.append((px, py - shift, "bound" if worded[k] else ""))
+    return glow, marks
+
+
+def _part_marks(stage: Stage, frame: Frame, region: Rect) -> list[_Mark]:
+    """A mark on the upper edge of each box in sight whose part binds by itself: a store, a GPU that computes."""
+    boxes = np.flatnonzero(stage.live.box_bound)[:_MOST_BOUND]
+    if not len(boxes):
+        return []
+    rects = frame.boxes(stage.geometry.rect[boxes])
+    # clear of the text of a low card, on the edge of a high one
+    lift = np.where(rects[:, 3] < _HIGH_CARD * frame.ratio, 7 * frame.ratio, 0.0)
+    points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1] - lift))
+    seen = _inside(points, region)
+    return [
+        (x, y, f"bound ×{alike}" if alike > 1 else "bound")
+        for (x, y), alike in zip(points[seen].tolist(), stage.live.box_bound[boxes[seen]].tolist(), strict=True)
+    ]
+
+
+def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
+    """Which points lie in a region. : (k,)"""
+    x, y, w, h = region
+    seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
+    return np.asarray(seen, dtype=np.bool_)
 
 
 def _worded(stage: Stage, wires: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:

@@ -1,5 +1,7 @@
 """Memory of training: by hand, against the papers, by layout, and refusals that say what would fit."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,6 +74,13 @@ def test_activations_of_korthikanti() -> None:
     assert sequence == pytest.approx(full / 8)
 
 
+def test_a_gated_layer_keeps_one_product_more() -> None:
+    bf16, layout = precision("bf16"), Layout(recompute=Recompute.SELECTIVE)
+    plain = layer_activations(SMALL, layout, bf16, MEGATRON, 1024)
+    gated = layer_activations(replace(SMALL, gated=True), layout, bf16, MEGATRON, 1024)
+    assert gated - plain == SMALL.ffn * bf16.activation_bytes.value
+
+
 def test_a_pipeline_keeps_as_many_microbatches_as_it_has_stages() -> None:
     """First stage: p microbatches of L/p layers, the same as all layers of one; interleaving keeps more."""
     whole = memory(Layout(recompute=Recompute.SELECTIVE), microbatches=8)
@@ -86,6 +95,37 @@ def test_experts_are_spread() -> None:
     together, spread = memory(Layout(data=8), EXPERTS), memory(Layout(data=8, expert=8), EXPERTS)
     assert spread.weights < together.weights / 2
     assert spread.gathered == 0
+
+
+def test_eight_bit_products_keep_their_inputs_in_eight_bit() -> None:
+    """Of 10h + 24h/t of fused programs, inputs of products are h + h (two norms), h and 4h: a byte each, not two."""
+    program = software("transformer-engine")
+    wide, narrow = (layer_activations(SMALL, Layout(), precision(f), program, 1024) for f in ("bf16", "fp8"))
+    assert wide - narrow == pytest.approx((2 * SMALL.hidden + SMALL.ffn) * 1.0)
+
+
+def test_frozen_products_keep_no_inputs_and_their_weights_as_they_multiply() -> None:
+    eight = precision("fp8")
+    run = [
+        transformer_memory(SMALL, Layout(), ROUND, eight, software("transformer-engine"), 1024, 1, frozen)
+        for frozen in (False, True)
+    ]
+    assert run[1].weights == run[0].weights / 2
+    assert run[1].activations < run[0].activations
+
+
+def test_recomputed_layers_keep_their_input_in_parts_where_sequences_are_split() -> None:
+    full = {"recompute": Recompute.FULL, "tensor": 8}
+    whole, parts = memory(Layout(**full)), memory(Layout(**full, sequence_parallel=True))
+    kept = SMALL.layers * SMALL.hidden * 2 * 1024
+    assert whole.activations - parts.activations >= kept * 7 / 8
+
+
+def test_selective_recomputation_of_fused_programs_keeps_half() -> None:
+    fsdp = software("fsdp")
+    all_kept = layer_activations(SMALL, Layout(), BF16, fsdp, 1024)
+    chosen = layer_activations(SMALL, Layout(recompute=Recompute.SELECTIVE), BF16, fsdp, 1024)
+    assert chosen == pytest.approx(all_kept * (1 - fsdp.selective.value))
 
 
 def test_adapters_need_little_beside_weights() -> None:
