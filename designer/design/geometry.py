@@ -7,13 +7,14 @@ Boxes stand in painter's order, containers before their contents, so the content
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.catalog.parttype import Domain
 from designer.design.address import BLOCK_COLLECTIONS, Address, Ref, block_at, collection
+from designer.design.arrange.plan import needs_room
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, card_size
 from designer.design.boxes import Boxes, boxes_of
@@ -74,7 +75,7 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
     assert changes.after is design
     moves = _moves(geometry, changes)
     if moves is None:
-        return lay_out(design, geometry.opened)
+        return _rewired(geometry, design) if _boxes_stay(geometry, changes) else lay_out(design, geometry.opened)
     if changes["annotations"]:
         if moves:
             return lay_out(design, geometry.opened)
@@ -142,6 +143,49 @@ def _shows(design: Design, address: Address, within: Address) -> bool:
     return True
 
 
+def _boxes_stay(geometry: Geometry, changes: Diff) -> bool:
+    """Whether only links changed, and none that things are placed by or make room for."""
+    if not geometry.placed.all():
+        return False
+    for within, block in changes.blocks.items():
+        if any(block[what] for what in ("parts", "groups", "annotations")):
+            return False
+        shown = [address for address in geometry.blocks if _shows(geometry.design, address, within)]
+        if not shown:
+            continue
+        old, new = block_at(changes.before, within), block_at(changes.after, within)
+        for what in ("links", "wirings"):
+            changed = block[what]
+            links = [collection(old, what)[i] for i in (*changed.removed, *changed.changed)]
+            links += [collection(new, what)[i] for i in (*changed.added, *changed.changed)]
+            if any(needs_room(old, link) for link in links):
+                return False
+    return True
+
+
+def _rewired(geometry: Geometry, design: Design) -> Geometry:
+    """The same boxes with the wires of another design."""
+    wires = wires_of(design, geometry.boxes)
+    memory = {name: known for name, known in geometry.memory.items() if name == "numbers"}
+    strung = _strung(wires, geometry.rect, geometry.parent, geometry.n_behind)
+    return _frozen(replace(geometry, design=design, wires=wires, memory=memory, **strung))
+
+
+def _strung(wires: Wires, rect: Float, parent: Int, before: int) -> dict[str, Any]:
+    """What a picture tells of its wires, by the names of its fields; `before` boxes stand in front of the first."""
+    kinds = tuple(dict.fromkeys(wires.kinds))
+    codes = {name: i for i, name in enumerate(kinds)}
+    kind = np.array([codes[k] for k in wires.kinds], dtype=np.int64)
+    a, b = wires.a + before, wires.b + before
+    blocked = blocked_wires(rect, parent, a, b, np.arange(len(a)))
+    routes, shapes = route(rect, a, b, _hosts(kinds, kind), blocked)
+    return {
+        "wire_a": a, "wire_b": b, "wire_kind": kind, "wire_kinds": kinds, "wire_count": wires.count,
+        "wire_capacity": wires.capacity, "wire_status": wires.status, "wire_shape": shapes, "wire_route": routes,
+        "wire_blocked": blocked,
+    }  # fmt: skip
+
+
 def _may_move(geometry: Geometry, boxes: list[int]) -> bool:
     """Whether boxes stand among things that stay where they are: placed ones, no open groups."""
     for container in {int(geometry.parent[box]) for box in boxes}:
@@ -195,8 +239,6 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wire
     names = ["frame"] * before + list(boxes.kinds) + ["note"] * len(front)
     kinds = tuple(dict.fromkeys(names))
     codes = {name: i for i, name in enumerate(kinds)}
-    wire_kinds = tuple(dict.fromkeys(wires.kinds))
-    wire_codes = {name: i for i, name in enumerate(wire_kinds)}
     refs = [
         *(Ref("annotations", n.id) for n in back), *boxes.refs, *(Ref("annotations", n.id) for n in front),
     ]  # fmt: skip
@@ -204,19 +246,13 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wire
     last[here] = boxes.last + before
     parent = spread(np.where(boxes.parent >= 0, boxes.parent + before, -1), -1)
     is_group = np.array([ref.what == "groups" for ref in refs], dtype=bool)
-    a, b = wires.a + before, wires.b + before
-    wire_kind = np.array([wire_codes[k] for k in wires.kinds], dtype=np.int64)
-    blocked = blocked_wires(rect, parent, a, b, np.arange(len(a)))
-    routes, shapes = route(rect, a, b, _hosts(wire_kinds, wire_kind), blocked)
     made = Geometry(
         design=design, opened=opened, rect=rect, origin=origin, shift=shift,
         kind=np.array([codes[name] for name in names], dtype=np.int64), kinds=kinds,
         parent=parent, last=last, depth=spread(boxes.depth, 0), is_container=spread(boxes.is_open, 0).astype(bool),
         is_group=is_group, replicas=spread(boxes.replicas, 1), member=spread(boxes.member, -1),
         placed=spread(boxes.placed, 1).astype(bool), block=spread(boxes.block, 0), blocks=boxes.blocks, refs=refs,
-        wire_a=a, wire_b=b, wire_kind=wire_kind, wire_kinds=wire_kinds, wire_count=wires.count,
-        wire_capacity=wires.capacity, wire_status=wires.status, wire_shape=shapes, wire_route=routes,
-        wire_blocked=blocked, boxes=boxes, wires=wires,
+        boxes=boxes, wires=wires, **_strung(wires, rect, parent, before),
     )  # fmt: skip
     return _frozen(made)
 

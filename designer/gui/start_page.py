@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -46,6 +48,12 @@ _PICTURE: Final = 128
 _GAP: Final = 14
 #: before each picture there is time for a click [ms]
 _BETWEEN: Final = 15
+#: what pictures, and opening a design, need beside Qt: loaded by a thread once the window can be used
+_LATER: Final = (
+    "designer.interchange.native.reader", "designer.design.geometry", "designer.report.drawing.palette",
+    "designer.interchange.native.journal", "designer.interchange.native.writer", "designer.design.history",
+    "designer.design.edits.clipboard", "designer.design.edits.structure",
+)  # fmt: skip
 #: the templates most people look for, shown first
 _FIRST: Final = (
     "hgx-h100-8", "dgx-h100", "hgx-b200-8", "hgx-a100-8", "dgx-a100", "dgx-b200", "mi300x-platform", "gb200-tray",
@@ -244,6 +252,7 @@ class StartPage(QWidget):
         # between two pictures, and before the first, there is time for a click
         self._painter.setInterval(_BETWEEN)
         self._painter.timeout.connect(self._paint_next)
+        self._loader: threading.Thread | None = None
         self._pictures: dict[str, QPixmap] = {}
         self._unreadable: set[str] = set()
         self.area.verticalScrollBar().valueChanged.connect(lambda: self._painter.start())
@@ -348,6 +357,11 @@ class StartPage(QWidget):
         if not self.isVisible():
             self._painter.stop()
             return
+        if self._loader is None:
+            self._loader = threading.Thread(target=_load, name="designer-load", daemon=True)
+            self._loader.start()
+        if self._loader.is_alive():
+            return
         seen = self.area.viewport().rect()
         for card in (*self.recent.cards, *self.templates.cards):
             what, name = self._sources[id(card)]
@@ -387,6 +401,11 @@ class StartPage(QWidget):
         if self._loaded:
             self._show_recent()
         self._painter.start()
+
+
+def _load() -> None:
+    for name in _LATER:
+        importlib.import_module(name)
 
 
 def _servers(template: Template) -> str:

@@ -7,9 +7,19 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QLabel, QProgressBar, QSizePolicy, QToolBar, QToolButton
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QPaintEvent, QPalette, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
+    QToolBar,
+    QToolButton,
+)
 
 from designer.gui import icons
 from designer.gui.theme import Theme
@@ -23,6 +33,63 @@ _ACTIONS: Final = (
 #: an analysis shows its progress after this [s]
 _LONG: Final = 0.4
 _ADD: Final = "+"
+
+
+class SteadyButton(QToolButton):
+    """A button whose extent does not depend on what it says just now: an edit changes the texts of some, and a button
+    of another extent makes the window lay out all its docks anew.
+
+    Parameters
+    ----------
+    action
+        What it does; none for a button of one's own.
+    widest
+        The widest text it has room for; without one it is as large as its icon.
+    """
+
+    def __init__(self, action: QAction | None = None, widest: str = "") -> None:
+        super().__init__()
+        self._widest = widest
+        if action is not None:
+            self.setDefaultAction(action)
+            self.setAutoRaise(True)
+
+    def _steady(self) -> None:
+        extent = self.sizeHint()
+        if self._widest:
+            metrics = self.fontMetrics()
+            more = metrics.horizontalAdvance(self._widest) - metrics.horizontalAdvance(self.text())
+            extent += QSize(more, 0)
+        self.setFixedSize(extent)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """See ``QWidget``."""
+        self._steady()
+        super().showEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """See ``QWidget``."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._steady()
+
+
+class Freshness(SteadyButton):
+    """How fresh the numbers are. Its colour changes twice with each edit, and a style sheet would cost far more."""
+
+    def __init__(self) -> None:
+        super().__init__(widest="● live   8888 ms")
+        self.colour = ""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """See ``QWidget``."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        option.text = ""
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        painter.setPen(QColor(self.colour or self.palette().color(QPalette.ColorRole.ButtonText)))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
 
 class ToolStrip(QToolBar):
@@ -41,7 +108,7 @@ class ToolStrip(QToolBar):
         self._wires: list[tuple[Any, Callable[..., object]]] = []
         for action_id in _ACTIONS:
             if action_id:
-                self.addAction(actions[action_id])
+                self._add(actions[action_id])
             else:
                 self.addSeparator()
         self.chooser = QComboBox()
@@ -51,10 +118,11 @@ class ToolStrip(QToolBar):
         self.chooser.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.chooser.activated.connect(self._choose)
         self.addWidget(self.chooser)
-        self.addAction(actions["analyze.edit"])
-        self.live = QToolButton()
+        self._add(actions["analyze.edit"])
+        self.live = Freshness()
         self.live.setToolTip("How fresh the numbers are; click to analyze now")
         self.live.clicked.connect(partial(run, "analyze.run"))
+        self._counted: object = None
         self.findings = QToolButton()
         self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.hint = QLabel()
@@ -74,6 +142,11 @@ class ToolStrip(QToolBar):
         self._progress.setVisible(False)
         self._busy_since = 0.0
         self.addWidget(self.hint)
+
+    def _add(self, action: QAction) -> None:
+        button = SteadyButton(action)
+        button.setIconSize(self.iconSize())
+        self.addWidget(button)
 
     def follow(self, document: Document | None) -> None:
         """Show the state of a document from now on."""
@@ -131,10 +204,9 @@ class ToolStrip(QToolBar):
         elif session.stale:
             text, colour = ("stale" if not live.enabled else "updating"), colours.warn
         self.live.setText(f"● {text}")
-        look = f"QToolButton {{ color: {colour}; }}"
-        # a style sheet costs far more than a text
-        if look != self.live.styleSheet():
-            self.live.setStyleSheet(look)
+        if colour != self.live.colour:
+            self.live.colour = colour
+            self.live.update()
 
     def progressed(self, share: float, what: str) -> None:
         """How far a long analysis is; what it is at, for those who point at it."""
@@ -152,6 +224,9 @@ class ToolStrip(QToolBar):
 
     def count(self, count: int, text: str) -> None:
         """How many findings there are."""
+        if (count, text, self.theme) == self._counted:
+            return
+        self._counted = (count, text, self.theme)
         self.findings.setText(str(count) if count else "")
         icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
         self.findings.setIcon(icons.icon(icon, colour))

@@ -237,7 +237,7 @@ def read_head(file: Path) -> bytes:
     FormatError
         If it cannot be read.
     """
-    from designer.interchange.native.reader import MAX_FILE, read_bytes
+    from designer.interchange.native.raw import MAX_FILE, read_bytes
 
     return read_bytes(file, MAX_FILE)
 

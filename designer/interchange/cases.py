@@ -39,7 +39,7 @@ from designer.formulas.scoring import Sided
 from designer.interchange import spellings
 from designer.interchange.changes import apply_changes
 from designer.interchange.native.json_text import decode, parse
-from designer.interchange.native.reader import read_bytes, shown
+from designer.interchange.native.raw import read_bytes, shown
 from designer.interchange.templates import list_templates, open_design
 from designer.units import DIMENSION_OF_UNIT
 from designer.workload.kind import WorkloadKind, near, workload_kinds

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from designer.catalog.parttype import Capability, part_kinds
-from designer.design.document import Design
+from designer.catalog.partkind import Capability, part_kinds
 from designer.errors import DesignerError, FormatError
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.native.json_text import decode, parse
-from designer.interchange.native.reader import MAX_FILE, Loaded, load, read_bytes, shown
+from designer.interchange.native.raw import MAX_FILE, read_bytes, shown
 from designer.resources import templates as templates_folder
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
+    from designer.interchange.native.reader import Loaded
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,150}\Z")
 
@@ -70,6 +73,9 @@ def open_any(name: str | Path, folder: Path | None = None) -> Loaded:
     FormatError
         If there is neither, or it cannot be read.
     """
+    # a list of templates is had without all that makes designs of them
+    from designer.interchange.native.reader import load
+
     path = Path(name)
     if _ID.match(str(name)) and not str(name).endswith(".json") and not _exists(path):
         path = find_template(str(name), folder)

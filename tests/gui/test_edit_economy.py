@@ -6,6 +6,7 @@ import gc
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from pytestqt.qtbot import QtBot
 
 from designer.analysis.channels import ChannelRows
@@ -168,3 +169,50 @@ def test_comparing_reads_and_runs_the_other_design_once(window: MainWindow, qtbo
     assert compare._other is other
     assert compare._answer == (other, answer)
     assert compare.table.lines.rowCount() > 0
+
+
+class _LayoutRequests(QObject):
+    """Counts how often the window is asked to lay out its docks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def test_an_edit_does_not_lay_out_the_docks_anew(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    # the first one marks the tab as changed
+    edited(session, qtbot)
+    requests = _LayoutRequests()
+    window.installEventFilter(requests)
+    within, link = link_of(session)
+    with qtbot.waitSignal(session.analysis_changed, timeout=20_000):
+        session.apply(Delete((link,), within=within))
+    qtbot.wait(60)
+    window.removeEventFilter(requests)
+    assert requests.count == 0
+
+
+def test_an_undo_comes_back_to_the_picture_before(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    assert window.canvas is not None
+    scenery = window.canvas.scenery
+    before, boxes = scenery.stage, scenery.geometry.rect
+    edited(session, qtbot)
+    assert scenery.stage is not before
+    assert scenery.geometry.rect is boxes, "an edit of links keeps the boxes"
+    session.undo()
+    assert scenery.stage is before
+
+
+def test_moving_things_does_not_look_for_their_channels_again(window: MainWindow, qtbot: QtBot) -> None:
+    session = opened(window, qtbot)
+    assert window.canvas is not None
+    scenery = window.canvas.scenery
+    known = scenery.stage.wire_map
+    session.apply(MoveBy((Ref("groups", next(iter(session.design.groups))),), 8, 8))
+    assert scenery.stage.wire_map is known

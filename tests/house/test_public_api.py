@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,3 +54,30 @@ def test_importing_a_part_does_not_load_the_house(checkout: Path, module: str, h
     loaded = set(done.stdout.split())
     assert "designer" in loaded
     assert loaded.isdisjoint(heavy)
+
+
+_WINDOW = """
+import sys
+from designer.gui.app import make_application, make_window
+app = make_application()
+window = make_window(app)
+window.show()
+window.begin([])
+assert window.start.templates.cards, "templates are shown"
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+sys.stdout.flush()
+import os
+os._exit(0)
+"""
+
+
+def test_the_window_stands_before_anything_heavy_is_loaded(checkout: Path, tmp_path: Path) -> None:
+    pytest.importorskip("PySide6")
+    homes = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"), str(tmp_path))
+    surroundings = {**os.environ, "QT_QPA_PLATFORM": "offscreen", **homes}
+    done = subprocess.run(
+        [sys.executable, "-c", _WINDOW], cwd=checkout, capture_output=True, text=True, check=True, env=surroundings
+    )
+    loaded = set(done.stdout.split())
+    assert "PySide6" in loaded
+    assert loaded.isdisjoint({"numpy", "scipy", "pydantic"})

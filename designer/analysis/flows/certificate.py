@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from designer.analysis.flows.incidence import Incidence
-from designer.analysis.flows.layout import FloatArray, IntArray, sums
+from designer.analysis.flows.layout import FloatArray, IntArray
 from designer.analysis.flows.tolerances import SLACK
 
 
@@ -60,13 +60,10 @@ class Witness:
 
 def witness(incidence: Incidence, rate: FloatArray) -> Witness:
     """Full resources on which an activity's level is highest, and met demands; reads only the incidence."""
-    rows, capacity, count = incidence.rows, incidence.capacity, np.diff(incidence.ptr)
-    resource = incidence.place
-    used = rate.repeat(count)
-    used *= incidence.usage
-    load = sums(resource, used, len(capacity))
+    rows, capacity, resource = incidence.rows, incidence.capacity, incidence.place
+    load = incidence.load(rate)
     full = load >= capacity * (1 - SLACK)
-    entry = full.take(resource, mode="clip").nonzero()[0]
+    entry = incidence.entries_of(full)
     level = (rate / incidence.weight).take(rows.take(entry))
     on = resource.take(entry)
     highest = np.zeros(len(capacity))

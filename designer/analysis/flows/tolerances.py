@@ -32,6 +32,14 @@ ENTRIES_PER_STEP: Final = Constant(100.0, 40.0, 200.0, "flows-timing", Status.AS
 #: rounds before the heap is considered: the first ones freeze most activities of ordinary clusters
 FIRST_ROUNDS: Final = int(Constant(3, 2, 6, "flows-timing", Status.ASSUMED).value)
 
+#: loads are added up by a matrix from so many entries on, and when they are asked for this often: making it costs as
+#: much as a few sums
+MATRIX_ENTRIES: Final = int(Constant(16_384, 4096, 65_536, "flows-timing", Status.ASSUMED).value)
+MATRIX_FROM: Final = int(Constant(8, 2, 32, "flows-timing", Status.ASSUMED).value)
+
+#: entries of some resources are gathered resource by resource where they are this part of all, or less
+FEW_ENTRIES: Final = int(Constant(8, 4, 32, "flows-timing", Status.ASSUMED).value)
+
 #: size of the block that teaches the allocator to keep memory [B]; glibc heeds blocks below 32 MiB only
 KEPT_BLOCK: Final = int(
     Constant(31 * 2**20, 2**20, 32 * 2**20, "man-mallopt-3", Status.SECONDARY, unit="B", note="M_MMAP_THRESHOLD").value

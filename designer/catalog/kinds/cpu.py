@@ -1,6 +1,6 @@
 """CPU: one socket with its cores, memory controllers and PCIe root ports."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="cpu",

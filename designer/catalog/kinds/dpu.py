@@ -1,6 +1,6 @@
 """DPU: a NIC with cores of its own that take over network and storage work."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="dpu",

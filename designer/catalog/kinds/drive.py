@@ -1,6 +1,6 @@
 """Drive: NVMe, SATA or disk in a server."""
 
-from designer.catalog.parttype import Capability, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="drive",

@@ -1,6 +1,6 @@
 """GPU: an accelerator with its own memory."""
 
-from designer.catalog.parttype import Capability, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="gpu",

@@ -1,6 +1,6 @@
 """Host memory: DRAM or another tier behind a socket; reads and writes share its bandwidth."""
 
-from designer.catalog.parttype import Capability, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="memory",

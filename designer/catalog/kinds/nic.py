@@ -1,6 +1,6 @@
 """NIC: joins a host to a network."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="nic",

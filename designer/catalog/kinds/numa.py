@@ -1,6 +1,6 @@
 """NUMA domain: a part of a socket with its own memory and root ports."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="numa",

@@ -1,6 +1,6 @@
 """NVSwitch: a crossbar for NVLink; only its ports limit it."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="nvswitch",

@@ -1,6 +1,6 @@
 """PCIe switch: joins endpoints below one uplink to the root."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="pcie_switch",

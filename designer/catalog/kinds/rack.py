@@ -1,6 +1,6 @@
 """Rack: a frame that holds servers, switches and storage."""
 
-from designer.catalog.parttype import Capability, Field, PartKind
+from designer.catalog.partkind import Capability, Field, PartKind
 
 KIND = PartKind(
     name="rack",

@@ -1,6 +1,6 @@
 """Server: the chassis that holds sockets, accelerators and NICs."""
 
-from designer.catalog.parttype import Capability, Field, PartKind
+from designer.catalog.partkind import Capability, Field, PartKind
 
 KIND = PartKind(
     name="server",

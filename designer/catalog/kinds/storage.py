@@ -1,6 +1,6 @@
 """Storage system: an array, server or service that keeps data behind a network."""
 
-from designer.catalog.parttype import Capability, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="storage",

@@ -1,6 +1,6 @@
 """Network switch: leaf, spine or core of a fabric."""
 
-from designer.catalog.parttype import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="switch",

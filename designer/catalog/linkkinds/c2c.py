@@ -1,6 +1,6 @@
 """Chip-to-chip: NVLink-C2C between Grace and its accelerators."""
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

@@ -1,6 +1,6 @@
 """Ethernet: Ethernet, with or without RDMA."""
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

@@ -1,6 +1,6 @@
 """Storage fabric: Any other network: Fibre Channel, SAS, an unnamed fabric."""
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

@@ -1,6 +1,6 @@
 """Infinity Fabric: AMD socket to socket, and between the quadrants of a socket."""
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

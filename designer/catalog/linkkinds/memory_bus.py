@@ -1,6 +1,6 @@
 """Memory bus: Socket to its DRAM; reads and writes share it."""
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

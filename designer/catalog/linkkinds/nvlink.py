@@ -3,7 +3,7 @@
 ``nvidia-smi nvlink`` prints the signalling rate (26.5625 or 53.125 GB/s); the payload rate is 25 or 50 GB/s.
 """
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

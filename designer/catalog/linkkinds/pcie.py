@@ -1,6 +1,6 @@
 """PCIe: PCI Express; raw rate after line encoding, per direction."""
 
-from designer.catalog.parttype import Domain, Duplex, LinkKind
+from designer.catalog.partkind import Domain, Duplex, LinkKind
 from designer.sources import Constant, Status
 
 LINK_KIND = LinkKind(

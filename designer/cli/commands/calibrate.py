@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.output import print_json
     from designer.interchange.calibrating import LARGEST_TEXT, calibrate
     from designer.interchange.native.json_text import decode
-    from designer.interchange.native.reader import read_bytes
+    from designer.interchange.native.raw import read_bytes
     from designer.interchange.native.writer import save
     from designer.interchange.templates import open_any
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from designer.design.address import Ref
-from designer.design.document import Block
+from designer.design.document import Block, Link, Wiring
 from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
 
@@ -32,18 +32,26 @@ def joints(block: Block) -> Joints:
     found: dict[str | None, dict[Joint, None]] = {}
     ways: dict[Ref, tuple[str | None, ...]] = {}
     for link in (*block.links.values(), *block.wirings.values()):
-        a, b = _end(block, link.a), _end(block, link.b)
-        if a is None or b is None or a == b:
-            continue
-        joined = _meet(block, a, b, ways)
+        joined = joint_of(block, link, ways)
         if joined is not None:
-            container, above_a, above_b = joined
-            if Joint(above_b, above_a, link.kind) not in found.get(container, ()):
-                found.setdefault(container, {})[Joint(above_a, above_b, link.kind)] = None
+            container, joint = joined
+            if Joint(joint.b, joint.a, joint.kind) not in found.get(container, ()):
+                found.setdefault(container, {})[joint] = None
     made = {container: tuple(pairs) for container, pairs in found.items()}
     key = id(block)
     _known[key] = (weakref.ref(block, lambda _: _known.pop(key, None)), made)
     return made
+
+
+def joint_of(
+    block: Block, link: Link | Wiring, ways: dict[Ref, tuple[str | None, ...]]
+) -> tuple[str | None, Joint] | None:
+    """The container in which a link joins two things, and the joint; None if there is none. `ways` is a memory."""
+    a, b = _end(block, link.a), _end(block, link.b)
+    if a is None or b is None or a == b:
+        return None
+    joined = _meet(block, a, b, ways)
+    return None if joined is None else (joined[0], Joint(joined[1], joined[2], link.kind))
 
 
 def _end(block: Block, path: str) -> Ref | None:

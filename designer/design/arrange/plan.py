@@ -12,10 +12,10 @@ import numpy.typing as npt
 from designer.catalog.parttype import Domain
 from designer.design.address import Ref
 from designer.design.arrange.contents import Content, arrange_contents
-from designer.design.arrange.joints import joints
+from designer.design.arrange.joints import joint_of, joints
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, card_size, fitted
-from designer.design.document import Block, Group, Part
+from designer.design.document import Block, Group, Link, Part, Wiring
 from designer.design.query import index
 from designer.design.routes import bow_swing
 
@@ -73,6 +73,24 @@ def plan(block: Block) -> Plan:
     key = id(block)
     _plans[key] = (weakref.ref(block, lambda _: _plans.pop(key, None)), made)
     return made
+
+
+def needs_room(block: Block, link: Link | Wiring) -> bool:
+    """Whether a container, or the block, may be larger for a link that bows around the things of a row."""
+    joined = joint_of(block, link, {})
+    if joined is None or link_domain(link.kind) is Domain.HOST:
+        return False
+    known = plan(block)
+    at = [known.number.get(ref) for ref in joined[1][:2]]
+    if None in at:
+        return False
+    low, high = known.offset + known.low, known.offset + known.high
+    a, b = ((*low[i].tolist(), *high[i].tolist()) for i in at)
+    return _in_a_row(a, b)
+
+
+def _in_a_row(a: Box, b: Box) -> bool:
+    return a[1] < b[3] and b[1] < a[3]
 
 
 def group_kind(group: Group) -> str:
@@ -169,7 +187,7 @@ class _Planner:
             if link_domain(joint.kind) is Domain.HOST or joint.a not in boxes or joint.b not in boxes:
                 continue
             a, b = boxes[joint.a], boxes[joint.b]
-            if a[1] < b[3] and b[1] < a[3]:
+            if _in_a_row(a, b):
                 bottom = max(a[3], b[3])
                 found.append((a[0], bottom, a[0], bottom + bow_swing(abs(a[0] - b[0])) - PADDING / 2))
         return found

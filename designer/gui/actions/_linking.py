@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from designer.gui.actions._action import Window
 
 if TYPE_CHECKING:
@@ -19,6 +17,8 @@ _MOST: Final = 1500
 
 def connect_to(window: Window) -> None:
     """Offer the parts that the selected ones can be linked to, the nearest first."""
+    import numpy as np
+
     from designer.catalog.parttype import link_kinds
     from designer.gui.canvas.tools.link import Connect
     from designer.gui.dialogs.command_palette import Choice

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from designer.gui.actions._action import Window
-from designer.gui.viewmodels.members import Shown, group_in_question, moved
+
+if TYPE_CHECKING:
+    from designer.gui.viewmodels.members import Shown
 
 
 def has_group(window: Window) -> bool:
@@ -16,6 +19,8 @@ def has_group(window: Window) -> bool:
 
 def shown_group(window: Window) -> Shown | None:
     """The group whose members one may choose from now."""
+    from designer.gui.viewmodels.members import group_in_question
+
     document, canvas = window.document, window.canvas
     if document is None or canvas is None:
         return None
@@ -27,6 +32,7 @@ def show(window: Window, shown: Shown, member: int | None) -> None:
     """Show a member; the group opens if it is closed, and what is selected is selected in that member."""
     from designer.design.address import Ref
     from designer.design.edits.placement import SetCollapsed
+    from designer.gui.viewmodels.members import moved
 
     document, canvas = window.document, window.canvas
     if document is None or canvas is None:

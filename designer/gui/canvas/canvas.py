@@ -73,8 +73,9 @@ _WHEEL: Final = 1.0018
 _EDGE: Final = (28, 14, 16)
 #: the ring around a binding link opens once, in so many ticks
 _PULSE: Final = 26
-#: after an edit that wants new loads the frame waits for them so long, less than a frame, to be drawn once [ms]
-_HOLD: Final = 12
+#: after an edit that wants new loads the frame waits for them so long to be drawn once: together with drawing it less
+#: than a person notices [ms]
+_HOLD: Final = 20
 
 
 class Canvas(QWidget):

@@ -88,20 +88,33 @@ def containers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
 
 def cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     """Cards, closed groups, blocks and notes."""
-    geometry, theme = stage.geometry, stage.theme
+    return plates(stage, frame, boxes) + meters(stage, frame, boxes) + notes(stage, frame, boxes)
+
+
+def plates(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    """Cards, closed groups and blocks; up close the same whatever the loads are."""
+    geometry = stage.geometry
     found: list[Batch] = []
-    card = boxes[stage.is_card[boxes] | is_block(stage, frame, boxes)]
+    card = _cards(stage, frame, boxes)
     if frame.level is Level.FAR:
         found += _blocks(stage, frame, card)
     else:
         for kind in np.unique(geometry.kind[card]).tolist():
             found += _kind(stage, frame, card[geometry.kind[card] == kind], geometry.kinds[kind])
-        found += _meters(stage, frame, card)
-    notes = boxes[stage.is_note[boxes]]
-    if len(notes):
-        rects = frame.boxes(geometry.rect[notes])
-        found.append(Boxes(rects, theme.note, theme.note_edge, _edge(frame), _radius(frame, 4)))
     return found
+
+
+def notes(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    """The paper of notes."""
+    chosen, theme = boxes[stage.is_note[boxes]], stage.theme
+    if not len(chosen):
+        return []
+    rects = frame.boxes(stage.geometry.rect[chosen])
+    return [Boxes(rects, theme.note, theme.note_edge, _edge(frame), _radius(frame, 4))]
+
+
+def _cards(stage: Stage, frame: Frame, boxes: Int) -> Int:
+    return boxes[stage.is_card[boxes] | is_block(stage, frame, boxes)]
 
 
 def _blocks(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
@@ -163,8 +176,11 @@ def glyph_places(frame: Frame, rects: Float) -> tuple[int, Float]:
     return size, np.stack((x, y), axis=1)
 
 
-def _meters(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
-    """A bar at the foot of each card: how busy its busiest link is."""
+def meters(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+    """A bar at the foot of each card: how busy its busiest link is; none from afar."""
+    if frame.level is Level.FAR:
+        return []
+    boxes = _cards(stage, frame, boxes)
     used = stage.live.box_used[boxes]
     chosen = ~np.isnan(used) & (used > 0)
     if not chosen.any():

@@ -274,8 +274,7 @@ def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -
 
 def _points(stage: Stage, frame: Frame, wires: Int) -> Float:
     """Where on wires values are written, device pixels. : (k, 2)"""
-    found = np.array([stage.label_point(wire) for wire in wires.tolist()], dtype=np.float64).reshape(-1, 2)
-    return frame.points(found)
+    return frame.points(stage.label_points(wires))
 
 
 def _free(plate: Boxes, taken: list[tuple[float, float, float, float]]) -> bool:

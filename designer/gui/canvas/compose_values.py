@@ -46,10 +46,9 @@ def values(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
     plates: list[tuple[float, float, float, float]] = []
     labels: list[Label] = []
     px, high = round(PX * frame.ratio), round(PX * 1.7 * frame.ratio)
-    for wire in chosen.tolist():
+    for wire, (x, y) in zip(chosen.tolist(), stage.label_points(chosen).tolist(), strict=True):
         d = int(np.nan_to_num(live.used[wire]).argmax())
         text = amount(float(live.load[wire, d]), float(live.limit[wire, d]))
-        x, y = stage.label_point(wire)
         wide = round(text_width(text, px) + _PAD * frame.ratio)
         # rounded before it is moved: else it would jump by a pixel from one strip to the next while panning
         left, top = frame.x + round(x * frame.scale - wide / 2), frame.y + round(y * frame.scale - high / 2)

@@ -234,7 +234,7 @@ def _cuts(stage: Stage, trays: Trays, frame: Frame) -> list[Batch]:
     if not len(wires):
         return found
     ground = theme.containers[0]
-    points = frame.points(np.array([stage.label_point(wire) for wire in wires.tolist()]))
+    points = frame.points(stage.label_points(wires))
     arm = 4.0 * frame.ratio
     x, y = points[:, 0], points[:, 1]
     crosses = np.concatenate(

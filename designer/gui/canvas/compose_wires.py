@@ -58,6 +58,12 @@ def wires(stage: Stage, frame: Frame, regions: Regions, only: Bool | None = None
 
 def visible_wires(stage: Stage, frame: Frame, regions: Regions) -> Int:
     """Numbers of the wires that may touch regions of device pixels."""
+    x, y, width, height = stage.bounds
+    for region in regions:
+        left, top, wide, high = frame.scene(region)
+        if left <= x and top <= y and left + wide >= x + width and top + high >= y + height:
+            # all is in sight: the index, which is made anew after each edit of wires, would say the same
+            return np.arange(stage.geometry.n_wires)
     return frame.touched(stage.wires_touching, regions, 10.0)
 
 

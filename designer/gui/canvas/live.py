@@ -123,13 +123,14 @@ def nothing(geometry: Geometry) -> Live:
 
 def with_loads(live: Live, geometry: Geometry, found: WireMap, loads: Loads | None) -> Live:
     """The state with loads put on the wires; a wire shows the busiest channel of each direction."""
-    m = geometry.n_wires
-    load, limit, used = (np.full((m, 2), np.nan) for _ in range(3))
     links = np.flatnonzero(found.wire >= 0)
-    if loads is not None and len(loads.load) == 2 * len(found.wire) and len(links):
-        for direction in (0, 1):
-            channel = 2 * links + (found.turned[links] ^ bool(direction))
-            _busiest(found.wire[links], loads.load[channel], loads.utilization[channel], load, limit, used, direction)
+    if loads is None or len(loads.load) != 2 * len(found.wire) or not len(links):
+        # of another design: nothing is known until the answer for this one is there
+        return live
+    load, limit, used = (np.full((geometry.n_wires, 2), np.nan) for _ in range(3))
+    for direction in (0, 1):
+        channel = 2 * links + (found.turned[links] ^ bool(direction))
+        _busiest(found.wire[links], loads.load[channel], loads.utilization[channel], load, limit, used, direction)
     heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
     most = np.fmax(used[:, 0], used[:, 1])
     box = np.full(len(geometry), -1.0)

@@ -21,7 +21,6 @@ from designer.gui.canvas.live import (
     WireMap,
     link_numbers,
     nothing,
-    wire_map,
     wires_of_channels,
     with_binding,
     with_loads,
@@ -61,6 +60,8 @@ class Scenery:
         self.selection: frozenset[Picked] = frozenset()
         self.machines: Machines | None = None
         self.show_machines = True
+        #: the picture before the last change: an undo comes back to it
+        self._last: Stage | None = None
         self._show(design)
 
     @property
@@ -69,13 +70,22 @@ class Scenery:
         return self.stage.geometry
 
     def _show(self, design: Design, changes: Diff | None = None, before: Geometry | None = None) -> None:
-        opened = self._opened(design)
-        if changes is not None and before is not None and opened == before.opened:
-            geometry = update(before, design, changes)
+        opened, old, last = self._opened(design), self.__dict__.get("stage"), self._last
+        if last is not None and last.geometry.design is design and last.geometry.opened == opened:
+            # undone, or done again
+            last.lifted = last.lifted_wires = None
+            last.theme, last.stale = self.theme, self._stale
+            self.stage = last
         else:
-            geometry = lay_out(design, opened)
-        self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
-        for name in ("wires_by_pick", "_map", "_front"):
+            if changes is not None and before is not None and opened == before.opened:
+                geometry = update(before, design, changes)
+            else:
+                geometry = lay_out(design, opened)
+            self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
+            if old is not None:
+                self.stage.learn(old)
+        self._last = old
+        for name in ("wires_by_pick", "_front"):
             self.__dict__.pop(name, None)
         self._refresh()
         self._select()
@@ -142,9 +152,9 @@ class Scenery:
 
     # ---- results
 
-    @cached_property
+    @property
     def _map(self) -> WireMap:
-        return wire_map(self.geometry)
+        return self.stage.wire_map
 
     def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""

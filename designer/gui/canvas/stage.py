@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.geometry import Geometry
+from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.cut import Cut, cut_at
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import Live
+from designer.gui.canvas.live import Live, WireMap, wire_map
 from designer.gui.canvas.rect_index import RectIndex
 from designer.gui.canvas.trays import Trays
 from designer.gui.canvas.view import Rect, bounds_of
@@ -27,6 +28,13 @@ Bool = npt.NDArray[np.bool_]
 Regions = tuple[Rect, ...]
 #: shares of a wire's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
+#: what depends on the boxes alone
+_OF_BOXES: Final = ("box_index", "codes", "is_note", "is_frame", "is_card", "child_extent", "_card_sides")
+#: what is told on boxes is in these fields of a design
+_TOLD: Final = ("parts", "groups", "annotations", "part_types")
+#: values keep so far from cards, scene units; among more cards than this they are looked up in the index
+_SLACK: Final = 6.0
+_MANY_CARDS: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,8 @@ class Stage:
     lifted_wires: Bool | None = None
     stale: bool = False
     trays: Trays | None = None
-    _label_points: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
+    _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+    _kept: tuple[object, dict[str, list[Batch]]] | None = None
     _busy: tuple[Live, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
@@ -124,6 +133,34 @@ class Stage:
         fresh = np.ones(len(parts), dtype=bool)
         fresh[1:] = parts[1:] != parts[:-1]
         return parts[fresh]
+
+    @cached_property
+    def wire_map(self) -> WireMap:
+        """Which channels the wires stand for."""
+        return wire_map(self.geometry)
+
+    def learn(self, old: Stage) -> None:
+        """Take over what is known of a picture with the same boxes, or the same wires between others."""
+        if self.geometry.wires is old.geometry.wires and "wire_map" in old.__dict__:
+            # things moved: elaborating the design only to find the same channels takes longer than all the rest
+            self.__dict__["wire_map"] = old.wire_map
+        if self.geometry.rect is old.geometry.rect and self.geometry.kind is old.geometry.kind:
+            self.__dict__.update({name: old.__dict__[name] for name in _OF_BOXES if name in old.__dict__})
+            a, b = old.geometry.design, self.geometry.design
+            if all(getattr(a, name) is getattr(b, name) for name in _TOLD):
+                self._kept = old._kept
+
+    def kept(self, name: str, frame: Frame, regions: Regions, make: Callable[[], list[Batch]]) -> list[Batch]:
+        """Batches that hold whatever the loads are; made once for a frame, but from afar, where all is coloured."""
+        if frame.level is Level.FAR or self.lifted is not None:
+            return make()
+        key = (frame, regions, self.theme)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = (key, {})
+        found = self._kept[1].get(name)
+        if found is None:
+            found = self._kept[1][name] = make()
+        return found
 
     def warm(self) -> None:
         """Work out in advance what the next zoom would need."""
@@ -190,23 +227,53 @@ class Stage:
             self._busy = (live, wires, (route[:, 1] + route[:, 2]) / 2)
         return self._busy[1], self._busy[2]
 
+    def label_points(self, wires: Int) -> Float:
+        """Where on wires values are written: near their middles, but not over a card. : (k, 2) scene units"""
+        known = self._label_points
+        chosen = wires.tolist()
+        new = [wire for wire in chosen if wire not in known]
+        if new:
+            found = self._labelled(np.array(new))
+            known.update(zip(new, found.tolist(), strict=True))
+        return np.array([known[wire] for wire in chosen], dtype=np.float64).reshape(-1, 2)
+
     def label_point(self, wire: int) -> tuple[float, float]:
-        """Where on a wire a value is written: near its middle, but not over a card. Scene units."""
-        found = self._label_points.get(wire)
-        if found is None:
-            found = self._label_points[wire] = self._labelled(wire)
+        """The same for one wire."""
+        x, y = self.label_points(np.array([wire]))[0].tolist()
+        return x, y
+
+    def _labelled(self, wires: Int) -> Float:
+        geometry = self.geometry
+        found = np.empty((len(wires), 2))
+        for group in ways(np.arange(len(wires)), geometry.wire_route[wires], geometry.wire_shape[wires]):
+            covered = np.arange(len(group.wires))
+            for share in _SHARES:
+                points = along(group.points[covered], share)
+                if share == _SHARES[0]:
+                    found[group.wires] = points
+                over = self._over_card(points)
+                found[group.wires[covered[~over]]] = points[~over]
+                covered = covered[over]
+                if not len(covered):
+                    break
         return found
 
-    def _labelled(self, wire: int) -> tuple[float, float]:
-        one = np.array([wire])
-        way = ways(one, self.geometry.wire_route[one], self.geometry.wire_shape[one])[0].points
-        for share in _SHARES:
-            x, y = along(way, share)[0].tolist()
-            under = self.box_index.at(x, y, 6.0)
-            if not self.is_card[under].any():
-                return x, y
-        x, y = along(way, 0.5)[0].tolist()
-        return x, y
+    def _over_card(self, points: Float) -> Bool:
+        """Which points are over a card or close to one. : (k, 2) → (k,)"""
+        cards = self._card_sides
+        if len(cards) > _MANY_CARDS:
+            at = self.box_index.at
+            return np.array([self.is_card[at(x, y, _SLACK)].any() for x, y in points.tolist()], dtype=bool)
+        x, y = points[:, :1], points[:, 1:]
+        left, top, right, bottom = cards.T
+        return ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=1)
+
+    @cached_property
+    def _card_sides(self) -> Float:
+        """Left, top, right and bottom of all cards, with the room that is kept around them. : (n_cards, 4)"""
+        rect = self.geometry.rect[self.is_card]
+        low = rect[:, :2]
+        return np.concatenate((low - _SLACK, low + rect[:, 2:] + _SLACK), axis=1)
 
     def cut(self, octave: int | None) -> Cut:
         """Merged wires at a scale of 2 to the power of `octave`; None merges only parallel ones."""

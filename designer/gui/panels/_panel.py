@@ -13,7 +13,7 @@ from designer.gui.session import Session
 from designer.gui.theme import Theme
 
 #: how long a panel waits for the answer to an edit [ms]
-_HOLD: Final = 15
+_HOLD: Final = 24
 
 
 class Panel(QWidget):

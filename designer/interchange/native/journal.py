@@ -20,7 +20,8 @@ from designer.errors import FormatError
 from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.json_text import decode, parse
-from designer.interchange.native.reader import read_bytes, read_raw, shown
+from designer.interchange.native.raw import read_bytes, shown
+from designer.interchange.native.reader import read_raw
 from designer.interchange.native.writer import write_text
 
 JOURNAL: Final = "designer-journal"

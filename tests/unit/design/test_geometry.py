@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
-from designer.design.address import Ref
+from designer.design.address import Address, Ref
 from designer.design.arrange import arrange
 from designer.design.channels import channel_number, links_on_wires
 from designer.design.diff import diff
 from designer.design.document import Annotation, Design, Group, Link, Part, Position, Size
 from designer.design.edits.placement import Place
+from designer.design.edits.structure import Delete
 from designer.design.elaborate import elaborate
-from designer.design.geometry import STATUSES, lay_out, opened_in, summary, update
+from designer.design.geometry import STATUSES, Geometry, lay_out, opened_in, summary, update
 from designer.design.routes import CURVE, ELBOW, STRAIGHT, beside, wire_width
+from designer.interchange.templates import open_design
 from designer.sources import Status
 from tests.designs import one_server, one_unit, pods, server_block
 
@@ -205,6 +209,41 @@ def test_hidden_and_harmless_edits_change_no_array() -> None:
     geometry = lay_out(design, frozenset())
     moved = Place({Ref("parts", "gpu3"): (100, 300)}, within=("servers",)).apply(design)
     assert update(geometry, moved, diff(design, moved)).rect is geometry.rect
+
+
+@pytest.mark.parametrize("template", ["hgx-h100-8", "dgx1-v100", "vsphere-cluster-4"])
+def test_an_edit_of_links_gives_what_laying_out_anew_would(template: str) -> None:
+    design = open_design(template)
+    _same_after_edits_of_links(design, opened_in(design), range(0, len(design.links), 7))
+
+
+def test_an_edit_of_links_within_a_group_gives_what_laying_out_anew_would() -> None:
+    design = arrange(one_unit())
+    for opened in (frozenset(), frozenset({SERVERS}), frozenset({SERVER_3})):
+        for link_id in list(design.groups["servers"].content.links)[::5]:
+            fewer = Delete((Ref("links", link_id),), within=("servers",)).apply(design)
+            _same_picture(lay_out(design, opened), fewer, lay_out(fewer, opened))
+
+
+def _same_after_edits_of_links(design: Design, opened: frozenset[Address], numbers: range) -> None:
+    before, shared = lay_out(design, opened), 0
+    for link_id in [list(design.links)[k] for k in numbers]:
+        fewer = Delete((Ref("links", link_id),)).apply(design)
+        laid = lay_out(fewer, opened)
+        _same_picture(before, fewer, laid)
+        _same_picture(laid, design, before)
+        shared += update(before, fewer, diff(design, fewer)).rect is before.rect
+    assert shared, "boxes are shared where no room is needed"
+
+
+def _same_picture(geometry: Geometry, design: Design, laid: Geometry) -> None:
+    after = update(geometry, design, diff(geometry.design, design))
+    for field in fields(Geometry):
+        if field.name in ("boxes", "wires", "memory"):
+            continue
+        one, other = getattr(after, field.name), getattr(laid, field.name)
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other, field.name
+    assert after.wires.links == laid.wires.links
 
 
 def test_structure_is_laid_out_anew() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from designer.analysis.flows import Incidence, solve
+from designer.analysis.flows.tolerances import MATRIX_ENTRIES, MATRIX_FROM
 from designer.errors import AnalysisError
 from tests.unit.analysis.flows.cases import INF, random_incidence
 
@@ -137,3 +138,25 @@ def test_products_outside_the_floats_are_refused():
     incidence = Incidence.from_rows([[(0, 1e-200)]], [1.0], weight=[1e-200])
     with pytest.raises(AnalysisError, match="usage times weight"):
         solve(incidence)
+
+
+def test_loads_and_entries_are_the_same_however_often_they_are_asked_for():
+    rng = np.random.default_rng(5)
+    n, m, k = 3000, 700, 6
+    resource = np.sort(np.argsort(rng.random((n, m)), axis=1)[:, :k], axis=1).ravel()
+    incidence = Incidence(
+        np.arange(0, n * k + 1, k), resource.astype(np.int32), rng.uniform(0.5, 2, n * k), rng.uniform(1, 9, m + 5),
+        np.ones(n), np.full(n, np.inf),
+    )  # fmt: skip
+    assert incidence.nnz >= MATRIX_ENTRIES
+    rate, some = rng.uniform(0, 3, n), rng.random(m + 5) < 0.02
+    first, entries = incidence.load(rate), incidence.entries_of(some)
+    expected = np.zeros(m + 5)
+    np.add.at(expected, incidence.resource, rate[incidence.rows] * incidence.usage)
+    for _ in range(MATRIX_FROM):
+        again = incidence.with_capacity(incidence.capacity + 1.0).load(rate)
+    np.testing.assert_allclose(first, expected, rtol=1e-12)
+    np.testing.assert_allclose(again, expected, rtol=1e-12)
+    assert incidence.entries_of(some).tolist() == entries.tolist() == np.flatnonzero(some[incidence.resource]).tolist()
+    assert len(incidence.entries_of(np.zeros(m + 5, dtype=bool))) == 0
+    assert len(incidence.entries_of(np.ones(m + 5, dtype=bool))) == incidence.nnz

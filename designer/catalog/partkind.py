@@ -1,0 +1,166 @@
+"""Part kinds and link kinds: which values, ports and capabilities parts have, and what links join them.
+
+Kept apart from part types so that whoever only counts parts, such as the start page, needs nothing large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from designer.errors import CatalogError
+from designer.registry import discover
+from designer.sources import Constant
+
+#: what a path pays for a link whose kind says nothing
+UNKNOWN_PREFERENCE = 4
+
+
+class Domain(StrEnum):
+    """Which kind of interconnect a link belongs to; transit rules are written in these."""
+
+    HOST = "host"  #: PCIe, socket links, memory buses, chip-to-chip
+    ACCELERATOR = "accelerator"  #: NVLink, xGMI between accelerators
+    NETWORK = "network"  #: Ethernet, InfiniBand, storage fabrics
+
+
+class Capability(StrEnum):
+    """What a part can do for a workload."""
+
+    CONTAIN = "contain"  #: holds other parts
+    ACCELERATE = "accelerate"  #: runs training and inference at high rate, has its own memory
+    COMPUTE = "compute"  #: general-purpose cores
+    ROOT = "root"  #: PCIe root ports: the top of a host's PCIe tree
+    MEMORY = "memory"  #: host memory
+    SWITCH = "switch"  #: passes traffic on
+    ATTACH = "attach"  #: joins a host to a network
+    STORE = "store"  #: keeps data
+
+
+class Duplex(StrEnum):
+    """Whether the two directions of a link have a capacity each or share one."""
+
+    FULL = "full"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value that types of a kind have.
+
+    Parameters
+    ----------
+    dimension
+        A dimension of ``designer.units``, or ``count``, ``text``, ``flag``.
+    """
+
+    name: str
+    title: str
+    dimension: str
+    required: bool = False
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PortKind:
+    """A group of equal ports: which links fit, and how many (a count field of the kind, or a fixed number; 0 = any)."""
+
+    name: str
+    title: str
+    links: tuple[str, ...]
+    count: int = 0
+    count_field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartKind:
+    """A kind of part. ``transit`` lists pairs of domains between which traffic may pass through it."""
+
+    name: str
+    title: str
+    plural: str
+    fields: tuple[Field, ...] = ()
+    ports: tuple[PortKind, ...] = ()
+    capabilities: frozenset[Capability] = frozenset()
+    transit: frozenset[tuple[Domain, Domain]] = frozenset()
+    contains: tuple[str, ...] = ()
+    icon: str = ""
+    order: int = 100
+    help: str = ""
+
+    def field(self, name: str) -> Field | None:
+        """The field called `name`, or None."""
+        return next((f for f in self.fields if f.name == name), None)
+
+    def passes(self, arriving: Domain, leaving: Domain) -> bool:
+        """Whether traffic arriving over one domain may leave over another."""
+        return (arriving, leaving) in self.transit
+
+    def port_for(self, link_kind: str) -> PortKind | None:
+        """The port a link of that kind plugs into, or None."""
+        return next((p for p in self.ports if link_kind in p.links), None)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKind:
+    """A kind of link.
+
+    Parameters
+    ----------
+    default_rate
+        Raw capacity per direction assumed where a drawing or dump does not say, spelled; shown as assumed.
+    latency
+        What one such link adds to the time of the first byte.
+    preference
+        What a path pays for taking such a link: accelerator links before chip-to-chip before PCIe before sockets.
+    """
+
+    name: str
+    title: str
+    domain: Domain
+    duplex: Duplex
+    default_rate: str
+    latency: Constant
+    order: int = 100
+    preference: int = UNKNOWN_PREFERENCE
+    help: str = ""
+
+
+@cache
+def part_kinds() -> Mapping[str, PartKind]:
+    """All part kinds by name."""
+    return discover("designer.catalog.kinds", "KIND", PartKind)
+
+
+@cache
+def link_kinds() -> Mapping[str, LinkKind]:
+    """All link kinds by name."""
+    return discover("designer.catalog.linkkinds", "LINK_KIND", LinkKind)
+
+
+def link_kind(name: str) -> LinkKind:
+    """The link kind called `name`.
+
+    Raises
+    ------
+    CatalogError
+        If there is none.
+    """
+    found = link_kinds().get(name)
+    if found is None:
+        raise CatalogError(f"there is no link kind {name!r}", remedy=f"use one of {', '.join(link_kinds())}")
+    return found
+
+
+def fitting_links(a_kind: str, b_kind: str) -> tuple[str, ...]:
+    """Link kinds that may join a part of kind `a_kind` to one of kind `b_kind`, most usual first."""
+    a, b = part_kinds().get(a_kind), part_kinds().get(b_kind)
+    if a is None or b is None:
+        return ()
+    return tuple(
+        k.name
+        for k in sorted(link_kinds().values(), key=lambda k: k.order)
+        if a.port_for(k.name) and b.port_for(k.name)
+    )
