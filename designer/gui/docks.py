@@ -74,22 +74,23 @@ class Docks:
         self.parts = PartsPanel(theme, settings, find_icon)
         self.outline = OutlinePanel(theme, find_icon)
         self.inspector = InspectorPanel(theme)
+        self.flow = FlowPanel(theme)
         self.findings = FindingsPanel(theme)
         self.compare = ComparePanel(theme, others)
-        empty = "This workload has no {}. Add one that has from the workload list in the tool strip."
+        empty = "The shown workload has no {}."
         self.panels: dict[str, Panel] = {
             "parts": self.parts,
             "outline": self.outline,
             "inspector": self.inspector,
             "history": HistoryPanel(theme),
-            "flow": FlowPanel(theme),
+            "flow": self.flow,
             "links": LinksPanel(theme),
             "findings": self.findings,
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
             "migration": MigrationPanel(
-                empty.format("migration") + " Or drag a virtual machine to another host.", theme
+                empty.format("migration") + " Drag a virtual machine to another host to see what its move takes.", theme
             ),
             "tables": TablesPanel(empty.format("tables"), theme),
             "compare": self.compare,

@@ -337,6 +337,7 @@ class MainWindow(QMainWindow):
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.findings.counted.connect(self.strip.count)
+            self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
             state = self.settings.layout("docks")

@@ -240,7 +240,8 @@ QComboBox { padding-right: 2px; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url(@arrow); width: 12px; height: 12px; }
 QTabBar QToolButton { background: @surface; border: none; padding: 2px; }
-QToolButton#closetab { padding: 1px; border-radius: 3px; }
+QTabBar QToolButton#closetab { background: transparent; padding: 1px; border-radius: 3px; }
+QTabBar QToolButton#closetab:hover { background: @hover; }
 QComboBox QAbstractItemView { background: @raised; border: 1px solid @border; outline: none; padding: 3px; }
 
 QPushButton { background: @raised; border: 1px solid @border; border-radius: 5px; padding: 6px 14px; }

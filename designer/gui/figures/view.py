@@ -24,11 +24,16 @@ _LONGEST: Final = 230.0
 _NAMES_SHARE: Final = 0.4
 #: what leads to a part, as ``hosts[0]/`` in ``hosts[0]/cpu1``
 _LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
+#: what stands above and below the rows: title, legend, ticks and the name of the axis [px]
+_HEAD: Final = 90.0
 #: pixels of the plot that are no bars: right and left margins
 _BESIDE: Final = 34.0
 #: written ticks stand this many pixels apart
 _APART: Final = 14.0
+#: more than these say nothing more
+_MOST_TICKS: Final = 7
 _MINUTE: Final = 60.0
+_THOUSAND: Final = 1e3
 _PHASES: Final = {
     "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
 }  # fmt: skip
@@ -58,7 +63,24 @@ class ValueAxis(pg.AxisItem):
             step = next((s for s in steps if (maxVal - minVal) / s <= 6), steps[-1])
             marks = [step * k for k in range(math.ceil(minVal / step), math.floor(maxVal / step) + 1)]
             return [self._spaced(minVal, maxVal, size, step, marks)]
-        return [self._spaced(minVal, maxVal, size, *level) for level in super().tickValues(minVal, maxVal, size)[:1]]
+        return [self._round(minVal, maxVal, size)]
+
+    def _round(self, low: float, high: float, size: float) -> tuple[float, Any]:
+        """Ticks at 1, 2 or 5 times a power of ten: as many as are of use and as there is room to write."""
+        span = max(high - low, 1e-300)
+        metrics = QFontMetricsF(self.tick_font)
+        upright = self.orientation == "left"
+        first = math.floor(math.log10(span)) - 1
+        found: tuple[float, list[float]] = (span, [])
+        for step in (m * 10.0**e for e in range(first, first + 3) for m in (1, 2, 5)):
+            marks = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+            widest = max((metrics.horizontalAdvance(self.spelled(v)) for v in marks), default=0.0)
+            need = metrics.height() * 1.3 if upright else widest + _APART
+            if len(marks) <= _MOST_TICKS and step / span * size >= need:
+                return step, marks
+            found = (step, marks) if any(marks) else found
+        # no room for two: the last alone
+        return found[0], found[1][-1:]
 
     def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
         """Fewer ticks where their texts would run into each other."""
@@ -94,7 +116,9 @@ def axis_text(axis: Axis, value: float) -> str:
         return f"{value * 100:.3g} %"
     if axis.unit == "B" and axis.log:
         return binary_text(value)
-    return format_si(value, axis.unit) if axis.unit in DIMENSION_OF_UNIT else f"{value:.4g}"
+    if axis.unit in DIMENSION_OF_UNIT and axis.unit != "1":
+        return format_si(value, axis.unit)
+    return f"{value:,.0f}" if _THOUSAND <= abs(value) < _THOUSAND**3 else f"{value:.4g}"
 
 
 def binary_text(value: float) -> str:
@@ -207,7 +231,8 @@ class FigureView(QWidget):
             else:
                 metrics = QFontMetricsF(self.font())
                 beside = self._names_width(figure.y) if figure.y.categories else 70
-                longest = self.width() - beside if side == "bottom" else max(40, self.height() - 80)
+                # it stands in the middle below the plot, not of the whole width
+                longest = self.width() - beside - _BESIDE if side == "bottom" else max(40, self.height() - 80)
                 text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
                 plot_item(plot).getAxis(side).setLabel(text, color=self._theme.muted)
         self._set_ranges(plot, figure)
@@ -245,14 +270,23 @@ class FigureView(QWidget):
 
     def _names_width(self, axis: Axis) -> int:
         metrics = QFontMetricsF(self.font())
-        return round(max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)) + 14
+        lines = (line for name in self._elided(axis.categories) for line in name.split("\n"))
+        return round(max((metrics.horizontalAdvance(line) for line in lines), default=20.0)) + 14
 
     def _elided(self, names: tuple[str, ...]) -> list[str]:
         metrics = QFontMetricsF(self.font())
         longest = min(_LONGEST, max(60.0, self.width() * _NAMES_SHARE))
         # what leads to the parts goes first; the whole name is read by hovering
         short = (n if metrics.horizontalAdvance(n) <= longest else _LEADING.sub("", n) for n in names)
-        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, longest) for n in short]
+        return [self._broken(n, metrics, longest, len(names)) for n in short]
+
+    def _broken(self, name: str, metrics: QFontMetricsF, longest: float, rows: int) -> str:
+        """A name in two lines where it is too long for one and the rows are high enough, else shortened."""
+        if metrics.horizontalAdvance(name) > longest and self.height() - _HEAD > rows * 2.2 * metrics.height():
+            halves = name.rpartition(" ")
+            if halves[0] and max(metrics.horizontalAdvance(h) for h in (halves[0], halves[2])) <= longest:
+                return f"{halves[0]}\n{halves[2]}"
+        return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, longest)
 
     def _label_share(self, figure: Figure) -> float:
         """The share of the plot that the texts at the ends of its bars need."""
@@ -361,8 +395,9 @@ class FigureView(QWidget):
 
     def _legend_text(self, figure: Figure) -> str:
         pieces: list[str] = []
-        rows = {*figure.x.categories, *figure.y.categories}
-        # what the rows are called needs no second telling
+        # what the rows and the whole are called needs no second telling
+        rows = {*figure.x.categories, *figure.y.categories, figure.title, figure.title.lower()}
+        rows |= {b.name for b in figure.bars if b.name.casefold() == figure.title.casefold()}
         shown = [(b.name, b.role, "■") for b in figure.bars if b.name not in rows] + [
             (t.name, t.role, "┃") for t in figure.ticks
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from designer.gui.panels._panel import Panel
@@ -26,9 +26,9 @@ class FindingsPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.table = Table(findings.COLUMNS, theme, "Findings")
+        self.table = Table(findings.COLUMNS, theme, "Findings", wrap=True)
         self.empty = quiet("Nothing to mend.")
-        self.empty.setContentsMargins(14, 12, 14, 12)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.table)
