@@ -17,6 +17,7 @@ from designer.gui.panels.flow import FlowPanel
 from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.links import LinksPanel
+from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
@@ -35,12 +36,15 @@ _LEFT, _RIGHT, _BOTTOM = (
 _PLACES: Final = (
     (_LEFT, ("parts", "outline")),
     (_RIGHT, ("inspector", "history")),
-    (_BOTTOM, ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare")),
+    (
+        _BOTTOM,
+        ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare", "measured"),
+    ),
 )
 _TITLES: Final = {
     "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
     "links": "Links", "findings": "Findings", "whatif": "What if", "timeline": "Timeline", "scaling": "Scaling",
-    "migration": "Migration", "tables": "Tables", "compare": "Compare",
+    "migration": "Migration", "tables": "Tables", "compare": "Compare", "measured": "Measured",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
@@ -77,6 +81,7 @@ class Docks:
         self.flow = FlowPanel(theme)
         self.findings = FindingsPanel(theme)
         self.compare = ComparePanel(theme, others)
+        self.measured = MeasuredPanel(theme)
         empty = "The shown workload has no {}."
         self.panels: dict[str, Panel] = {
             "parts": self.parts,
@@ -94,6 +99,7 @@ class Docks:
             ),
             "tables": TablesPanel(empty.format("tables"), theme),
             "compare": self.compare,
+            "measured": self.measured,
         }
         self.docks: dict[str, QDockWidget] = {}
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -170,3 +176,4 @@ class Docks:
         """Stop what runs."""
         self.set_session(None)
         self.compare.close_jobs()
+        self.measured.close_jobs()

@@ -246,6 +246,7 @@ class MainWindow(QMainWindow):
         canvas.template_dropped.connect(self._drop_template)
         canvas.activated.connect(self._activated)
         canvas.member_changed.connect(self._member_changed)
+        canvas.step_wanted.connect(self._step_member)
         session.warned.connect(self.warn)
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
@@ -645,6 +646,11 @@ class MainWindow(QMainWindow):
     def _member_changed(self) -> None:
         if self.docks is not None:
             self.docks.inspector.outdate()
+
+    def _step_member(self, picked: Picked, by: int) -> None:
+        from designer.gui.actions._members import step_from
+
+        step_from(self, picked, by)
 
     def reset_layout(self) -> None:
         """All docks back to where they came from."""

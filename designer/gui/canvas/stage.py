@@ -25,6 +25,8 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 #: rectangles of device pixels that are drawn together
 Regions = tuple[Rect, ...]
+#: room that a value takes where values begin to be written [scene units]
+_VALUE: Final = (130.0, 26.0)
 #: shares of a wire's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
 
@@ -100,6 +102,9 @@ class Stage:
     lifted_wires: Bool | None = None
     stale: bool = False
     trays: Trays | None = None
+    _free_points: dict[tuple[int, float], tuple[float, float, float]] = field(
+        default_factory=dict[tuple[int, float], tuple[float, float, float]]
+    )
     _label_points: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     _busy: tuple[Live, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
@@ -162,6 +167,11 @@ class Stage:
         return ~(self.geometry.is_container | self.is_note | self.is_frame)
 
     @cached_property
+    def open_groups(self) -> Int:
+        """The groups that show a member. : (k,)"""
+        return np.flatnonzero(self.geometry.is_group & self.geometry.is_container)
+
+    @cached_property
     def child_extent(self) -> Float:
         """Mean width of what each open container holds, 0 for others, scene units. : (n,)"""
         geometry = self.geometry
@@ -198,15 +208,44 @@ class Stage:
         return found
 
     def _labelled(self, wire: int) -> tuple[float, float]:
+        x, y, _ = self._freest(wire, *_VALUE)
+        return x, y
+
+    def free_point(self, wire: int, wide: float, high: float, octave: int) -> tuple[float, float, float]:
+        """Where on a wire a plate covers least of any card, and how much it covers there; scene units.
+
+        Parameters
+        ----------
+        wide, high
+            Extent of the plate, scene units; about the same within an `octave`.
+        """
+        found = self._free_points.get((wire, octave))
+        if found is None:
+            found = self._free_points[wire, octave] = self._freest(wire, wide, high)
+        return found
+
+    def _freest(self, wire: int, wide: float, high: float) -> tuple[float, float, float]:
         one = np.array([wire])
         way = ways(one, self.geometry.wire_route[one], self.geometry.wire_shape[one])[0].points
+        best = (0.0, 0.0, np.inf)
         for share in _SHARES:
             x, y = along(way, share)[0].tolist()
-            under = self.box_index.at(x, y, 6.0)
-            if not self.is_card[under].any():
-                return x, y
-        x, y = along(way, 0.5)[0].tolist()
-        return x, y
+            # what lies right below counts most, wherever the plate ends
+            beside = self._covered(x - wide / 2, y - high / 2, wide, high)
+            below = 8 * wide * high * bool(self.is_card[self.box_index.at(x, y, 6.0)].any())
+            if beside + below < best[2]:
+                best = (x, y, beside + below)
+            if not best[2]:
+                break
+        return best
+
+    def _covered(self, x: float, y: float, wide: float, high: float) -> float:
+        """How much of the cards a rectangle covers, scene units squared."""
+        under = self.box_index.touching(x, y, wide, high)
+        rect = self.geometry.rect[under[self.is_card[under]]]
+        across = np.minimum(rect[:, 0] + rect[:, 2], x + wide) - np.maximum(rect[:, 0], x)
+        down = np.minimum(rect[:, 1] + rect[:, 3], y + high) - np.maximum(rect[:, 1], y)
+        return float((np.maximum(across, 0) * np.maximum(down, 0)).sum())
 
     def cut(self, octave: int | None) -> Cut:
         """Merged wires at a scale of 2 to the power of `octave`; None merges only parallel ones."""

@@ -30,6 +30,10 @@ _HEAD: Final = 90.0
 _BESIDE: Final = 34.0
 #: written ticks stand this many pixels apart
 _APART: Final = 14.0
+#: so many lines are named in the legend
+_MOST_NAMED: Final = 6
+#: texts of ticks stand out over the ends of their axis by at most so much [px]
+_OUT: Final = 18
 #: more than these say nothing more
 _MOST_TICKS: Final = 7
 _MINUTE: Final = 60.0
@@ -47,7 +51,8 @@ class ValueAxis(pg.AxisItem):
         self.axis = axis
         self.tick_font = QFont()
         self.enableAutoSIPrefix(False)
-        self.setStyle(tickLength=0, autoExpandTextSpace=True)
+        # texts may stand out over the ends of the axis
+        self.setStyle(tickLength=0, autoExpandTextSpace=True, hideOverlappingLabels=_OUT)
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Any:
         """Ticks at powers of 1024 for sizes on a log axis, where pyqtgraph's fit otherwise."""
@@ -76,7 +81,7 @@ class ValueAxis(pg.AxisItem):
             marks = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
             widest = max((metrics.horizontalAdvance(self.spelled(v)) for v in marks), default=0.0)
             need = metrics.height() * 1.3 if upright else widest + _APART
-            if len(marks) <= _MOST_TICKS and step / span * size >= need:
+            if any(marks) and len(marks) <= _MOST_TICKS and step / span * size >= need:
                 return step, marks
             found = (step, marks) if any(marks) else found
         # no room for two: the last alone
@@ -347,9 +352,14 @@ class FigureView(QWidget):
         plot.addItem(pg.PlotCurveItem(x, y, connect="pairs", pen=pg.mkPen(self._colour(tick.role), width=2)))
 
     def _add_line(self, plot: pg.PlotWidget, line: LineSeries, number: int, figure: Figure) -> None:
-        colour = self._colour(line.role, number)
+        colour = self._line_colour(line, number, figure)
         x, y = _logged(line.x, figure.x.log), _logged(line.y, figure.y.log)
-        if line.low and line.high:
+        if line.low and line.high and line.role == "measured":
+            low, high = _logged(line.low, figure.y.log), _logged(line.high, figure.y.log)
+            faint = QColor(colour)
+            faint.setAlpha(110)
+            plot.addItem(pg.ErrorBarItem(x=x, y=y, bottom=y - low, top=high - y, beam=0, pen=pg.mkPen(faint)))
+        elif line.low and line.high:
             soft = QColor(colour)
             soft.setAlpha(46)
             low = pg.PlotCurveItem(x, _logged(line.low, figure.y.log), pen=None)
@@ -361,6 +371,12 @@ class FigureView(QWidget):
         style = Qt.PenStyle.DashLine if line.role == "ideal" else Qt.PenStyle.SolidLine
         pen = pg.mkPen(colour, width=2 if len(x) <= 1200 and style == Qt.PenStyle.SolidLine else 1, style=style)
         plot.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
+
+    def _line_colour(self, line: LineSeries, number: int, figure: Figure) -> QColor:
+        """Groups of measured points differ by colour; a single one stands off from the curves."""
+        if line.role == "measured" and sum(other.role == "measured" for other in figure.lines) > 1:
+            return self._colour("", number)
+        return self._colour(line.role, number)
 
     def _add_span(self, plot: pg.PlotWidget, span: Span, figure: Figure) -> None:
         colour = self._colour(span.role)
@@ -403,8 +419,12 @@ class FigureView(QWidget):
         ]
         shown += [(s.name, s.role, "▒") for s in figure.spans]
         for number, line in enumerate(figure.lines):
-            pieces.append(_mark("●" if line.role == "measured" else "━", self._colour(line.role, number), line.name))
-        banded = [(n, line) for n, line in enumerate(figure.lines) if line.low]
+            colour = self._line_colour(line, number, figure)
+            pieces.append(_mark("●" if line.role == "measured" else "━", colour, line.name))
+        if len(pieces) > _MOST_NAMED:
+            # all of them would leave no room for the plot; hovering names each
+            pieces[_MOST_NAMED:] = [f"and&nbsp;{len(pieces) - _MOST_NAMED}&nbsp;more"]
+        banded = [(n, line) for n, line in enumerate(figure.lines) if line.low and line.role != "measured"]
         if banded:
             # told once: each band has the colour of its line
             colour = self._colour(banded[0][1].role, banded[0][0]) if len(banded) == 1 else QColor(self._theme.faint)

@@ -143,8 +143,8 @@ class EntryRow(QWidget):
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
         # the same for every line, so that the fields stand below each other
-        grid.setColumnStretch(0, 4)
-        grid.setColumnStretch(1, 5)
+        grid.setColumnStretch(0, 9)
+        grid.setColumnStretch(1, 10)
         self.bar: QProgressBar | None = None
         if entry.editable:
             grid.addWidget(self.title, 0, 0)

@@ -37,9 +37,7 @@ def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) ->
             of_step = "step_time" in result.metrics
             for name, mine in result.metrics.items():
                 if name in other.metrics:
-                    found.append(
-                        _metric(name, mine.value, other.metrics[name].value, mine.unit, "step_time" in result.metrics)
-                    )
+                    found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step))
             found.append(Line((
                 Cell("   Bound by"), Cell(_bound(result.binding)), Cell(_bound(other.binding)), Cell(""),
             )))  # fmt: skip

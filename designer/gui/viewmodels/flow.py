@@ -45,6 +45,7 @@ _TITLES: Final = {
 }
 _SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu")
 _LISTED = 400
+_PERCENT: Final = re.compile(r"(?<=\d)%")
 #: the kind of a link as it stands at the end of what a channel is called
 _KIND: Final = re.compile(r"\((\w+)(?= ×\d+\)$|\)$)")
 
@@ -141,7 +142,7 @@ def sentence(bounds: tuple[Bound, ...]) -> Sentence | None:
     name = channel_title(first.label)
     head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
     gain = first.gain_together if first.gain_together is not None else first.gain_if_doubled
-    return Sentence(head, first.why, tuple(b.id for b in bounds), gain)
+    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bounds), gain)
 
 
 def gain_text(gain: float | None, many: bool) -> str:
