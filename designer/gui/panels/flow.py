@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NUMBERS = 4
 #: the widest the words get beside a figure, between two numbers, and beside them [px]
 _WORDS, _BETWEEN, _BESIDE = 480, 18, 24
-_ALONE = 900
+_ALONE = 1600
 _WORDS_LEAST = 340
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 #: a word of a sentence, not the name of a file, a part or a setting
-_WORD: Final = re.compile(r"[a-z]+(?=[\s,:.;]|$)")
+_WORD: Final = re.compile(r"[a-z]+(?=\s|[,:.;](?:\s|$)|$)")
 
 
 def sentence_case(text: str) -> str:
