@@ -32,8 +32,6 @@ _BESIDE: Final = 34.0
 _APART: Final = 14.0
 #: so many lines are named in the legend
 _MOST_NAMED: Final = 6
-#: texts of ticks stand out over the ends of their axis by at most so much [px]
-_OUT: Final = 18
 #: more than these say nothing more
 _MOST_TICKS: Final = 7
 _MINUTE: Final = 60.0
@@ -51,8 +49,7 @@ class ValueAxis(pg.AxisItem):
         self.axis = axis
         self.tick_font = QFont()
         self.enableAutoSIPrefix(False)
-        # texts may stand out over the ends of the axis
-        self.setStyle(tickLength=0, autoExpandTextSpace=True, hideOverlappingLabels=_OUT)
+        self.setStyle(tickLength=0, autoExpandTextSpace=True)
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Any:
         """Ticks at powers of 1024 for sizes on a log axis, where pyqtgraph's fit otherwise."""
@@ -79,11 +76,13 @@ class ValueAxis(pg.AxisItem):
         found: tuple[float, list[float]] = (span, [])
         for step in (m * 10.0**e for e in range(first, first + 3) for m in (1, 2, 5)):
             marks = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-            widest = max((metrics.horizontalAdvance(self.spelled(v)) for v in marks), default=0.0)
-            need = metrics.height() * 1.3 if upright else widest + _APART
-            if any(marks) and len(marks) <= _MOST_TICKS and step / span * size >= need:
-                return step, marks
-            found = (step, marks) if any(marks) else found
+            wide = [metrics.horizontalAdvance(self.spelled(v)) for v in marks]
+            need = metrics.height() * 1.3 if upright else max(wide, default=0.0) + _APART
+            # a text that would stand out over the end is not drawn
+            kept = [v for v, w in zip(marks, wide, strict=True) if upright or (high - v) / span * size >= w / 2]
+            if any(kept) and len(marks) <= _MOST_TICKS and step / span * size >= need:
+                return step, kept
+            found = (step, kept) if any(kept) else found
         # no room for two: the last alone
         return found[0], found[1][-1:]
 
@@ -165,7 +164,7 @@ class FigureView(QWidget):
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(2)
         self._box.addLayout(head)
-        self.setMinimumSize(220, 120)
+        self.setMinimumSize(190, 120)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
