@@ -226,6 +226,18 @@ def format_quantity(value: float, dimension: str, digits: int = 3) -> str:
     return f"{_round(value / factor, digits)} {unit}"
 
 
+def format_line_rate(value: float, digits: int = 3) -> str:
+    """Text for the raw rate of a network port or cable [B/s], in bits as network people know it.
+
+    >>> format_line_rate(50e9), format_line_rate(3.125e9), format_line_rate(1.25e8)
+    ('400 Gb/s', '25 Gb/s', '1 Gb/s')
+    """
+    for unit, factor in (("Tb/s", 1e12), ("Gb/s", 1e9), ("Mb/s", 1e6)):
+        if 8 * abs(value) >= factor * (1 - 0.5 * 10.0**-digits):
+            return f"{_round(8 * value / factor, digits)} {unit}"
+    return format_quantity(value, "rate", digits)
+
+
 def _format_duration(value: float, digits: int) -> str:
     size = abs(value)
     for limit, unit, factor in ((86400 * 2, "d", 86400.0), (7200, "h", 3600.0), (120, "min", 60.0), (1, "s", 1.0)):

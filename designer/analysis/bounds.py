@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
-from designer.analysis.network import Network
+from designer.analysis.network import NETWORK, Network
 from designer.analysis.results import Bound
 from designer.sources import Status
-from designer.units import format_quantity
+from designer.units import format_line_rate, format_quantity
 
 Int = npt.NDArray[np.int64]
 
@@ -80,6 +80,8 @@ class Resources:
             )
         channel = network.resource_channel(resource)
         why = f"{format_quantity(capacity, 'rate')} raw"
+        if network.domain[channel >> 1] == NETWORK:
+            why = f"{format_quantity(capacity, 'rate')} ({format_line_rate(capacity)}) raw"
         if fraction is not None and fraction < 1:
             why += f", of which {format_quantity(capacity * fraction, 'rate')} can be achieved"
         if network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED):

@@ -13,6 +13,20 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 
+def boxes_of_parts(geometry: Geometry) -> Int:
+    """For each elaborated part the box of the picture that shows it, −1 where none does. : (n_parts,)
+
+    Members of an open group that are like the one shown have its boxes.
+
+    Raises
+    ------
+    DocumentError
+        If the design cannot be elaborated.
+    """
+    shown = part_boxes(elaborate(geometry.design), geometry.boxes, every_member=True)
+    return np.where(shown >= 0, shown + geometry.n_behind, -1)
+
+
 def links_on_wires(geometry: Geometry) -> tuple[Int, Bool]:
     """For each elaborated link the wire that shows it, −1 where none does, and whether the wire runs b → a.
 
@@ -24,13 +38,12 @@ def links_on_wires(geometry: Geometry) -> tuple[Int, Bool]:
         If the design cannot be elaborated.
     """
     net = elaborate(geometry.design)
-    shown = part_boxes(net, geometry.boxes, every_member=True)
-    offset = geometry.n_behind
+    shown = boxes_of_parts(geometry)
     a, b = shown[net.link_a], shown[net.link_b]
     seen = (a >= 0) & (b >= 0) & (a != b)
     codes = {kind: code for code, kind in enumerate(geometry.wire_kinds)}
     kind = np.array([codes.get(link.kind, -1) for link in net.link_defs], dtype=np.int64)[net.link_def]
-    key = _key(a + offset, b + offset, kind, len(geometry), len(codes))
+    key = _key(a, b, kind, len(geometry), len(codes))
     wire_key = _key(geometry.wire_a, geometry.wire_b, geometry.wire_kind, len(geometry), len(codes))
     order = np.argsort(wire_key, kind="stable")
     if not len(order):
@@ -38,7 +51,7 @@ def links_on_wires(geometry: Geometry) -> tuple[Int, Bool]:
     at = np.minimum(np.searchsorted(wire_key[order], key), len(order) - 1)
     wire = order[at]
     found = seen & (kind >= 0) & (wire_key[wire] == key)
-    return np.where(found, wire, -1), found & (geometry.wire_a[wire] != a + offset)
+    return np.where(found, wire, -1), found & (geometry.wire_a[wire] != a)
 
 
 def _key(a: Int, b: Int, kind: Int, boxes: int, kinds: int) -> Int:
@@ -48,24 +61,24 @@ def _key(a: Int, b: Int, kind: Int, boxes: int, kinds: int) -> Int:
 def channel_number(net: Netlist, channel_id: str) -> int | None:
     """Number of the channel with an id such as ``servers[3]/cpu0--gpu0:ab`` or ``rails[7]:ba``; None if unknown."""
     path, _, direction = channel_id.rpartition(":")
-    link = _link_number(net, path)
+    link = link_number(net, path)
     return None if link is None or direction not in ("ab", "ba") else 2 * link + (direction == "ba")
 
 
-def _link_number(net: Netlist, path: str) -> int | None:
+def link_number(net: Netlist, path: str) -> int | None:
+    """Number of the link at a path such as ``servers[3]/cpu0--gpu0`` or ``rails[7]``; None if unknown."""
     step, _, rest = path.partition("/")
+    if not rest and step in net.block.links:
+        return list(net.block.links).index(step)
     name, bracket, index = step.partition("[")
-    if not bracket:
-        own = {link_id: n for n, link_id in enumerate(net.block.links)}
-        return own.get(path)
-    if not index[:-1].isdigit():
+    if not bracket or not index[:-1].isdigit():
         return None
     number = int(index[:-1])
     if not rest:
-        start = next((start for wiring, start, _ in net.wirings if wiring == name), None)
-        return None if start is None else start + number
+        found = next(((start, stop) for wiring, start, stop in net.wirings if wiring == name), None)
+        return None if found is None or found[0] + number >= found[1] else found[0] + number
     group = next((g for g in net.groups if g.id == name), None)
     if group is None or number >= len(group.net_of):
         return None
-    inner = _link_number(group.net(number), rest)
+    inner = link_number(group.net(number), rest)
     return None if inner is None else int(group.link_start[number]) + inner

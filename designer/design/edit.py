@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -91,6 +91,32 @@ class BlockEdit(DesignEdit):
     def place(self, *rest: str) -> str:
         """Place of something in this edit's block."""
         return place(self.within, *rest)
+
+
+@dataclass(frozen=True)
+class ChangeFields(BlockEdit):
+    """Base of edits that change the same fields of some things of one collection."""
+
+    #: the collection, and its fields that are not changed this way
+    what: ClassVar[What]
+    fixed: ClassVar[tuple[str, ...]] = ("id",)
+
+    ids: tuple[str, ...]
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        return f"Change {' and '.join(self.changes)} of {several(self.ids, singular(self.what), self.what)}"
+
+    @property
+    def subject(self) -> Hashable:
+        """See `DesignEdit`."""
+        return (self.within, self.ids, tuple(self.changes))
+
+    def change(self, block: Block) -> Block:
+        """See `BlockEdit`."""
+        return change(block, self.what, self.ids, self.changes, self.within, self.fixed)
 
 
 def put(block: _B, what: What, items: Iterable[Any] = (), removed: Iterable[str] = ()) -> _B:

@@ -373,8 +373,10 @@ class MainWindow(QMainWindow):
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
         result = session.result if loads is not None else None
-        binding = tuple(b.id for b in result.binding if b.what == "channel") if result is not None else ()
-        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding)
+        bound = result.binding if result is not None else ()
+        binding = tuple(b.id for b in bound if b.what == "channel")
+        parts = tuple((b.id, b.alike) for b in bound if b.what in ("part", "compute"))
+        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding, parts)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""

@@ -28,7 +28,7 @@ def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool) -
     loads = None
     if session.analysis is not None and session.workload in session.analysis.loads and not session.stale:
         carried, result = session.analysis.loads[session.workload], session.result
-        binding = [b.id for b in result.binding if b.what == "channel"] if result is not None else []
+        binding = result.binding if result is not None else ()
         loads = loads_of(lay_out(session.design, opened), carried.load, carried.utilization, binding)
     chosen = frozenset(
         f"{address_text(within)}/{ref.id}" if within else ref.id

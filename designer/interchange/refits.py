@@ -17,7 +17,7 @@ from designer.design.document import Block, Design, Link, LinkValues, Part, Wiri
 from designer.design.edit import put
 from designer.design.rates import raw_rate
 from designer.errors import DesignerError
-from designer.units import DECIMAL, format_quantity, parse
+from designer.units import format_line_rate, format_quantity, parse
 
 _NETWORKS: Final = ("ethernet", "infiniband", "fabric")
 _MESHES: Final = ("nvlink", "xgmi")
@@ -65,10 +65,6 @@ def _spelled(rate: float) -> str:
     return format_quantity(rate, "rate", 6)
 
 
-def _in_bits(rate: float) -> str:
-    return f"{rate * 8 / DECIMAL['G']:.6g} Gb/s"
-
-
 def _towards(design: Design, block: Block, link: Link, ids: set[str]) -> Part | None:
     """The other end of a link that ends at one of some parts."""
     other = link.b if link.a in ids else link.a
@@ -91,7 +87,7 @@ def _networks(design: Design, block: Block, parts: list[Part]) -> Iterator[Link]
             if part.id in (link.a, link.b):
                 rate = _at_port(design, link, part, _towards(design, block, link, {part.id}))
                 if rate is not None:
-                    yield with_changes(link, bandwidth_per_direction=_in_bits(rate))
+                    yield with_changes(link, bandwidth_per_direction=format_line_rate(rate, 6))
 
 
 def _wirings(design: Design, within: Within, parts: list[Part]) -> Iterator[Wiring]:
@@ -109,7 +105,7 @@ def _wirings(design: Design, within: Within, parts: list[Part]) -> Iterator[Wiri
                 continue
             rate = _at_port(design, wiring, nic, _first(outer, far_end))
             if rate is not None:
-                yield with_changes(wiring, bandwidth_per_direction=_in_bits(rate))
+                yield with_changes(wiring, bandwidth_per_direction=format_line_rate(rate, 6))
             break
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from designer.errors import CatalogError
 from designer.resources import assets
 from designer.sources import Status
 from designer.units import Bytes, parse
+from designer.workload.entries import check_entry, load_entry
 
 _FIELDS: Final = {
     "id", "title", "samples", "validation_samples", "size", "decoded_sample", "files", "tokens", "source", "status",
@@ -90,24 +90,11 @@ def load_dataset(path: Path) -> Dataset:
     CatalogError
         Naming the file and what is wrong in it.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _dataset(data, path)
-    except CatalogError as error:
-        raise error.at(file=path.name) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, TypeError, KeyError) as error:
-        raise CatalogError(str(error), file=path.name, remedy="correct the dataset file") from error
+    return load_entry(path, "dataset", _dataset)
 
 
 def _dataset(data: Mapping[str, Any], path: Path) -> Dataset:
-    unknown = set(data) - _FIELDS
-    missing = {"id", "title", "samples", "size", "source", "status"} - set(data)
-    if unknown or missing:
-        raise CatalogError(
-            f"unknown fields {sorted(unknown)}, missing fields {sorted(missing)}", remedy="see the other dataset files"
-        )
-    if data["id"] != path.stem:
-        raise CatalogError(f"id {data['id']!r} is not the file name", place="id", remedy=f"call it {path.stem!r}")
+    check_entry(data, path, "dataset", _FIELDS, ("id", "title", "samples", "size", "source", "status"))
     values = dict(data)
     values["size"] = Bytes(parse(values["size"], "size"))
     if "decoded_sample" in values:

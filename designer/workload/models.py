@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -14,6 +13,7 @@ from designer.errors import CatalogError
 from designer.resources import assets
 from designer.sources import Status
 from designer.units import Flop, parse
+from designer.workload.entries import check_entry, load_entry
 from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
 
 _KINDS: Final = {"transformer": TransformerShape, "convolutional": ConvolutionalShape}
@@ -40,24 +40,11 @@ def load_model(path: Path) -> ModelEntry:
     CatalogError
         Naming the file and the field that is wrong.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _entry(data, path)
-    except CatalogError as error:
-        raise error.at(file=path.name) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, TypeError) as error:
-        raise CatalogError(str(error), file=path.name, remedy="correct the model file") from error
+    return load_entry(path, "model", _entry)
 
 
 def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
-    unknown = set(data) - _HEADER
-    missing = {"id", "kind", "title", "source", "status", "shape"} - set(data)
-    if unknown or missing:
-        raise CatalogError(
-            f"unknown fields {sorted(unknown)}, missing fields {sorted(missing)}", remedy="see the other model files"
-        )
-    if data["id"] != path.stem:
-        raise CatalogError(f"id {data['id']!r} is not the file name", place="id", remedy=f"call it {path.stem!r}")
+    check_entry(data, path, "model", _HEADER, ("id", "kind", "title", "source", "status", "shape"))
     kind = _KINDS.get(data["kind"])
     if kind is None:
         raise CatalogError(f"{data['kind']!r} is no kind of model", place="kind", remedy=f"use {', '.join(_KINDS)}")

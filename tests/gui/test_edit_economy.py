@@ -102,10 +102,10 @@ def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> 
     assert analysis is not None
     found = analysis.loads[session.workload]
     live = canvas.scenery.stage.live
-    binding = canvas.scenery._binding
-    canvas.show_result(Loads(found.load.copy(), found.utilization.copy()), binding)
+    binding, parts = canvas.scenery._binding, canvas.scenery._bound_parts
+    canvas.show_result(Loads(found.load.copy(), found.utilization.copy()), binding, parts)
     assert canvas.scenery.stage.live is live
-    canvas.show_result(Loads(found.load * 0.5, found.utilization * 0.5), binding)
+    canvas.show_result(Loads(found.load * 0.5, found.utilization * 0.5), binding, parts)
     assert canvas.scenery.stage.live is not live
     assert np.nanmax(canvas.scenery.stage.live.used) <= 0.5 + 1e-9
 

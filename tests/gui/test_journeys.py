@@ -210,6 +210,9 @@ class User:
 @pytest.fixture
 def user(window: MainWindow, qtbot: QtBot) -> User:
     window.resize(1440, 900)
+    # nothing else does where there is no window manager, and only the window in front hears shortcuts
+    window.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is window, timeout=5000)
     return User(window, qtbot)
 
 
@@ -326,8 +329,6 @@ class Keys:
     def __init__(self, user: User) -> None:
         self.user = user
         self.bot = user.bot
-        user.window.activateWindow()
-        user.bot.waitUntil(lambda: QApplication.activeWindow() is user.window, timeout=5000)
 
     @property
     def focus(self) -> QWidget:

@@ -16,8 +16,9 @@ from designer.analysis.vms import report
 from designer.analysis.vms.demands import KVM
 from designer.analysis.vms.hosts import Host, Hosts
 from designer.analysis.vms.lanes import Background, Shares
+from designer.analysis.vms.moves import Conditions
 from designer.analysis.vms.placement import Placement, place_vms
-from designer.analysis.vms.plan import Conditions, Planner
+from designer.analysis.vms.plan import Planner
 from designer.analysis.vms.rooms import Placed
 from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError

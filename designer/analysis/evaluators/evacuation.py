@@ -6,8 +6,8 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.evaluators._moves import answer, hosts_of, read_shares
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.vms.moves import Conditions
 from designer.analysis.vms.placement import place_vms
-from designer.analysis.vms.plan import Conditions
 from designer.errors import AnalysisError
 from designer.workload.operations import Evacuation
 

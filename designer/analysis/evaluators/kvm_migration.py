@@ -7,8 +7,8 @@ from designer.analysis.evaluators._moves import answer, hosts_of, machines
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.vms.demands import KVM
+from designer.analysis.vms.moves import Conditions
 from designer.analysis.vms.placement import place_vms
-from designer.analysis.vms.plan import Conditions
 from designer.analysis.vms.trips import KvmSettings
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
 from designer.workload.operations import KvmMigration

@@ -14,7 +14,8 @@ from designer.analysis.network import Network, in_order
 from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Table
 from designer.analysis.vms.demands import KVM, dirtying_of, memory_of, vsphere
 from designer.analysis.vms.lanes import Lanes
-from designer.analysis.vms.plan import COLD_TIME, Conditions, Moved, Plan
+from designer.analysis.vms.moves import Conditions, Moved, Plan
+from designer.analysis.vms.plan import COLD_TIME
 from designer.analysis.vms.trips import Drain, framebuffers, generation_of, stun_limit
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict

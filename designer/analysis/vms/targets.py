@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from designer.analysis.vms.demands import KVM, gpu_devices, memory_of, vsphere
 from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.moves import Conditions, Going, Staying, pick_release
 from designer.analysis.vms.placement import Placement
-from designer.analysis.vms.plan import Conditions, Going, Staying, pick_release
 from designer.analysis.vms.rooms import HostRoom, Placed, Refusal, place_on, shape_of
 from designer.design.document import VirtualMachine, VmDevice, with_changes
 from designer.formulas.migration.evacuation_targets import Guest, Room, evacuation_targets

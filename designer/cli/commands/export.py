@@ -17,7 +17,7 @@ MOST_SCALE: Final = 16.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("design", metavar="DESIGN", help="design file or template id")
-    parser.add_argument("--to", required=True, metavar="FORMAT", help="svg, png, pdf, graphml, design")
+    parser.add_argument("--to", metavar="FORMAT", help="svg, png, pdf, graphml, design; else what OUT ends with")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write")
     pictures = parser.add_argument_group("pictures")
     pictures.add_argument("--theme", choices=("light", "dark"), default="light")
@@ -57,8 +57,7 @@ def _loads(design: Design, workload: str) -> Loads:
 
     found = analyze(design, [workload], curves=False)
     carried = found.loads[workload]
-    binding = [bound.id for bound in found.workloads[0].binding if bound.what == "channel"]
-    return loads_of(lay_out(design), carried.load, carried.utilization, binding)
+    return loads_of(lay_out(design), carried.load, carried.utilization, found.workloads[0].binding)
 
 
 COMMAND = Command(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from designer.design.address import block_at, missing, with_block
 from designer.design.document import Block, Design, Group
-from designer.design.edit import BlockEdit, add, change, changed, demand, put, several
+from designer.design.edit import BlockEdit, ChangeFields, add, changed, demand, put, several
 from designer.design.limits import check_size
 from designer.design.references import prune, reaches, rewrite_references, with_head
 from designer.design.selectors import parse_selector
@@ -65,26 +65,11 @@ class RemoveGroups(BlockEdit):
 
 
 @dataclass(frozen=True)
-class ChangeGroups(BlockEdit):
+class ChangeGroups(ChangeFields):
     """Change the same fields of some groups: name, note, collapsed."""
 
-    ids: tuple[str, ...]
-    changes: Mapping[str, object]
-
-    @property
-    def label(self) -> str:
-        """See `Edit`."""
-        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'group', 'groups')}"
-
-    @property
-    def subject(self) -> Hashable:
-        """See `DesignEdit`."""
-        return (self.within, self.ids, tuple(self.changes))
-
-    def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
-        fixed = ("id", "replicas", "content", "exceptions", "parent")
-        return change(block, "groups", self.ids, self.changes, self.within, fixed)
+    what = "groups"
+    fixed = ("id", "replicas", "content", "exceptions", "parent")
 
 
 @dataclass(frozen=True)

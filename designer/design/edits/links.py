@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from designer.design.document import Block, Link
-from designer.design.edit import BlockEdit, add, change, demand, put, remove, several
+from designer.design.edit import BlockEdit, ChangeFields, add, change, demand, put, remove, several
 from designer.design.references import is_pattern, reaches
 from designer.errors import DocumentError
 
@@ -49,25 +48,11 @@ class RemoveLinks(BlockEdit):
 
 
 @dataclass(frozen=True)
-class ChangeLinks(BlockEdit):
+class ChangeLinks(ChangeFields):
     """Change the same fields of some links: kind, count, bandwidth_per_direction, generation, lanes …"""
 
-    ids: tuple[str, ...]
-    changes: Mapping[str, object]
-
-    @property
-    def label(self) -> str:
-        """See `Edit`."""
-        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'link', 'links')}"
-
-    @property
-    def subject(self) -> Hashable:
-        """See `DesignEdit`."""
-        return (self.within, self.ids, tuple(self.changes))
-
-    def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
-        return change(block, "links", self.ids, self.changes, self.within, fixed=("id", "a", "b"))
+    what = "links"
+    fixed = ("id", "a", "b")
 
 
 @dataclass(frozen=True)

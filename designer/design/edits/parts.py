@@ -9,7 +9,7 @@ from typing import Any
 from designer.catalog.parttype import PartType, SourceRecord, part_kinds, problems_of
 from designer.design.address import block_at, missing, with_block
 from designer.design.document import Block, Design, Part, Position
-from designer.design.edit import BlockEdit, add, change, changed, demand, put, settled, several
+from designer.design.edit import BlockEdit, ChangeFields, add, change, changed, demand, put, settled, several
 from designer.design.query import contents
 from designer.design.references import is_pattern, prune, reaches, rewrite_references
 from designer.errors import DocumentError
@@ -80,25 +80,11 @@ class RemoveParts(BlockEdit):
 
 
 @dataclass(frozen=True)
-class ChangeParts(BlockEdit):
+class ChangeParts(ChangeFields):
     """Change the same fields of some parts: name, note, attributes, collapsed, kind …"""
 
-    ids: tuple[str, ...]
-    changes: Mapping[str, object]
-
-    @property
-    def label(self) -> str:
-        """See `Edit`."""
-        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'part', 'parts')}"
-
-    @property
-    def subject(self) -> Hashable:
-        """See `DesignEdit`."""
-        return (self.within, self.ids, tuple(self.changes))
-
-    def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
-        return change(block, "parts", self.ids, self.changes, self.within, fixed=("id", "parent", "type"))
+    what = "parts"
+    fixed = ("id", "parent", "type")
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from designer.design.address import block_at, with_block
 from designer.design.document import Block, Design, Wiring
-from designer.design.edit import BlockEdit, add, change, remove, several
+from designer.design.edit import BlockEdit, ChangeFields, add, change, remove, several
 from designer.design.elaborate import elaborate
 
 
@@ -48,21 +47,10 @@ class RemoveWirings(BlockEdit):
 
 
 @dataclass(frozen=True)
-class ChangeWirings(BlockEdit):
+class ChangeWirings(ChangeFields):
     """Change the same fields of some wirings: pattern, ends, kind, count, bandwidth_per_direction …"""
 
-    ids: tuple[str, ...]
-    changes: Mapping[str, object]
-
-    @property
-    def label(self) -> str:
-        """See `Edit`."""
-        return f"Change {' and '.join(self.changes)} of {several(self.ids, 'wiring', 'wirings')}"
-
-    @property
-    def subject(self) -> Hashable:
-        """See `DesignEdit`."""
-        return (self.within, self.ids, tuple(self.changes))
+    what = "wirings"
 
     def apply(self, design: Design) -> Design:
         """See `Edit`."""

@@ -190,10 +190,15 @@ class Canvas(QWidget):
         self._bound(ids)
         self._relit()
 
-    def show_result(self, loads: Loads | None, binding: tuple[str, ...]) -> None:
-        """Loads and what binds, at once; nothing is drawn where both are as shown."""
-        if self.scenery.set_result(loads, binding):
-            self._bound(binding)
+    def show_result(
+        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        """Loads and what binds, at once; nothing is drawn where all are as shown.
+
+        `binding` are channels, `parts` parts that bind by themselves, each with how many equal ones it stands for.
+        """
+        if self.scenery.set_result(loads, binding, parts):
+            self._bound((*binding, *(path for path, _ in parts)))
             self._relit()
         elif self._hold.isActive():
             self._rethought()

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.catalog.parttype import link_kinds
+from designer.catalog.parttype import Domain, link_kinds
 from designer.design.address import block_at
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
@@ -20,7 +20,7 @@ from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
 from designer.gui.canvas.ways import pieces, ways
 from designer.gui.viewmodels.cables import let_through
-from designer.units import format_quantity
+from designer.units import format_line_rate, format_quantity
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -34,6 +34,8 @@ _MOST_BOUND: Final = 200
 _WORDS: Final = 4
 #: of so many the one whose word covers least
 _CANDIDATES: Final = 6
+#: from this height on a card has room for a badge on its upper edge [px]
+_HIGH_CARD: Final = 40
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
 
@@ -154,12 +156,14 @@ def wire_text(stage: Stage, wire: int) -> str:
     geometry, live = stage.geometry, stage.live
     kind = geometry.wire_kinds[int(geometry.wire_kind[wire])]
     count = int(geometry.wire_count[wire])
-    known = link_kinds().get(kind)
-    name = f"{known.title if known else kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
+    drawn = link_kinds().get(kind)
+    name = f"{drawn.title if drawn else kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
     capacity = format_quantity(float(geometry.wire_capacity[wire]), "rate")
+    if drawn is not None and drawn.domain is Domain.NETWORK:
+        capacity = format_line_rate(float(geometry.wire_capacity[wire]))
     card = _card_of(stage, wire)
     if card is not None:
-        capacity = f"{format_quantity(card[0], 'rate')} ({card[1]}; drawn with {capacity})"
+        capacity = f"{format_line_rate(card[0])} ({card[1]}; drawn with {capacity})"
     assumed = " assumed" if live.assumed[wire] else ""
     if not (live.heat[wire] >= 0).any():
         return f"{name}   {capacity} per direction{assumed}"
@@ -191,16 +195,44 @@ def bound_glow(stage: Stage, frame: Frame) -> list[Batch]:
 def badges(
     stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: float = 0.0, named: frozenset[int] = frozenset()
 ) -> list[Batch]:
-    """Marks on the wires that bind: plates with a word where they are few, else dots and one word.
+    """Marks on what binds: plates with a word on parts and, where they are few, on wires; else dots and one word.
 
     `named` are wires that always get the word, as far as they are few; `pulse` from 1 down to 0 is a ring that opens
     around each mark.
     """
+    theme = stage.theme
+    found: list[Batch] = []
+    marks = _part_marks(stage, frame, region) + _wire_marks(stage, frame, region, named, measure)
+    plates: list[Boxes] = []
+    labels: list[Label] = []
+    taken: list[tuple[float, float, float, float]] = []
+    dots: list[tuple[float, float]] = []
+    rings: list[Float] = []
+    for px, py, word in marks:
+        plate, label = pill(word, px, py, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
+        if word and len(plates) < _MOST_BADGES and _free(plate, taken):
+            plates.append(plate)
+            labels.append(label)
+            rings.append(plate.rects)
+        elif not word:
+            dots.append((px, py))
+            rings.append(np.array([[px - 5 * frame.ratio, py - 5 * frame.ratio, *(2 * [10 * frame.ratio])]]))
+    if pulse > 0 and rings:
+        grow = (1 - pulse) * 22 * frame.ratio
+        opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
+        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bound + f"{int(255 * pulse):02x}"))
+    return found + _dots(dots, frame, theme) + _stacked(plates, labels)
+
+
+#: where a mark stands [device pixels] and its word, empty for a dot
+_Mark = tuple[float, float, str]
+
+
+def _wire_marks(stage: Stage, frame: Frame, region: Rect, named: frozenset[int], measure: Measure) -> list[_Mark]:
+    """A mark on each wire in sight that binds, those with a word first."""
     bound = np.flatnonzero(stage.live.bound)
     if not len(bound):
         return []
-    theme = stage.theme
-    found: list[Batch] = []
     if frame.level is Level.FAR:
         cut = stage.cut(frame.octave)
         merged = np.unique(cut.of_wire[bound])
@@ -209,33 +241,40 @@ def badges(
     else:
         wires = bound[:_MOST_BOUND]
         points = _points(stage, frame, wires)
-    x, y, w, h = region
-    seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
+    seen = _inside(points, region)
     points, wires = points[seen], wires[seen]
     worded = _worded(stage, frame, wires, named, measure)
-    plates: list[Boxes] = []
-    labels: list[Label] = []
-    taken: list[tuple[float, float, float, float]] = []
-    dots: list[tuple[float, float]] = []
-    rings: list[Float] = []
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
+    marks: list[_Mark] = []
     for k in np.argsort(~worded, kind="stable").tolist():
         px, py = points[k].tolist()
         if worded[k] and wires[k] >= 0 and frame.level is not Level.NEAR:
             px, py = frame.points(np.array(_freest(stage, frame, int(wires[k]), measure)[:2])).tolist()
-        plate, label = pill("bound", px, py - shift, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
-        if worded[k] and len(plates) < _MOST_BADGES and _free(plate, taken):
-            plates.append(plate)
-            labels.append(label)
-            rings.append(plate.rects)
-        elif not worded[k]:
-            dots.append((px, py - shift))
-            rings.append(np.array([[px - 5 * frame.ratio, py - shift - 5 * frame.ratio, *(2 * [10 * frame.ratio])]]))
-    if pulse > 0 and rings:
-        grow = (1 - pulse) * 22 * frame.ratio
-        opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
-        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bound + f"{int(255 * pulse):02x}"))
-    return found + _dots(dots, frame, theme) + _stacked(plates, labels)
+        marks.append((px, py - shift, "bound" if worded[k] else ""))
+    return marks
+
+
+def _part_marks(stage: Stage, frame: Frame, region: Rect) -> list[_Mark]:
+    """A mark on the upper edge of each box in sight whose part binds by itself: a store, a GPU that computes."""
+    boxes = np.flatnonzero(stage.live.box_bound)[:_MOST_BOUND]
+    if not len(boxes):
+        return []
+    rects = frame.boxes(stage.geometry.rect[boxes])
+    # clear of the text of a low card, on the edge of a high one
+    lift = np.where(rects[:, 3] < _HIGH_CARD * frame.ratio, 7 * frame.ratio, 0.0)
+    points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1] - lift))
+    seen = _inside(points, region)
+    return [
+        (x, y, f"bound ×{alike}" if alike > 1 else "bound")
+        for (x, y), alike in zip(points[seen].tolist(), stage.live.box_bound[boxes[seen]].tolist(), strict=True)
+    ]
+
+
+def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
+    """Which points lie in a region. : (k,)"""
+    x, y, w, h = region
+    seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)
+    return np.asarray(seen, dtype=np.bool_)
 
 
 def _freest(stage: Stage, frame: Frame, wire: int, measure: Measure) -> tuple[float, float, float]:
@@ -296,7 +335,8 @@ def _stacked(plates: list[Boxes], labels: list[Label]) -> list[Batch]:
 
 def legend_marks(stage: Stage) -> tuple[bool, bool]:
     """Whether anything binds, and whether any capacity is assumed: the legend tells what the marks for it mean."""
-    return bool(stage.live.bound.any()), bool(stage.live.assumed.any())
+    bound = bool(stage.live.bound.any()) or bool(stage.live.box_bound.any())
+    return bound, bool(stage.live.assumed.any())
 
 
 def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:

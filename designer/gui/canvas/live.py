@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.design.channels import boxes_of_parts, link_number, links_on_wires
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
-from designer.design.wires import part_boxes
 from designer.errors import DocumentError
 from designer.gui.canvas.canvas_theme import STEPS
 from designer.sources import Status
@@ -57,11 +57,13 @@ class WireMap:
         The elaborated design; None where it cannot be elaborated.
     wire : (n_links,) wire that shows each link, −1 for none
     turned : (n_links,) whether the link runs against its wire
+    box : (n_parts,) box that shows each part, −1 for none
     """
 
     net: Netlist | None
     wire: Int
     turned: Bool
+    box: Int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +78,7 @@ class Live:
     heat : (m, 2) class of utilisation, −1 where nothing is known
     assumed : (m,) whether the capacity is assumed
     bound : (m,) whether the wire binds
+    box_bound : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
     on_route : (m,) or None: what the highlighted route uses
     box_used : (n,) utilisation of the busiest wire at a box, NaN
     known
@@ -88,6 +91,7 @@ class Live:
     heat: Int
     assumed: Bool
     bound: Bool
+    box_bound: Int
     on_route: Bool | None
     box_on_route: Bool | None
     box_used: Float
@@ -96,42 +100,24 @@ class Live:
 
 def wire_map(geometry: Geometry) -> WireMap:
     """Which wire shows each link of the elaborated design."""
-    none = WireMap(None, np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
     try:
         net = elaborate(geometry.design)
-        shown = part_boxes(net, geometry.boxes, every_member=True)
+        wire, turned = links_on_wires(geometry)
+        return WireMap(net, wire, turned, boxes_of_parts(geometry))
     except DocumentError:
-        return none
-    if not geometry.n_wires or not net.n_links:
-        return WireMap(net, np.full(net.n_links, -1), np.zeros(net.n_links, dtype=bool))
-    front = sum(1 for ref in geometry.refs if ref.what == "annotations" and ref.id in _frames(geometry))
-    shown = np.where(shown >= 0, shown + front, -1)
-    kinds = {name: i for i, name in enumerate(geometry.wire_kinds)}
-    kind_of = np.array([kinds.get(d.kind, -1) for d in net.link_defs], dtype=np.int64)
-    a, b, kind = shown[net.link_a], shown[net.link_b], kind_of[net.link_def]
-    n, k = len(geometry) + 1, len(kinds) + 1
-    key = (np.minimum(a, b) * n + np.maximum(a, b)) * k + kind
-    wa, wb = geometry.wire_a, geometry.wire_b
-    own = (np.minimum(wa, wb) * n + np.maximum(wa, wb)) * k + geometry.wire_kind
-    order = np.argsort(own, kind="stable")
-    at = np.searchsorted(own[order], key).clip(0, len(own) - 1)
-    wire = order[at]
-    wire = np.where((own[wire] == key) & (a >= 0) & (b >= 0) & (kind >= 0), wire, -1)
-    return WireMap(net, wire, (wire >= 0) & (a == wb[wire]))
-
-
-def _frames(geometry: Geometry) -> set[str]:
-    return {a.id for a in geometry.design.annotations.values() if a.style == "frame"}
+        nowhere = np.empty(0, dtype=np.int64)
+        return WireMap(None, nowhere, np.empty(0, dtype=bool), nowhere)
 
 
 def nothing(geometry: Geometry) -> Live:
     """The state of a picture nothing is known about."""
-    m = geometry.n_wires
+    m, n = geometry.n_wires, len(geometry)
     unknown = np.full((m, 2), np.nan)
     assumed = geometry.wire_status == STATUSES.index(Status.ASSUMED)
     return Live(
         load=unknown, limit=unknown, used=unknown, heat=np.full((m, 2), -1, dtype=np.int64), assumed=assumed,
-        bound=np.zeros(m, dtype=bool), on_route=None, box_on_route=None, box_used=np.full(len(geometry), np.nan),
+        bound=np.zeros(m, dtype=bool), box_bound=np.zeros(n, dtype=np.int64), on_route=None, box_on_route=None,
+        box_used=np.full(n, np.nan),
     )  # fmt: skip
 
 
@@ -187,12 +173,29 @@ def _raise_containers(geometry: Geometry, box: Float) -> None:
     box[held] = (power[held] / weight[held]) ** (1 / _LEAN)
 
 
-def with_binding(live: Live, found: WireMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Live:
-    """The state with the wires of some channels marked as binding."""
+def with_binding(
+    live: Live, found: WireMap, numbers: Mapping[str, int], ids: Iterable[str], parts: Iterable[tuple[str, int]] = ()
+) -> Live:
+    """The state with the wires of some channels and the boxes of some parts marked as binding.
+
+    `parts` are paths, each with how many equal parts it stands for.
+    """
     bound = np.zeros(len(live.bound), dtype=bool)
     wires = wires_of_channels(found, numbers, ids)
     bound[wires] = True
-    return replace(live, bound=bound)
+    boxes = np.zeros(len(live.box_bound), dtype=np.int64)
+    for path, alike in parts:
+        box = _box_of(found, path)
+        if box >= 0:
+            boxes[box] = max(boxes[box], alike)
+    return replace(live, bound=bound, box_bound=boxes)
+
+
+def _box_of(found: WireMap, path: str) -> int:
+    try:
+        return int(found.box[found.net.index_of(path)]) if found.net is not None else -1
+    except DocumentError:
+        return -1
 
 
 def with_route(live: Live, geometry: Geometry, found: WireMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Live:
@@ -226,33 +229,7 @@ def link_numbers(found: WireMap, ids: Iterable[str]) -> dict[str, int]:
     for channel in ids:
         path = channel.rpartition(":")[0] or channel
         if path not in known:
-            number = _link_number(found.net, path)
+            number = link_number(found.net, path)
             if number is not None:
                 known[path] = number
     return known
-
-
-def _link_number(net: Netlist, path: str) -> int | None:
-    base = 0
-    *steps, last = path.split("/")
-    for step in steps:
-        name, member = _indexed(step)
-        group = next((g for g in net.groups if g.id == name), None)
-        if group is None or member is None or not 0 <= member < len(group.net_of):
-            return None
-        base += int(group.link_start[member])
-        net = group.net(member)
-    own = {link_id: i for i, link_id in enumerate(net.block.links)} if last in net.block.links else {}
-    if last in own:
-        return base + own[last]
-    name, member = _indexed(last)
-    for wiring, start, stop in net.wirings:
-        if wiring == name and member is not None and start + member < stop:
-            return base + start + member
-    return None
-
-
-def _indexed(text: str) -> tuple[str, int | None]:
-    name, bracket, rest = text.partition("[")
-    digits = rest.rstrip("]")
-    return name, int(digits) if bracket and digits.isdigit() else None

@@ -55,6 +55,7 @@ class Scenery:
         self._loads_of: Design | None = None
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
+        self._bound_parts: tuple[tuple[str, int], ...] = ()
         self._route: tuple[str, ...] = ()
         self._stale = False
         self.selection: frozenset[Picked] = frozenset()
@@ -154,19 +155,23 @@ class Scenery:
             self._by_id = loads
         self._refresh()
 
-    def set_result(self, loads: Loads | None, binding: tuple[str, ...]) -> bool:
+    def set_result(
+        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+    ) -> bool:
         """Show loads and what binds; False if that is what is shown."""
         old, design = self._loads, self.geometry.design
-        same = binding == self._binding and self._by_id is None and design is self._loads_of and not self._stale
+        same = (binding, parts) == (self._binding, self._bound_parts)
+        same = same and self._by_id is None and design is self._loads_of and not self._stale
         if same and loads is not None and old is not None and loads.same(old):
             return False
-        self._binding, self._loads, self._loads_of, self._by_id = binding, loads, design, None
+        self._binding, self._bound_parts = binding, parts
+        self._loads, self._loads_of, self._by_id = loads, design, None
         self._refresh()
         return True
 
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""
-        self._binding = tuple(ids)
+        self._binding, self._bound_parts = tuple(ids), ()
         self._refresh()
 
     def highlight(self, ids: Iterable[str]) -> None:
@@ -183,8 +188,9 @@ class Scenery:
         live = nothing(geometry)
         if self._loads is not None or self._by_id is not None:
             live = with_loads(live, geometry, self._map, self._channel_loads())
-        if self._binding:
-            live = with_binding(live, self._map, link_numbers(self._map, self._binding), self._binding)
+        if self._binding or self._bound_parts:
+            numbers = link_numbers(self._map, self._binding)
+            live = with_binding(live, self._map, numbers, self._binding, self._bound_parts)
         if self._route:
             numbers = link_numbers(self._map, self._route)
             live = with_route(live, geometry, self._map, numbers, self._route)

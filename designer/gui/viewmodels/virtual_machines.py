@@ -14,8 +14,8 @@ from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.vms.demands import KVM, vsphere
 from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.moves import Conditions, pick_release
 from designer.analysis.vms.placement import Placement, place_vms, release_on
-from designer.analysis.vms.plan import Conditions, pick_release
 from designer.analysis.vms.rooms import Placed, Refusal, place_on
 from designer.analysis.vms.targets import movable, unbound
 from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadSpec, with_changes

@@ -74,6 +74,12 @@ class Machine:
         places = self._notes.setdefault((code, severity, text, remedy), [])
         places += [w for w in where if w not in places[-1:]]
 
+    def note_around(self, before: int, after: int) -> None:
+        """Tell of text around the document [characters], such as a shell prompt that was copied with it."""
+        if before or after:
+            text = f"{before} characters before and {after} after the document were ignored"
+            self.note("IMP-JUNK", Severity.INFO, text)
+
     def add(
         self,
         kind: str,

@@ -7,7 +7,6 @@ Which NUMA domain belongs to which package is told by CPU sets in all three vers
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,6 +14,7 @@ from designer.design.document import LinkValues
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.findings import Severity
+from designer.interchange.foreign import hwloc
 from designer.interchange.foreign.cpus import CpuModel, cpu_model
 from designer.interchange.foreign.devices import (
     VOLTA,
@@ -22,7 +22,6 @@ from designer.interchange.foreign.devices import (
     Device,
     is_virtual_function,
     known_device,
-    unknown_pcie,
 )
 from designer.interchange.foreign.distances import nvlink_bandwidths
 from designer.interchange.foreign.importer import Imported, Importer
@@ -33,18 +32,9 @@ from designer.sources import Status
 from designer.units import write
 
 _TITLE = "an hwloc XML file"
-_PCI_TYPE = re.compile(
-    r"([0-9a-f]{4})(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?\s*([0-9a-f]{2})?",
-    re.IGNORECASE | re.ASCII,
-)
 #: osdev_type of versions 1 and 2 is a number, of version 3 a set of bits
 _OS_NUMBER: Final = {"0": "block", "1": "gpu", "2": "net", "3": "openfabrics", "4": "dma", "5": "coproc", "6": "memory"}
 _OS_BITS: Final = {1: "block", 2: "memory", 4: "gpu", 8: "coproc", 16: "net", 32: "openfabrics", 64: "dma"}
-_COMPUTE: Final = ("coproc",)
-#: two-dimensional graphics chips of ATI that sit on server boards
-_ATI_2D: Final = ("4752", "515e", "5159", "5969", "4754")
-#: what one PCIe lane carries by generation as hwloc computes it [GB/s]; 5 GT/s appears with either encoding
-_LANE_RATES: Final = ((1, 0.25), (2, 0.5), (2, 0.615385), (3, 0.984615), (4, 1.969231), (5, 3.938462), (6, 7.5625))
 _SATA: Final = "600 MB/s"
 #: links between each pair of first-generation NVSwitches on the two boards of a 16-GPU machine
 _TRUNK_LINKS: Final = 8
@@ -92,7 +82,7 @@ class _Reader:
     def __init__(self, file: str, parsed: Parsed) -> None:
         self.machine = Machine(file, _TITLE, "hwloc-topology")
         self.root = parsed.root
-        self.bits = _major(parsed.root) >= 3
+        self.bits = hwloc.major_version(parsed.root) >= 3
         self.objects = [e for e in parsed.root.walk() if e.tag == "object"]
         self.above = {id(child): e for e in self.objects for child in e.all("object")}
         self.server = self.machine.add("server", attributes=self._about())
@@ -101,12 +91,7 @@ class _Reader:
         self.by_gp: dict[str, str] = {}
         self.architectures: dict[str, Architecture | None] = {}
         self.nvswitches: list[tuple[str, str]] = []
-        if parsed.before or parsed.after:
-            self.machine.note(
-                "IMP-JUNK",
-                Severity.INFO,
-                f"{parsed.before} characters before and {parsed.after} after the document were ignored",
-            )
+        self.machine.note_around(parsed.before, parsed.after)
 
     def run(self) -> Imported:
         machine = self.machine
@@ -131,10 +116,10 @@ class _Reader:
     # -- the machine -------------------------------------------------------------------------------------------------
 
     def _about(self) -> dict[str, str]:
-        infos = _infos(self.root)
+        infos = hwloc.infos(self.root)
         for element in self.objects:
             if element.get("type") in ("Machine", "System"):
-                return {**_infos(element), **infos}
+                return {**hwloc.infos(element), **infos}
         return infos
 
     def _product(self) -> str:
@@ -161,7 +146,7 @@ class _Reader:
         for element in self.objects:
             if element.get("type") not in ("Package", "Socket"):
                 continue
-            infos = _infos(element)
+            infos = hwloc.infos(element)
             model = cpu_model(
                 infos.get("CPUVendor", "") or infos.get("CPUModel", ""),
                 infos.get("CPUFamilyNumber", ""),
@@ -174,11 +159,13 @@ class _Reader:
                 "cpu",
                 parent=self.server,
                 device=Device(title, model.type) if title else None,
-                attributes={**infos, **_own(element, "os_index", "cpuset")},
+                attributes={**infos, **hwloc.attributes(element, "os_index", "cpuset")},
                 overrides={"cores": machine.fact(cores)} if cores else None,
             )
             self.by_gp[f"Package:{element.get('gp_index')}"] = part
-            self.packages.append(_Place(part, _mask(element.get("cpuset")), _mask(element.get("nodeset")), model=model))
+            self.packages.append(
+                _Place(part, hwloc.cpu_set(element.get("cpuset")), hwloc.cpu_set(element.get("nodeset")), model=model)
+            )
         if len(self.packages) > 1:
             machine.join_sockets([p.part for p in self.packages], self.packages[0].model)
 
@@ -186,32 +173,34 @@ class _Reader:
         machine = self.machine
         bandwidth = self._memory_bandwidths()
         elements = [e for e in self.objects if e.get("type") == "NUMANode"]
-        numbers = [_integer(e.get("os_index")) for e in elements]
+        numbers = [hwloc.integer(e.get("os_index")) for e in elements]
         for element, number in zip(elements, numbers, strict=True):
-            cpus = _mask(element.get("cpuset"))
+            cpus = hwloc.cpu_set(element.get("cpuset"))
             number = number if numbers.count(number) == 1 else -1
             tier = element.get("subtype")
-            infos = _infos(element)
-            attributes = {**infos, **_own(element, "os_index", "cpuset", "subtype")}
+            infos = hwloc.infos(element)
+            attributes = {**infos, **hwloc.attributes(element, "os_index", "cpuset", "subtype")}
             part = machine.add("numa", number=number, parent=self.server, attributes=attributes, name=tier)
             sockets = self._sockets_of(element, cpus)
             for socket in sockets:
                 machine.on_die(socket.part, part)
             model = sockets[0].model if sockets else cpu_model("", "", "")
             shared = sum(
-                1 for e in elements if _mask(e.get("cpuset")) and self._sockets_of(e, _mask(e.get("cpuset"))) == sockets
+                1
+                for e in elements
+                if hwloc.cpu_set(e.get("cpuset")) and self._sockets_of(e, hwloc.cpu_set(e.get("cpuset"))) == sockets
             )
             machine.memory(
                 part,
                 self.server,
                 number=number,
                 assumed=_scaled(model.memory, len(sockets), shared),
-                capacity=_integer(element.get("local_memory")),
+                capacity=hwloc.integer(element.get("local_memory")),
                 bandwidth=bandwidth.get(element.get("gp_index"), 0.0),
                 tier=tier,
             )
             twin = any(d.cpus == cpus for d in self.domains)
-            self.domains.append(_Place(part, cpus, _mask(element.get("nodeset")), memory_only=not cpus or twin))
+            self.domains.append(_Place(part, cpus, hwloc.cpu_set(element.get("nodeset")), memory_only=not cpus or twin))
         if not elements and self.packages:
             for package in self.packages:
                 machine.memory(package.part, self.server, assumed=package.model.memory)
@@ -232,7 +221,7 @@ class _Reader:
             if attribute.get("name") not in ("Bandwidth", "ReadBandwidth"):
                 continue
             for value in attribute.all("memattr_value"):
-                megabytes = _integer(value.get("value"))
+                megabytes = hwloc.integer(value.get("value"))
                 key = value.get("target_obj_gp_index")
                 if 0 < megabytes < 10**8 and (attribute.get("name") == "Bandwidth" or key not in found):
                     found[key] = max(found.get(key, 0.0), megabytes * 1e6)
@@ -274,7 +263,7 @@ class _Reader:
         above = self.above.get(id(element))
         cpus = nodes = 0
         while above is not None and not cpus:
-            cpus, nodes = _mask(above.get("cpuset")), _mask(above.get("nodeset"))
+            cpus, nodes = hwloc.cpu_set(above.get("cpuset")), hwloc.cpu_set(above.get("nodeset"))
             above = self.above.get(id(above))
         usual = [d for d in self.domains if not d.memory_only] or self.domains
         by_cpus = [d for d in usual if d.cpus & cpus]
@@ -293,7 +282,7 @@ class _Reader:
 
     def _pci(self, element: Element, parent: str) -> None:
         if element.get("type") == "Bridge":
-            device = _identity(element)
+            device = hwloc.identity(element)
             part = self.machine.add(
                 "pcie_switch",
                 parent=self.server,
@@ -310,7 +299,7 @@ class _Reader:
                     self._pci(child, parent)
 
     def _device(self, element: Element, parent: str) -> None:
-        pci_class, vendor, device = _identity(element)
+        pci_class, vendor, device = hwloc.identity(element)
         os_devices = self._os_devices(element)
         if element.get("subtype") == "NVSwitch" or (pci_class == "0680" and vendor == "10de"):
             part = self.machine.add(
@@ -322,11 +311,12 @@ class _Reader:
             self.by_gp[f"PCIDev:{element.get('gp_index')}"] = part
             self.nvswitches.append((part, device))
         elif pci_class[:2] == "03" or pci_class[:2] == "12":
-            if _is_display_only(pci_class, vendor, device, os_devices):
+            if hwloc.is_display_only(pci_class, vendor, device, os_devices):
+                name = hwloc.device_name(element) or f"{vendor}:{device}"
                 self.machine.note(
                     "IMP-DISPLAY",
                     Severity.INFO,
-                    f"a display controller without compute ({_name(element) or vendor + ':' + device}) was left out",
+                    f"a display controller without compute ({name}) was left out",
                 )
             else:
                 self._gpu(element, parent, os_devices)
@@ -340,7 +330,7 @@ class _Reader:
             self.machine.note(
                 "IMP-OTHER-DEVICE",
                 Severity.INFO,
-                f"a co-processor ({_name(element) or vendor + ':' + device}) was left out",
+                f"a co-processor ({hwloc.device_name(element) or vendor + ':' + device}) was left out",
             )
         else:
             self.machine.note(
@@ -357,32 +347,30 @@ class _Reader:
     def _os_kinds(self, text: str) -> list[str]:
         if not self.bits:
             return [_OS_NUMBER.get(text, "")]
-        value = _integer(text)
+        value = hwloc.integer(text)
         return [name for bit, name in _OS_BITS.items() if value & bit]
 
     def _attributes(self, element: Element) -> dict[str, str]:
         """What the file says of a PCI device, in the same words for all versions."""
-        pci_class, vendor, device = _identity(element)
+        pci_class, vendor, device = hwloc.identity(element)
         found = {"class": pci_class, "vendor": vendor, "device": device} if pci_class else {}
-        match = _PCI_TYPE.match(element.get("pci_type"))
-        if match is not None and match[4]:
-            found |= {"subsystem_vendor": match[4].lower(), "subsystem_device": match[5].lower()}
+        found |= hwloc.subsystem(element)
         if element.get("pci_busid"):
             found["busid"] = element.get("pci_busid").lower()
-        found |= _own(element, "name", "bridge_pci", "subtype") | _infos(element)
+        found |= hwloc.attributes(element, "name", "bridge_pci", "subtype") | hwloc.infos(element)
         for child in element.all("object"):
             if child.get("type") == "OSDev":
                 prefix = child.get("name") or "osdev"
                 found[prefix] = " ".join(k for k in self._os_kinds(child.get("osdev_type")) if k)
-                found |= {f"{prefix}.{name}": value for name, value in _infos(child).items()}
+                found |= {f"{prefix}.{name}": value for name, value in hwloc.infos(child).items()}
         return found
 
     def _edge(self, upper: str, lower: str, element: Element, architecture: Architecture | None) -> None:
-        values, idle = _link_values(element.get("pci_link_speed"), architecture)
+        values, idle = hwloc.pcie_link(element.get("pci_link_speed"), architecture)
         if idle:
             # the bands of whatever this link binds must not be those of a measured speed
             values = values.model_copy(update={"status": Status.UNVERIFIED, "source": self.machine.key})
-        link_id = self.machine.pcie(upper, lower, values, _own(element, "pci_link_speed"))
+        link_id = self.machine.pcie(upper, lower, values, hwloc.attributes(element, "pci_link_speed"))
         if idle:
             self.machine.note(
                 "IMP-IDLE",
@@ -394,9 +382,11 @@ class _Reader:
 
     def _gpu(self, element: Element, parent: str, os_devices: list[tuple[str, Element]]) -> None:
         machine = self.machine
-        _, vendor, device_id = _identity(element)
+        _, vendor, device_id = hwloc.identity(element)
         known = known_device(vendor, device_id)
-        model = next((_infos(e)["GPUModel"] for _, e in os_devices if "GPUModel" in _infos(e)), "") or _name(element)
+        model = next(
+            (hwloc.infos(e)["GPUModel"] for _, e in os_devices if "GPUModel" in hwloc.infos(e)), ""
+        ) or hwloc.device_name(element)
         device = known or (Device(model) if model else None)
         architecture = known.architecture if known else None
         part = machine.add(
@@ -414,16 +404,15 @@ class _Reader:
 
     def _gpu_memory(self, os_devices: list[tuple[str, Element]]) -> dict[str, Quantity]:
         for _, element in os_devices:
-            infos = _infos(element)
+            infos = hwloc.infos(element)
             for name in ("CUDAGlobalMemorySize", "RSMIVRAMSize", "LevelZeroHBMSize"):
-                size = re.match(r"([0-9]{1,12})\s*(?:KiB|kB)?\Z", infos.get(name, ""), re.ASCII)
-                if size and int(size[1]):
-                    return {"memory_capacity": self.machine.fact(write(int(size[1]) * 1024.0, "size"))}
+                if size := hwloc.size(infos.get(name, "")):
+                    return {"memory_capacity": self.machine.fact(write(size, "size"))}
         return {}
 
     def _nic(self, element: Element, parent: str, os_devices: list[tuple[str, Element]]) -> None:
         machine = self.machine
-        pci_class, vendor, device = _identity(element)
+        pci_class, vendor, device = hwloc.identity(element)
         if self._is_virtual(element, os_devices):
             machine.note(
                 "IMP-VIRTUAL-FUNCTION",
@@ -433,10 +422,12 @@ class _Reader:
             )
             return
         names = [e.get("name") for _, e in os_devices if e.get("name")]
-        known = known_device(vendor, device) or (Device(_name(element)) if _name(element) else None)
+        known = known_device(vendor, device) or (
+            Device(hwloc.device_name(element)) if hwloc.device_name(element) else None
+        )
         technology = {"0207": "InfiniBand", "0200": "Ethernet"}.get(pci_class)
         overrides = {"technology": machine.fact(technology)} if technology else {}
-        rate = max((_speed_info(_infos(e)) for _, e in os_devices), default=0.0)
+        rate = max((hwloc.port_rate(hwloc.infos(e)) for _, e in os_devices), default=0.0)
         if rate:
             overrides["bandwidth_per_direction"] = machine.fact(f"{rate:.6g} Gb/s")
         part = machine.add(
@@ -450,8 +441,8 @@ class _Reader:
         self._edge(parent, part, element, None)
 
     def _is_virtual(self, element: Element, os_devices: list[tuple[str, Element]]) -> bool:
-        _, vendor, device = _identity(element)
-        if is_virtual_function(vendor, device) or "virtual function" in _name(element).lower():
+        _, vendor, device = hwloc.identity(element)
+        if is_virtual_function(vendor, device) or "virtual function" in hwloc.device_name(element).lower():
             return True
         if os_devices:
             return False
@@ -462,15 +453,15 @@ class _Reader:
             other is not element
             and other.get("type") == "PCIDev"
             and other.get("pci_busid").rsplit(":", 1)[0] == bus
-            and _identity(other)[0][:2] == "02"
-            and _identity(other)[2] != device
+            and hwloc.identity(other)[0][:2] == "02"
+            and hwloc.identity(other)[2] != device
             and any(child.get("type") == "OSDev" for child in other.all("object"))
             for other in beside
         )
 
     def _storage(self, element: Element, parent: str, os_devices: list[tuple[str, Element]], nvme: bool) -> None:
         machine = self.machine
-        disks = [e for kind, e in os_devices if kind == "block" and not _is_removable(e)]
+        disks = [e for kind, e in os_devices if kind == "block" and not hwloc.is_removable(e)]
         if nvme or not disks:
             if not nvme:
                 machine.note(
@@ -498,10 +489,9 @@ class _Reader:
     def _drive(self, element: Element, disk: Element | None, interface: str) -> str:
         machine = self.machine
         overrides = {"interface": machine.fact(interface)}
-        infos = _infos(disk) if disk is not None else {}
-        size = re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", infos.get("Size", ""), re.ASCII)
-        if size and int(size[1]):
-            overrides["capacity"] = machine.fact(write(int(size[1]) * 1024.0, "size"))
+        infos = hwloc.infos(disk) if disk is not None else {}
+        if size := hwloc.size(infos.get("Size", "")):
+            overrides["capacity"] = machine.fact(write(size, "size"))
         name = disk.get("name") if disk is not None else ""
         return machine.add(
             "drive", parent=self.server, name=name, attributes=self._attributes(element), overrides=overrides
@@ -512,11 +502,9 @@ class _Reader:
         names = [e.get("name") for _, e in os_devices]
         overrides = {"tier": self.machine.fact("CXL")}
         for _, os_device in os_devices:
-            infos = _infos(os_device)
-            sizes = [infos.get(name, "") for name in ("CXLRAMSize", "CXLPMEMSize")]
-            kib = sum(int(m[1]) for text in sizes if (m := re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", text, re.ASCII)))
-            if kib:
-                overrides["memory_capacity"] = self.machine.fact(write(kib * 1024.0, "size"))
+            infos = hwloc.infos(os_device)
+            if size := sum(hwloc.size(infos.get(name, "")) for name in ("CXLRAMSize", "CXLPMEMSize")):
+                overrides["memory_capacity"] = self.machine.fact(write(size, "size"))
         part = self.machine.add(
             "memory",
             parent=self.server,
@@ -580,93 +568,9 @@ def _megabytes(architecture: Architecture | None) -> float:
     return float(rate.split()[0]) * 1000
 
 
-def _major(root: Element) -> int:
-    match = re.match(r"([0-9]{1,3})", root.get("version"), re.ASCII)
-    return int(match[1]) if match else 1
-
-
-def _infos(element: Element) -> dict[str, str]:
-    return {i.get("name"): i.get("value") for i in element.all("info") if i.get("name")}
-
-
-def _own(element: Element, *names: str) -> dict[str, str]:
-    return {name: element.get(name) for name in names if element.get(name)}
-
-
-def _name(element: Element) -> str:
-    return _infos(element).get("PCIDevice", "") or element.get("name")
-
-
-def _identity(element: Element) -> tuple[str, str, str]:
-    """PCI class, vendor and device of an object, four digits each, empty where unknown."""
-    match = _PCI_TYPE.match(element.get("pci_type"))
-    if match is None:
-        return "", "", ""
-    return match[1].lower(), (match[2] or "").lower(), (match[3] or "").lower()
-
-
-def _is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[tuple[str, Element]]) -> bool:
-    """Whether a class 03 device only drives a screen, as the chip of a management controller does."""
-    if pci_class != "0300" or vendor == "10de":
-        return False
-    if any(kind in _COMPUTE for kind, _ in os_devices):
-        return False
-    return vendor != "1002" or device in _ATI_2D
-
-
-def _is_removable(element: Element) -> bool:
-    text = (element.get("subtype") + " " + _infos(element).get("Type", "")).lower()
-    return "removable" in text or element.get("name").startswith(("sr", "fd", "loop"))
-
-
-def _speed_info(infos: Mapping[str, str]) -> float:
-    """Port rate [Gb/s] where a version of hwloc gives one, else 0."""
-    match = re.match(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)\s*(?:Gb/s|Gbps)", infos.get("Port1Rate", ""), re.ASCII)
-    return float(match[1]) if match else 0.0
-
-
-def _link_values(text: str, architecture: Architecture | None) -> tuple[LinkValues, bool]:
-    """The PCIe link of a speed as hwloc prints it [GB/s, whole link], and whether a GPU seems to have been idle."""
-    number = float(text) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text, re.ASCII) else 0.0
-    if number <= 0:
-        return unknown_pcie(architecture), False
-    fitting = [
-        (g, lanes) for g, lane in _LANE_RATES for lanes in (1, 2, 4, 8, 16) if abs(number / lane / lanes - 1) < 2e-3
-    ]
-    most = architecture.pcie_generation if architecture else 7
-    sure = [(g, lanes) for g, lanes in fitting if lanes == 16 and g <= most] if architecture else fitting
-    if len(sure) == 1:
-        generation, lanes = sure[0]
-        values = LinkValues(kind="pcie", generation=generation, lanes=lanes, status=Status.PRIMARY)
-        return values, architecture is not None and generation == 1
-    spelled = f"{number:.9g} GB/s"
-    idle = architecture is not None and number <= 4.0 and architecture.pcie_generation >= 3
-    return LinkValues(kind="pcie", bandwidth_per_direction=spelled, status=Status.PRIMARY), idle
-
-
 def _scaled(memory: str, sockets: int, domains: int) -> str:
     rate = float(memory.split()[0]) * max(sockets, 1) / max(domains, 1)
     return f"{rate:.6g} {memory.split()[1]}"
-
-
-def _integer(text: str) -> int:
-    return int(text) if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) else 0
-
-
-def _mask(text: str) -> int:
-    """A cpuset or nodeset as bits; empty words are zero, ``0xf...f`` stands for all."""
-    if text.startswith("0xf...f"):
-        return (1 << 4096) - 1
-    value = 0
-    words = text.split(",")
-    if len(words) > 512:
-        return 0
-    for word in words:
-        digits = word.strip().lower().removeprefix("0x") or "0"
-        if not re.fullmatch(r"[0-9a-f]{1,8}", digits, re.ASCII):
-            return 0
-        value = (value << 32) | int(digits, 16)
-    return value
 
 
 IMPORTER = Importer("hwloc-xml", "hwloc (lstopo) XML", (".xml",), _sniff, _read)

@@ -13,15 +13,11 @@ from designer.design.document import LinkValues, Policy
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.findings import Severity
-from designer.interchange.foreign.cpus import ARM, GB10, GRACE, CpuModel, NumaHint, cpu_model, memory_share
+from designer.interchange.foreign import nccl
+from designer.interchange.foreign.cpus import NumaHint, memory_share
 from designer.interchange.foreign.devices import (
-    BY_COMPUTE_CAPABILITY,
-    BY_GFX,
-    GENERATIONS,
     Architecture,
     Device,
-    device_by_chip,
-    known_device,
     unknown_pcie,
 )
 from designer.interchange.foreign.importer import Imported, Importer
@@ -35,14 +31,6 @@ _TITLE = "an NCCL topology file"
 _BUS_ID = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]\Z")
 #: what stands for a switch whose place NCCL could not see
 _UNSEEN = re.compile(r"f{4,8}:ff:ff\.[0-9a-f]\Z")
-_VIRTUAL = re.compile(
-    r"(?:lo|veth|br-|virbr|docker|cali|tunl|tun|tap|flannel|cni|vxlan|dummy|bond|vlan|podman|lxc|cilium|kube|wg|team|ip6|"
-    r"nerdctl|ovs|gre|sit|erspan|macv|ipv|ifb)",
-    re.IGNORECASE,
-)
-_RDMA = re.compile(
-    r"(?:mlx\d|bnxt_re|ro[cC]e|rdmap|efa|irdma|hfi|cxi|hsi|qedr|i40iw|ibp|ib\d|usnic|erdma|xscale)", re.ASCII
-)
 #: a port faster than this is a slip of units [Mb/s]
 _FASTEST_PORT = 10_000_000
 
@@ -83,12 +71,7 @@ def _read(text: str, file: str) -> Imported:
         reader.machine.note(
             "IMP-STRAY-TEXT", Severity.INFO, f"text between the tags was ignored in {parsed.stray} place(s)"
         )
-    if parsed.before or parsed.after:
-        reader.machine.note(
-            "IMP-JUNK",
-            Severity.INFO,
-            f"{parsed.before} characters before and {parsed.after} after the document were ignored",
-        )
+    reader.machine.note_around(parsed.before, parsed.after)
     return reader.run()
 
 
@@ -143,7 +126,7 @@ class _Reader:
 
     def _cpu(self, host: _Host, cpu: Element) -> None:
         machine = self.machine
-        number = _integer(cpu.get("numaid"), -1)
+        number = nccl.integer(cpu.get("numaid"), -1)
         attributes = {k: v for k, v in cpu.attributes.items() if k != "host_hash"}
         single = len(self.hosts) == 1
         numa = machine.add("numa", number=number if single else None, parent=host.server, attributes=attributes)
@@ -156,8 +139,8 @@ class _Reader:
                 "the NUMA id is missing or −1, as in a virtual machine: counted anew",
                 numa,
             )
-        model = _model(cpu)
-        mask, width = _mask(cpu.get("affinity"))
+        model = nccl.cpu_of(cpu)
+        mask, width = nccl.affinity_mask(cpu.get("affinity"))
         apu = any(p.get("vendor") == "0x1002" and p.get("device") == "0x74a0" for p in cpu.walk() if p.tag == "pci")
         host.domains[numa] = NumaHint(number, mask, width, apu, model)
         for child in cpu.children:
@@ -181,7 +164,7 @@ class _Reader:
     # -- PCI tree ----------------------------------------------------------------------------------------------------
 
     def _pci(self, host: _Host, element: Element, parent: str, numa: str) -> None:
-        kind = _kind_of(element)
+        kind = nccl.kind_of(element)
         if kind is None:
             self.machine.note(
                 "IMP-OTHER-DEVICE", Severity.INFO, f"a device of class {element.get('class')} was left out"
@@ -203,9 +186,11 @@ class _Reader:
             self._pci(host, child, below, numa)
 
     def _bridge(self, host: _Host, element: Element, parent: str, numa: str, kind: str) -> str:
-        part = self.machine.add(kind, parent=host.server, attributes=element.attributes, device=_device(element))
+        part = self.machine.add(
+            kind, parent=host.server, attributes=element.attributes, device=nccl.listed_device(element)
+        )
         self._edge(parent, part, element, None)
-        if _nets(element):
+        if nccl.interfaces(element):
             self._nic(host, element, part, numa, "nic", own_link=False)
         for child in element.children:
             if child.tag == "pcilink":
@@ -223,13 +208,13 @@ class _Reader:
     def _gpu(self, host: _Host, element: Element, parent: str, numa: str, kind: str) -> str:
         machine = self.machine
         gpus = element.all("gpu")
-        architecture = _architecture(element, gpus)
+        architecture = nccl.architecture_of(element, gpus)
         attributes = dict(element.attributes)
         for index, gpu in enumerate(gpus):
             prefix = "gpu." if len(gpus) == 1 else f"gpu{index}."
             attributes |= {prefix + name: value for name, value in gpu.attributes.items()}
         number = self.gpu_numbers.get(id(element))
-        device = _device(element) or _device_by_chip(gpus)
+        device = nccl.listed_device(element) or nccl.device_of_gpus(gpus)
         overrides: dict[str, Quantity] = {}
         if architecture is not None and device is None:
             overrides["architecture"] = machine.fact(architecture.name, status=Status.DERIVED)
@@ -249,9 +234,9 @@ class _Reader:
         return part
 
     def _nic(self, host: _Host, element: Element, parent: str, _numa: str, kind: str, own_link: bool = True) -> str:
-        nets = _nets(element)
+        nets = nccl.interfaces(element)
         attributes = dict(element.attributes)
-        part = self._nic_part(host, nets, attributes, _device(element), element.get("class"))
+        part = self._nic_part(host, nets, attributes, nccl.listed_device(element), element.get("class"))
         if own_link:
             self._edge(parent, part, element, None)
         else:
@@ -279,15 +264,15 @@ class _Reader:
             attributes |= {prefix + name: value for name, value in net.attributes.items()}
             names += net.get("name").split("+") if net.get("name") else []
             host.drawn_nets.add(net.get("name"))
-            megabits.append(_integer(net.get("speed"), 0))
+            megabits.append(nccl.integer(net.get("speed"), 0))
         overrides: dict[str, Quantity] = {}
         if nets:
             overrides["ports"] = machine.fact(max(len(names), 1))
         slip = any(m >= _FASTEST_PORT for m in megabits)
         total = sum(m // 1000 if m >= _FASTEST_PORT else m for m in megabits)
         if 0 < total < _FASTEST_PORT:
-            overrides["bandwidth_per_direction"] = machine.fact(_bits(total))
-            overrides["port_bandwidth_per_direction"] = machine.fact(_bits(total / max(len(names), 1)))
+            overrides["bandwidth_per_direction"] = machine.fact(nccl.port_rate(total))
+            overrides["port_bandwidth_per_direction"] = machine.fact(nccl.port_rate(total / max(len(names), 1)))
         technology = {"0207": "InfiniBand", "0200": "Ethernet"}.get(pci_class.lower().removeprefix("0x")[:4])
         if technology:
             overrides["technology"] = machine.fact(technology)
@@ -307,7 +292,9 @@ class _Reader:
         return part
 
     def _other(self, host: _Host, element: Element, parent: str, _numa: str, kind: str) -> str:
-        part = self.machine.add(kind, parent=host.server, attributes=element.attributes, device=_device(element))
+        part = self.machine.add(
+            kind, parent=host.server, attributes=element.attributes, device=nccl.listed_device(element)
+        )
         if kind == "nvswitch":
             self.switches[host.server, element.get("busid").lower()] = part
         else:
@@ -320,7 +307,7 @@ class _Reader:
         """The PCIe link between an element and what it hangs from."""
         machine = self.machine
         raw = {k: v for k, v in element.attributes.items() if k in ("link_speed", "link_width")}
-        generation, lanes = _generation(element.get("link_speed")), _integer(element.get("link_width"), 0)
+        generation, lanes = nccl.pcie_generation(element.get("link_speed")), nccl.integer(element.get("link_width"), 0)
         if generation == 1 and slow_side_path:
             machine.note(
                 "IMP-SIDE-PATH",
@@ -343,7 +330,7 @@ class _Reader:
 
     def _chip_links(self, numa: str, gpu: str, elements: list[Element]) -> None:
         for element in elements:
-            count, megabytes = _integer(element.get("count"), 1), _integer(element.get("bw"), 0)
+            count, megabytes = nccl.integer(element.get("count"), 1), nccl.integer(element.get("bw"), 0)
             if not 1 <= count <= 1000:
                 self._bad_count(gpu)
                 continue
@@ -381,7 +368,7 @@ class _Reader:
             draw_links(self.machine, table, self.architectures)
 
     def _accelerator_link(self, host: _Host, part: str, busid: str, element: Element, listed: Listed) -> None:
-        count, target = _integer(element.get("count"), 0), element.get("target").lower()
+        count, target = nccl.integer(element.get("count"), 0), element.get("target").lower()
         far_class = element.get("tclass").lower().removeprefix("0x")
         if not 1 <= count <= 1000:
             self._bad_count(part)
@@ -447,7 +434,7 @@ class _Reader:
         for name, (numa, net) in host.loose.items():
             if name in host.drawn_nets:
                 continue
-            if not _is_hardware(net):
+            if not nccl.is_hardware(net):
                 dropped.append(name)
                 continue
             part = self._nic_part(host, [net], {}, None, "")
@@ -476,7 +463,7 @@ class _Reader:
         numbers: dict[int, int] = {}
         for element in self.root.walk():
             if element.tag == "pci" and element.all("gpu"):
-                numbers[id(element)] = min(_integer(g.get("dev"), -1) for g in element.all("gpu"))
+                numbers[id(element)] = min(nccl.integer(g.get("dev"), -1) for g in element.all("gpu"))
         unique = len(set(numbers.values())) == len(numbers) and all(0 <= n < 10_000 for n in numbers.values())
         hosts = {cpu.get("host_hash") for cpu in self.root.all("cpu")}
         return numbers if unique and len(hosts) == 1 else {}
@@ -528,95 +515,6 @@ class _Reader:
                 above.id,
                 remedy="set the generation the uplink trains to under load",
             )
-
-
-def _kind_of(element: Element) -> str | None:
-    """The part kind of a ``<pci>`` element, or None for devices that are no part of a design."""
-    pci_class = element.get("class").lower().removeprefix("0x")
-    below, nets = element.all("pci"), _nets(element)
-    if element.all("gpu"):
-        return "gpu"
-    if below or pci_class.startswith("0604"):
-        return "pcie_switch"
-    if nets or pci_class.startswith("02"):
-        return "nic"
-    if pci_class.startswith(("03", "12", "0b40")):
-        return "gpu"
-    if pci_class.startswith("01"):
-        return "drive"
-    if pci_class.startswith("068000"):
-        return "nvswitch"
-    if pci_class:
-        return None
-    return "gpu" if element.get("vendor").lower() in ("0x10de", "0x1002") else "nic"
-
-
-def _nets(element: Element) -> list[Element]:
-    return [*element.all("net"), *(net for nic in element.all("nic") for net in nic.all("net"))]
-
-
-def _device(element: Element) -> Device | None:
-    vendor, device = element.get("vendor"), element.get("device")
-    return known_device(vendor, device) if vendor and device else None
-
-
-def _device_by_chip(gpus: list[Element]) -> Device | None:
-    for gpu in gpus:
-        return device_by_chip(gpu.get("gcn") or "sm", _integer(gpu.get("sm"), 0))
-    return None
-
-
-def _architecture(element: Element, gpus: list[Element]) -> Architecture | None:
-    device = _device(element)
-    if device is not None and device.architecture is not None:
-        return device.architecture
-    for gpu in gpus:
-        if "gcn" in gpu.attributes:
-            return BY_GFX.get(gpu.get("gcn").lower().removeprefix("gfx"))
-        return BY_COMPUTE_CAPABILITY.get(_integer(gpu.get("sm"), 0))
-    return None
-
-
-def _model(cpu: Element) -> CpuModel:
-    model = cpu_model(cpu.get("vendor"), cpu.get("familyid"), cpu.get("modelid"), cpu.get("arch"))
-    if model is ARM:
-        chips = [g for g in cpu.walk() if g.tag == "gpu" and g.all("c2c")]
-        if any(_integer(g.get("sm"), 0) in (90, 100, 103) for g in chips):
-            return GRACE
-        if any(_integer(g.get("sm"), 0) == 121 for g in chips):
-            return GB10
-    return model
-
-
-def _is_hardware(net: Element) -> bool:
-    """Whether a NIC that NCCL found no PCI place for is one: RDMA devices are, sockets and bridges are not."""
-    name, guid = net.get("name"), net.get("guid").lower().removeprefix("0x")
-    if _VIRTUAL.match(name):
-        return False
-    return "+" in name or _RDMA.match(name) is not None or net.get("gdr") == "1" or len(guid.lstrip("0")) > 4
-
-
-def _integer(text: str, default: int) -> int:
-    return int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else default
-
-
-def _generation(speed: str) -> int:
-    """PCIe generation of a speed such as ``16.0 GT/s PCIe``; 0 where it cannot be read."""
-    number = re.match(r"\s*([0-9]{1,3}(?:\.[0-9]{1,2})?)(?:\s|GT|$)", speed, re.ASCII)
-    return GENERATIONS.get(float(number[1]), 0) if number else 0
-
-
-def _mask(affinity: str) -> tuple[int, int]:
-    """CPUs named by an affinity mask, and how many it could name; zeros where it cannot be read."""
-    digits = affinity.replace(",", "")
-    if not re.fullmatch(r"[0-9a-fA-F]{1,4096}", digits, re.ASCII):
-        return 0, 0
-    return int(digits, 16), 4 * len(digits)
-
-
-def _bits(megabits: float) -> str:
-    """A port rate [Mb/s] spelled in gigabits."""
-    return f"{megabits / 1000:.6g} Gb/s"
 
 
 IMPORTER = Importer("nccl-xml", "NCCL or RCCL topology", (".xml",), _sniff, _read)

@@ -16,6 +16,9 @@ from designer.report.drawing.palette import Palette, mixed
 _PAD: Final = 8.0
 _GLYPH: Final = 18.0
 _LINE: Final = 17.0
+_TITLE_LINE: Final = 18.0
+#: from this height on a card has room for a second line
+_HIGH: Final = 80.0
 #: cards of closed groups look like a pile of so many, each so far behind the next
 _PILE: Final = (2, 4.0)
 
@@ -55,9 +58,9 @@ def _add_header(elements: list[Element], geometry: Geometry, box: int, colours: 
     x, y, width, _ = (float(v) for v in geometry.rect[box])
     kind = geometry.kinds[int(geometry.kind[box])]
     text: list[Element] = [Glyph(x + 12, y + 10, _GLYPH, kind, colours.kind(kind))]
-    badge = _badge(text, geometry, box, x + width - 12, y + 10, colours)
+    _add_badge(text, geometry, box, x + width - 12, y + 10, colours)
     left = x + 12 + _GLYPH + 8
-    room = width - (left - x) - 16 - badge
+    room = width - (left - x) - 16 - _badge_width(geometry, box)
     title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True, keep_number=True)
     text.append(Label(left, y + 24, title, TITLE_SIZE, colours.surface["text"], bold=True))
     used = text_width(title, TITLE_SIZE, bold=True) + 12
@@ -89,35 +92,49 @@ def _add_card(elements: list[Element], geometry: Geometry, box: int, kind: str, 
             d = behind * _PILE[1]
             elements.append(Panel(x + d, y + d, width, height, 5, mixed(fill, border, 0.15), border))
     elements.append(Panel(x, y, width, height, 5, fill, border))
-    detail = geometry.detail(box)
-    lines = lines_of(detail, DETAIL_SIZE, width - 2 * _PAD, 2 if height >= 80 else 1) if detail else []
-    block = _GLYPH + len(lines) * _LINE
+    small = width < 56
+    left = x + _PAD + (0 if small else _GLYPH + 6)
+    room = x + width - _PAD - left - _badge_width(geometry, box)
+    detail, label = geometry.detail(box), geometry.label(box)
+    lines = lines_of(detail, DETAIL_SIZE, width - 2 * _PAD, 2 if height >= _HIGH else 1) if detail else []
+    titles = [fitted_text(label, TITLE_SIZE, room, bold=True, keep_number=True)]
+    if titles[0] != label and height >= _GLYPH + _TITLE_LINE + len(lines) * _LINE + 6:
+        wrapped = lines_of(label, TITLE_SIZE, room, 2, bold=True)
+        titles = wrapped if " ".join(wrapped) == label else titles
+    block = _GLYPH + (len(titles) - 1) * _TITLE_LINE + len(lines) * _LINE
     if height < block + 6:
         lines, block = [], _GLYPH
     top = y + (height - block) / 2
-    badge = _badge(elements, geometry, box, x + width - _PAD + 2, top, colours)
-    small = width < 56
+    _add_badge(elements, geometry, box, x + width - _PAD + 2, top, colours)
     if not small:
         elements.append(Glyph(x + _PAD, top, _GLYPH, kind, accent))
-    left = x + _PAD + (0 if small else _GLYPH + 6)
-    room = x + width - _PAD - left - badge
-    title = fitted_text(geometry.label(box), TITLE_SIZE, room, bold=True, keep_number=True)
-    elements.append(Label(left, top + 13.5, title, TITLE_SIZE, colours.surface["text"], bold=True))
+    for n, title in enumerate(titles):
+        at = top + 13.5 + n * _TITLE_LINE
+        elements.append(Label(left, at, title, TITLE_SIZE, colours.surface["text"], bold=True))
     for n, line in enumerate(lines):
-        at = top + _GLYPH + 12 + n * _LINE
+        at = top + _GLYPH + 12 + (len(titles) - 1) * _TITLE_LINE + n * _LINE
         elements.append(Label(x + _PAD, at, line, DETAIL_SIZE, colours.surface["text_muted"]))
 
 
-def _badge(elements: list[Element], geometry: Geometry, box: int, right: float, top: float, colours: Palette) -> float:
-    """How often a group is repeated, at its upper right; the width taken."""
+def _badge_width(geometry: Geometry, box: int) -> float:
+    """Room the badge of a group takes beside its title; 0 for others."""
+    return text_width(_repeated(geometry, box), DETAIL_SIZE, bold=True) + 16 if geometry.is_group[box] else 0.0
+
+
+def _repeated(geometry: Geometry, box: int) -> str:
+    return f"×{int(geometry.replicas[box])}"
+
+
+def _add_badge(
+    elements: list[Element], geometry: Geometry, box: int, right: float, top: float, colours: Palette
+) -> None:
+    """How often a group is repeated, at its upper right."""
     if not geometry.is_group[box]:
-        return 0.0
-    text = f"×{int(geometry.replicas[box])}"
-    width = text_width(text, DETAIL_SIZE, bold=True) + 12
+        return
+    width = _badge_width(geometry, box) - 4
     elements.append(Panel(right - width, top, width, 18, 9, colours.surface["badge"]))
-    colour = colours.surface["badge_text"]
+    colour, text = colours.surface["badge_text"], _repeated(geometry, box)
     elements.append(Label(right - width / 2, top + 13.2, text, DETAIL_SIZE, colour, bold=True, anchor="middle"))
-    return width + 4
 
 
 def _add_frame(elements: list[Element], geometry: Geometry, box: int, colours: Palette) -> None:

@@ -47,7 +47,12 @@ def chosen_part(geometry: Geometry, paths: Collection[str], loads: Loads | None)
     if loads is None:
         return picked, None
     return picked, Loads(
-        loads.utilisation[wires], loads.rate[wires], loads.capacity[wires], loads.bound[wires], loads.links[wires]
+        loads.utilisation[wires],
+        loads.rate[wires],
+        loads.capacity[wires],
+        loads.bound[wires],
+        loads.links[wires],
+        loads.box_bound[keep],
     )
 
 

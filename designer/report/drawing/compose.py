@@ -14,11 +14,11 @@ from designer.design.routes import CURVE, beside, wire_width
 from designer.report.drawing import cards, legend
 from designer.report.drawing.chosen import chosen_part
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
-from designer.report.drawing.fonts import fitted_text, text_width
+from designer.report.drawing.fonts import fitted_text, lines_of, text_width
 from designer.report.drawing.loads import Loads
 from designer.report.drawing.palette import Palette, mixed
 from designer.sources import Status
-from designer.units import format_quantity
+from designer.units import format_line_rate, format_quantity
 
 _MARGIN: Final = 32.0
 _TITLE: Final = 22.0
@@ -103,6 +103,8 @@ def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, l
     cards = np.flatnonzero(~geometry.is_container)
     taken = [(float(x), float(y), float(w), float(h)) for x, y, w, h in geometry.rect[cards]]
     texts = _load_texts(geometry, loads) if loads is not None else _bundle_texts(geometry)
+    if loads is not None:
+        _add_part_badges(elements, geometry, colours, loads, taken)
     for w, text, bound in texts[:_LABELS]:
         x, y = _middle(geometry, w)
         width = text_width(text, 12, bold=bound) + 12
@@ -111,10 +113,34 @@ def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, l
         if box is None:
             continue
         taken.append(box)
-        fill = colours.surface["bound"] if bound else colours.surface["container"]
-        colour = colours.surface["bound_text"] if bound else colours.surface["text"]
-        elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bound else colours.surface["container_border"]))
-        elements.append(Label(box[0] + width / 2, box[1] + 13.2, text, 12, colour, bold=bound, anchor="middle"))
+        _add_plate(elements, box, text, colours, bound)
+
+
+def _add_plate(
+    elements: list[Element], box: tuple[float, float, float, float], text: str, colours: Palette, bound: bool
+) -> None:
+    fill = colours.surface["bound"] if bound else colours.surface["container"]
+    colour = colours.surface["bound_text"] if bound else colours.surface["text"]
+    elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bound else colours.surface["container_border"]))
+    elements.append(Label(box[0] + box[2] / 2, box[1] + 13.2, text, 12, colour, bold=bound, anchor="middle"))
+
+
+def _add_part_badges(
+    elements: list[Element],
+    geometry: Geometry,
+    colours: Palette,
+    loads: Loads,
+    taken: list[tuple[float, float, float, float]],
+) -> None:
+    """A mark on the upper edge of each part that binds by itself: a store, a GPU that computes."""
+    for box in np.flatnonzero(loads.box_bound).tolist():
+        alike = int(loads.box_bound[box])
+        text = f"bound ×{alike}" if alike > 1 else "bound"
+        x, y, across, _ = geometry.rect[box].tolist()
+        width = text_width(text, 12, bold=True) + 12
+        place = (x + (across - width) / 2, y - 9.0, width, 18.0)
+        taken.append(place)
+        _add_plate(elements, place, text, colours, bound=True)
 
 
 def _covers(box: tuple[float, float, float, float], taken: list[tuple[float, float, float, float]]) -> bool:
@@ -170,7 +196,8 @@ def _bundle_texts(geometry: Geometry) -> list[tuple[int, str, bool]]:
         grouped = any(geometry.is_group[i] and not geometry.is_container[i] for i in ends)
         if grouped and kind is not None and kind.domain is not Domain.HOST:
             count = int(geometry.wire_count[w])
-            each = format_quantity(float(geometry.wire_capacity[w]) / count, "rate")
+            rate = float(geometry.wire_capacity[w]) / count
+            each = format_line_rate(rate) if kind.domain is Domain.NETWORK else format_quantity(rate, "rate")
             found.append((w, f"{count:,} × {each}".replace(",", " ") if count > 1 else each, False))
     return found if len(found) <= _LABELS else []
 
@@ -194,9 +221,10 @@ def _framed(
     top = y - _MARGIN
     if options.subtitle:
         top -= 12
-        text = fitted_text(options.subtitle, 13, width)
-        around.append(Label(x, top, text, 13, colours.surface["text_muted"]))
-        top -= 12
+        for text in reversed(lines_of(options.subtitle, 13, width, 2)):
+            around.append(Label(x, top, text, 13, colours.surface["text_muted"]))
+            top -= 17
+        top += 5
     if options.title:
         top -= 6
         text = fitted_text(options.title, _TITLE, width, bold=True)

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.channels import channel_number, links_on_wires
+from designer.analysis.results import Bound
+from designer.design.channels import boxes_of_parts, channel_number, links_on_wires
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import Geometry
 from designer.design.rates import raw_rate
@@ -34,6 +35,7 @@ class Loads:
     capacity : (m, 2) raw capacity [B/s]
     bound : (m, 2) whether some link shown holds back the workload
     links : (m, 2) how many links (bundles) the wire shows
+    box_bound : (n,) how many equal parts a box stands for that hold back the workload by themselves, 0 for none
     """
 
     utilisation: Float
@@ -41,16 +43,17 @@ class Loads:
     capacity: Float
     bound: Bool
     links: Int
+    box_bound: Int
 
 
-def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Collection[str] = ()) -> Loads:
+def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Collection[Bound] = ()) -> Loads:
     """The loads on the wires of a picture.
 
     Parameters
     ----------
     load, utilisation : (2 · n_links,) per channel, 2 · link from a to b and 2 · link + 1 back [B/s], [1]
     binding
-        Ids of channels that hold back the workload; channels of the same link definition that are as full count too.
+        What holds back the workload; channels of the same link definition that are as full count too.
 
     Raises
     ------
@@ -62,11 +65,11 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Colle
     links = np.flatnonzero(wire >= 0)
     each = np.array([raw_rate(link)[0] * link.count for link in net.link_defs], dtype=np.float64)
     capacity = each[net.link_def] if net.n_links else np.empty(0)
-    bound = _bound(net, utilisation, binding)
+    bound = _bound(net, utilisation, [b.id for b in binding if b.what == "channel"])
     shape = (geometry.n_wires, 2)
     found = Loads(
         np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool),
-        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64), _bound_boxes(geometry, net, binding),
     )  # fmt: skip
     for direction in (0, 1):
         channel = 2 * links + direction
@@ -77,6 +80,17 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Colle
         found.capacity[at] = capacity[links[order]]
         np.logical_or.at(found.bound, at, bound[channel[order]])
         np.add.at(found.links, at, 1)
+    return found
+
+
+def _bound_boxes(geometry: Geometry, net: Netlist, binding: Collection[Bound]) -> Int:
+    """How many equal parts bind at each box. : (n,)"""
+    found, boxes = np.zeros(len(geometry), dtype=np.int64), boxes_of_parts(geometry)
+    for bound in binding:
+        if bound.what in ("part", "compute"):
+            box = int(boxes[net.index_of(bound.id)])
+            if box >= 0:
+                found[box] = max(int(found[box]), bound.alike)
     return found
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
+from designer.workload.migration_settings import BACKGROUND, DIRTY_RATE, MACHINES, METRICS
 from designer.workload.operations import KvmMigration
 
 
@@ -32,18 +33,11 @@ WORKLOAD = WorkloadKind(
     name="kvm_migration",
     title="KVM migration",
     reports="migration",
-    metrics=(
-        "migration_time",
-        "switchover_time",
-        "stun_time",
-        "transferred",
-        "rate",
-        "machines_staying",
-    ),
+    metrics=("migration_time", *METRICS),
     lower=lower,
     help="Live migration of KVM guests over the drawn network; not converging is an answer.",
     settings=(
-        Setting("vms", "Virtual machines", "text", help="ids of machines of the design, separated by commas"),
+        MACHINES,
         Setting("to", "To", "text", "", help="hosts they may go to; empty for any other"),
         Setting("channels", "Channels", "count", 1, help="connections; more than one is multifd"),
         Setting("monitor", "Monitor", "choice", "qemu", choices=("qemu", "cloud-hypervisor")),
@@ -55,8 +49,8 @@ WORKLOAD = WorkloadKind(
         Setting("max_bandwidth", "Configured ceiling", "rate", "0 B/s", help="0 B/s for none"),
         Setting("device_state", "State of an assigned device", "size", "0 B", help="0 B if they cannot move"),
         Setting("multifd_devices", "Device state over all channels", "flag", False),
-        Setting("dirty_rate", "Dirty rate", "text", "", help="replaces what the machines say, for example 500 MB/s"),
+        DIRTY_RATE,
         Setting("at_once", "At the same time per host", "count", 0, help="0 for two"),
-        Setting("background", "Running beside", "text", "", help="ids of other workloads, separated by commas"),
+        BACKGROUND,
     ),
 )

@@ -211,6 +211,9 @@ def test_binding_and_route_light_their_wires() -> None:
     numbers = link_numbers(found, ids)
     live = with_binding(nothing(geometry), found, numbers, ids[:1])
     assert live.bound.sum() == 1
+    live = with_binding(live, found, {}, (), [("gpu1", 8), ("nowhere", 1)])
+    assert not live.bound.any()
+    assert {geometry.refs[i].id: int(live.box_bound[i]) for i in np.flatnonzero(live.box_bound)} == {"gpu1": 8}
     live = with_route(live, geometry, found, numbers, ids)
     assert live.on_route is not None
     assert live.box_on_route is not None

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from designer.analysis.results import Bound
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Annotation, Design, Part, Position
 from designer.design.elaborate import elaborate
@@ -156,6 +157,13 @@ def test_text_on_cards_stays_on_its_card() -> None:
     assert label.text.endswith("…3")
 
 
+def test_a_name_of_two_lines_is_told_in_full() -> None:
+    name = "Storage leaves, servers"
+    geometry = lay_out(Design.model_validate({"name": "d", "parts": [Part(id="s", kind="switch", name=name)]}))
+    texts = [e.text for e in _picture(geometry, legend=False).elements if isinstance(e, Label)]
+    assert texts[:2] == ["Storage leaves,", "servers"]
+
+
 def test_svg_is_well_formed_the_same_twice_and_says_what_is_drawn() -> None:
     picture = _picture(lay_out(one_server()), title="One server")
     text = to_svg(picture)
@@ -231,7 +239,7 @@ def _loaded(full: str) -> tuple[Geometry, Picture, list[str]]:
     number = 2 * ids.index(full)
     load[number], share[number] = 40e9, 0.97
     geometry = lay_out(design, frozenset({(("servers", 0),)}))
-    loads = loads_of(geometry, load, share, (full,))
+    loads = loads_of(geometry, load, share, (Bound("channel", full, full, ""),))
     picture = compose(geometry, palette("light"), Options(), loads)
     return geometry, picture, [e.text for e in picture.elements if isinstance(e, Label)]
 
@@ -243,6 +251,20 @@ def test_a_binding_link_has_a_badge_with_its_numbers_and_its_colour() -> None:
     assert sum(e.colour == palette("light").utilisation(0.97) for e in strokes) == 1
     assert sum(isinstance(e, Panel) and e.fill == palette("light").surface["bound"] for e in picture.elements) == 1
     assert len(strokes) >= 2 * geometry.n_wires
+
+
+def test_a_part_that_binds_by_itself_has_a_badge_at_its_card() -> None:
+    design = one_unit(servers=4)
+    net = elaborate(design)
+    geometry, quiet = lay_out(design, frozenset({(("servers", 0),)})), np.zeros(2 * net.n_links)
+    binding = (Bound("compute", "servers[0]/gpu0", "", "", alike=32), Bound("limit", "overhead", "", ""))
+    loads = loads_of(geometry, quiet, quiet, binding)
+    assert [geometry.refs[i].id for i in np.flatnonzero(loads.box_bound)] == ["gpu0"]
+    picture = compose(geometry, palette("light"), Options(), loads)
+    assert [e.text for e in picture.elements if isinstance(e, Label)].count("bound ×32") == 1
+    # in a closed group its card has the badge
+    closed = loads_of(lay_out(design), quiet, quiet, binding)
+    assert [lay_out(design).refs[i].id for i in np.flatnonzero(closed.box_bound)] == ["servers"]
 
 
 def test_the_fullest_link_speaks_for_a_bundle() -> None:

@@ -181,6 +181,8 @@ def test_aggregated_trees_need_one_rank_per_server() -> None:
     single = replace(CLUSTER, kind=CollectiveKind.ALL_GATHER, ranks=64, servers=64, inter_bandwidth=50e9)
     (one,) = aggregated_tree(single)
     assert one.latency_term < simple(ring(single)).latency_term
+    rate = c.AGGREGATED_SHARE.value * c.NETWORK[NetworkKind.INFINIBAND].value * 50e9
+    assert one.bandwidth_term == pytest.approx(63 / 64 * GIB / rate)
     assert aggregated_tree(replace(CLUSTER, kind=CollectiveKind.ALL_GATHER)) == ()
 
 

@@ -154,6 +154,13 @@ def test_experts_cost_what_tokens_use() -> None:
     assert spread.flop == alone.flop
 
 
+def test_tensor_parallel_splits_experts_too() -> None:
+    """Bound by memory, so that time goes with the bytes of the weights."""
+    many = dataclasses.replace(EXPERTS, experts=64, expert_ffn=16384)
+    whole, halved = (layer(Layout(tensor=t), shape=many, experts=True) for t in (1, 2))
+    assert 0.48 < halved.forward / whole.forward < 0.56
+
+
 def test_a_window_saves_attention() -> None:
     shape = dataclasses.replace(SMALL, window=128, windowed_layers=8)
     assert layer(shape=shape, windowed=True).forward < layer(shape=shape).forward

@@ -1,5 +1,7 @@
 """Memory of training: by hand, against the papers, by layout, and refusals that say what would fit."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +72,13 @@ def test_activations_of_korthikanti() -> None:
     assert tensor == pytest.approx(h * (10 + 24 / 8 + 5 * a * s / (h * 8)), rel=0.001)
     sequence = layer_activations(shape, Layout(tensor=8, sequence_parallel=True), fp16, MEGATRON, s)
     assert sequence == pytest.approx(full / 8)
+
+
+def test_a_gated_layer_keeps_one_product_more() -> None:
+    bf16, layout = precision("bf16"), Layout(recompute=Recompute.SELECTIVE)
+    plain = layer_activations(SMALL, layout, bf16, MEGATRON, 1024)
+    gated = layer_activations(replace(SMALL, gated=True), layout, bf16, MEGATRON, 1024)
+    assert gated - plain == SMALL.ffn * bf16.activation_bytes.value
 
 
 def test_a_pipeline_keeps_as_many_microbatches_as_it_has_stages() -> None:

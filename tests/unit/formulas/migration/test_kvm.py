@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
 from designer.formulas.migration import Verdict
+from designer.formulas.migration._qemu import CHANNEL_QEMU
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport, kvm_bandwidth, pinning_time
 from designer.formulas.migration.kvm_precopy import kvm_precopy
-from designer.formulas.migration.kvm_vfio_state import VfioState, kvm_vfio_state
+from designer.formulas.migration.kvm_vfio_state import VFIO_FIXED, VfioState, kvm_vfio_state
 from designer.units import parse_rate
 
 GB = 1e9
@@ -122,6 +123,10 @@ def test_assigned_devices() -> None:
     side_by_side = kvm_vfio_state(states, 10 * GB, channels=8, multifd_transfer=True)
     precopied = kvm_vfio_state([VfioState(2 * GB, precopies=True)] * 2, 10 * GB, channels=8)
     assert side_by_side.pause.value < one_by_one.pause.value / 3
+    # apart from the bytes, one after the other pays the fixed time for each device
+    fixed = VFIO_FIXED.value
+    assert one_by_one.pause.value - 2 * fixed == pytest.approx(4 * GB / min(10 * GB, CHANNEL_QEMU.value))
+    assert side_by_side.pause.value - fixed == pytest.approx(4 * GB / min(10 * GB, 8 * CHANNEL_QEMU.value))
     assert precopied.stopped == pytest.approx(0.3 * one_by_one.stopped)
     assert precopied.precopied == 4 * GB
     for found in (one_by_one, side_by_side, precopied):

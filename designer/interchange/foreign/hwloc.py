@@ -1,0 +1,125 @@
+"""What the objects of an hwloc file say: identities, link speeds and CPU sets, in one wording for all versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from designer.design.document import LinkValues
+from designer.interchange.foreign.devices import Architecture, unknown_pcie
+from designer.interchange.foreign.xml import Element
+from designer.sources import Status
+
+_PCI_TYPE = re.compile(
+    r"([0-9a-f]{4})(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?\s*([0-9a-f]{2})?",
+    re.IGNORECASE | re.ASCII,
+)
+#: two-dimensional graphics chips of ATI that sit on server boards
+_ATI_2D: Final = ("4752", "515e", "5159", "5969", "4754")
+#: what one PCIe lane carries by generation as hwloc computes it [GB/s]; 5 GT/s appears with either encoding
+_LANE_RATES: Final = ((1, 0.25), (2, 0.5), (2, 0.615385), (3, 0.984615), (4, 1.969231), (5, 3.938462), (6, 7.5625))
+
+
+def major_version(root: Element) -> int:
+    """The major version of hwloc that wrote the file; 1 where it does not say."""
+    match = re.match(r"([0-9]{1,3})", root.get("version"), re.ASCII)
+    return int(match[1]) if match else 1
+
+
+def infos(element: Element) -> dict[str, str]:
+    """The ``<info>`` pairs of an object."""
+    return {i.get("name"): i.get("value") for i in element.all("info") if i.get("name")}
+
+
+def attributes(element: Element, *names: str) -> dict[str, str]:
+    """The attributes of these names, those that are empty left out."""
+    return {name: element.get(name) for name in names if element.get(name)}
+
+
+def device_name(element: Element) -> str:
+    """The name of a PCI device as the machine's own id list spells it."""
+    return infos(element).get("PCIDevice", "") or element.get("name")
+
+
+def identity(element: Element) -> tuple[str, str, str]:
+    """PCI class, vendor and device of an object, four digits each, empty where unknown."""
+    match = _PCI_TYPE.match(element.get("pci_type"))
+    if match is None:
+        return "", "", ""
+    return match[1].lower(), (match[2] or "").lower(), (match[3] or "").lower()
+
+
+def subsystem(element: Element) -> dict[str, str]:
+    """Vendor and device of the board a PCI device sits on, where the file has them."""
+    match = _PCI_TYPE.match(element.get("pci_type"))
+    if match is None or not match[4]:
+        return {}
+    return {"subsystem_vendor": match[4].lower(), "subsystem_device": match[5].lower()}
+
+
+def is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[tuple[str, Element]]) -> bool:
+    """Whether a class 03 device only drives a screen, as the chip of a management controller does."""
+    if pci_class != "0300" or vendor == "10de":
+        return False
+    if any(kind == "coproc" for kind, _ in os_devices):
+        return False
+    return vendor != "1002" or device in _ATI_2D
+
+
+def is_removable(element: Element) -> bool:
+    """Whether a block device is a stick, a disc or a loop: no drive of the machine."""
+    text = (element.get("subtype") + " " + infos(element).get("Type", "")).lower()
+    return "removable" in text or element.get("name").startswith(("sr", "fd", "loop"))
+
+
+def port_rate(told: Mapping[str, str]) -> float:
+    """Port rate [Gb/s] where a version of hwloc gives one, else 0."""
+    match = re.match(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)\s*(?:Gb/s|Gbps)", told.get("Port1Rate", ""), re.ASCII)
+    return float(match[1]) if match else 0.0
+
+
+def pcie_link(text: str, architecture: Architecture | None) -> tuple[LinkValues, bool]:
+    """The PCIe link of a speed as hwloc prints it [GB/s, whole link], and whether a GPU seems to have been idle."""
+    number = float(text) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text, re.ASCII) else 0.0
+    if number <= 0:
+        return unknown_pcie(architecture), False
+    fitting = [
+        (g, lanes) for g, lane in _LANE_RATES for lanes in (1, 2, 4, 8, 16) if abs(number / lane / lanes - 1) < 2e-3
+    ]
+    most = architecture.pcie_generation if architecture else 7
+    sure = [(g, lanes) for g, lanes in fitting if lanes == 16 and g <= most] if architecture else fitting
+    if len(sure) == 1:
+        generation, lanes = sure[0]
+        values = LinkValues(kind="pcie", generation=generation, lanes=lanes, status=Status.PRIMARY)
+        return values, architecture is not None and generation == 1
+    spelled = f"{number:.9g} GB/s"
+    idle = architecture is not None and number <= 4.0 and architecture.pcie_generation >= 3
+    return LinkValues(kind="pcie", bandwidth_per_direction=spelled, status=Status.PRIMARY), idle
+
+
+def integer(text: str) -> int:
+    """`text` as a number, 0 where it is none."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) else 0
+
+
+def size(text: str) -> float:
+    """A size [B] that hwloc prints in KiB, 0 where it is none."""
+    match = re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", text, re.ASCII)
+    return int(match[1]) * 1024.0 if match else 0.0
+
+
+def cpu_set(text: str) -> int:
+    """A cpuset or nodeset as bits; empty words are zero, ``0xf...f`` stands for all."""
+    if text.startswith("0xf...f"):
+        return (1 << 4096) - 1
+    value = 0
+    words = text.split(",")
+    if len(words) > 512:
+        return 0
+    for word in words:
+        digits = word.strip().lower().removeprefix("0x") or "0"
+        if not re.fullmatch(r"[0-9a-f]{1,8}", digits, re.ASCII):
+            return 0
+        value = (value << 32) | int(digits, 16)
+    return value
