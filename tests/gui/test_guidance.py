@@ -119,6 +119,12 @@ def test_long_findings_are_broken_into_lines(shown: MainWindow, qtbot: QtBot) ->
     assert lines > 1
     assert table.rowHeight(longest) >= lines * metrics.height()
     assert all(t[0].isupper() for t in texts if t.split()[0].isalpha())
+    # without remarks only what has to be mended is left
+    panel.remarks.click()
+    panel.flush()
+    left = [line.cells[1].text for line in table.lines.lines]
+    assert 0 < len(left) < len(texts)
+    assert {line.cells[0].tip for line in table.lines.lines} <= {"error", "warning"}
 
 
 def test_a_message_is_as_wide_as_its_text(shown: MainWindow) -> None:
