@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from designer.errors import AnalysisError
-from designer.formulas.calibration import Generation, generation
-from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Ratio
+from designer.formulas.calibration import CARD, FULL_CLOCK, Generation, clock_share, generation
+from designer.sources import Constant
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Ratio, Watts
+
+NO_LIMIT: Final = Watts(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Accelerator:
         Whose calibration applies, by the first word: ``Volta``, ``Ampere GA100``, ``cpu``; others use the typical one.
     form
         ``card`` or a text beginning with ``PCIe`` is a card, which holds lower clocks under load; else a module.
+    power
+        Power it may draw, its limit where it has one [W]; 0 for what parts of its form usually may.
     """
 
     name: str
@@ -36,6 +42,7 @@ class Accelerator:
     memory_capacity: Bytes
     generation: str = "unknown"
     form: str = "module"
+    power: Watts = NO_LIMIT
 
     def __post_init__(self) -> None:
         if self.memory_bandwidth <= 0 or self.memory_capacity <= 0 or not any(rate > 0 for rate in self.flops.values()):
@@ -72,6 +79,15 @@ class Accelerator:
     def is_card(self) -> bool:
         """Whether it is a PCIe card."""
         return self.form.lower().startswith(("card", "pcie"))
+
+    @property
+    def clock(self) -> Constant:
+        """Share of the clock its calibration holds for that it keeps under products, for want of power [1]."""
+        rated = self.calibration.power
+        half = max(self.flops.get("fp16", 0.0), self.flops.get("bf16", 0.0))
+        if rated is None or self.power <= 0 or half <= 0:
+            return CARD if self.is_card else FULL_CLOCK
+        return clock_share(self.power / (half * rated.value))
 
     @property
     def calibration(self) -> Generation:

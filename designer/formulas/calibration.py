@@ -29,12 +29,21 @@ class Generation:
         Fused attention over 16-bit peak, forward and backward together.
     convolution
         Convolutions over peak, by number format.
+    power
+        Rated power over dense 16-bit peak of the part it is calibrated on [W/(FLOP/s)]; none where parts of all forms
+        are alike.
     """
 
     best: Mapping[str, Constant]
     sustained: Constant
     fused_attention: Constant
     convolution: Mapping[str, Constant]
+    power: Constant | None = None
+
+
+def _rated(watts: float, peak: float, part: str) -> Constant:
+    value = watts / peak
+    return Constant(value, value, value, "gpu-power", Status.SECONDARY, "W/(FLOP/s)", part)
 
 
 def _measured(value: float, spread: float) -> Constant:
@@ -57,8 +66,17 @@ _OLD_ATTENTION = _assumed(0.40, 0.30, 0.50, "no fused attention kernel of its ow
 #: a PCIe card holds lower clocks than a module of the same chip
 CARD: Final = Constant(0.933, 0.85, 1.0, "mamf", Status.SECONDARY, note="A100 PCIe 252.9 against SXM 271.2 TFLOP/s")
 
+#: share of the rated power that does not fall with the clock: leakage, memory, links
+STATIC_POWER: Final = Constant(
+    0.25, 0.1, 0.4, "power-scaling", Status.ASSUMED, "1", "the rest falls with the cube of the clock, voltage with it"
+)
+
+CUBE_ROOT: Final = Constant(1 / 3, 1 / 3, 0.5, "power-scaling", Status.ASSUMED, "1", "power with the cube of the clock")
+FULL_CLOCK: Final = Constant(1.0, 1.0, 1.0, "power-scaling", Status.ASSUMED, "1", "nothing limits it")
+LAST_TENTH: Final = Constant(0.1, 0.05, 0.2, "power-scaling", Status.ASSUMED, "1", "clocks do not fall below")
+
 _CNN_HALF: Final = _fitted(
-    0.56, 0.45, 0.68, "ResNet-50 on V100, A30, A100, H100 under MXNet: 31 points, 4 % median residual"
+    0.55, 0.45, 0.67, "ResNet-50 on V100, A30, A100, H100 under MXNet: 31 points, 4 % median residual"
 )
 _CNN_TF32: Final = _fitted(0.56, 0.45, 0.68, "ResNet-50 in TF32 on A100 and H100: 5 points, 6 % mean residual")
 _CNN_SINGLE: Final = _fitted(1.0, 0.8, 1.2, "ResNet-50 in FP32 on V100; Winograd saves operations: 6 points")
@@ -83,7 +101,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _assumed(0.85, 0.7, 1.0, _BETWEEN),
             _OLD_ATTENTION,
             MappingProxyType(
-                {"fp32": _fitted(0.40, 0.32, 0.50, "ResNet-50 on K80 against its boost rate: 4 points, 5 % residual")}
+                {"fp32": _fitted(0.36, 0.29, 0.45, "ResNet-50 on K80 against its boost rate: 4 points, 5 % residual")}
             ),
         ),
         "maxwell": Generation(
@@ -100,9 +118,10 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "volta": Generation(
             _half(_assumed(0.80, 0.70, 0.88, _NO_PRODUCT), _SINGLE),
-            _fitted(0.91, 0.80, 1.0, "BERT-large on V100: 4 points, 4 % residual"),
+            _fitted(0.85, 0.75, 0.97, "BERT-large on V100: 6 points, 4 % residual"),
             _OLD_ATTENTION,
             _CNN,
+            _rated(300, 125e12, "V100 SXM2"),
         ),
         "turing": Generation(
             _half(_assumed(0.75, 0.6, 0.88, _NO_PRODUCT), _SINGLE),
@@ -115,6 +134,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _fitted(0.955, 0.90, 1.0, "Megatron and MPT on A100: 45 points, 2 % median residual"),
             _assumed(0.55, 0.45, 0.65, "FlashAttention-2 paper"),
             _CNN,
+            _rated(400, 312e12, "A100 SXM4"),
         ),
         "ada": Generation(
             _half(_assumed(0.75, 0.6, 0.88, _NO_PRODUCT), _SINGLE, _assumed(0.70, 0.55, 0.85, _NO_PRODUCT)),
@@ -127,12 +147,15 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _fitted(0.815, 0.72, 0.92, "MPT, Llama 3 and GPT-3 on H100: 40 points, 4 % median residual"),
             _assumed(0.45, 0.33, 0.60, "FlashAttention-2 reaches 0.35, later kernels up to 0.65"),
             _CNN,
+            _rated(700, 989e12, "H100 SXM5"),
         ),
         "blackwell": Generation(
             _half(_measured(0.776, _SPREAD), _SINGLE, _measured(0.763, _SPREAD)),
-            _assumed(0.80, 0.70, 0.90, _BETWEEN),
+            # 0.955 at 1.28 W per TFLOP/s on Ampere, 0.815 at 0.71 on Hopper: a power of the ratio, taken on to 0.44
+            _assumed(0.72, 0.62, 0.88, "the trend of Ampere and Hopper with the power there is for each operation"),
             _assumed(0.45, 0.33, 0.60, _BETWEEN),
             _CNN,
+            _rated(1000, 2250e12, "B200"),
         ),
         "cdna2": Generation(
             _half(_assumed(0.767, 0.7, 0.8, "one of two dies of MI250X, ROCm 6.2"), _SINGLE),
@@ -145,6 +168,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _assumed(0.90, 0.75, 1.0, _BETWEEN),
             _assumed(0.35, 0.25, 0.50, _BETWEEN),
             _CNN,
+            _rated(750, 1307e12, "MI300X"),
         ),
         "cdna4": Generation(
             _half(_measured(0.68, _SPREAD + _SPREAD), _SINGLE, _assumed(0.62, 0.50, 0.72, _NO_PRODUCT)),
@@ -176,6 +200,12 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
 )
 
 
+def generation_key(name: str) -> str:
+    """The key of the calibration row that holds for a generation: its first word in small letters."""
+    first = name.lower().split()[:1]
+    return first[0] if first else ""
+
+
 def generation(name: str) -> Generation:
     """The calibration row of a generation, the typical one if it has none.
 
@@ -184,8 +214,29 @@ def generation(name: str) -> Generation:
     >>> generation("Ampere GA100") is generation("ampere")
     True
     """
-    first = name.lower().split()[:1]
-    return GENERATIONS.get(first[0] if first else "", GENERATIONS["typical"])
+    return GENERATIONS.get(generation_key(name), GENERATIONS["typical"])
+
+
+def clock_share(power: float) -> Constant:
+    """Share of the clock under full load that a power limit leaves, the limit given as share of the rated power [1].
+
+    Notes
+    -----
+    Power = static + (1 - static) clock³; a limit below the static share leaves the last tenth.
+    """
+    if power >= 1:
+        return FULL_CLOCK
+
+    def left(static: float, root: float) -> float:
+        return max(LAST_TENTH.value, max(0.0, (power - static) / (1 - static)) ** root)
+
+    return Constant(
+        left(STATIC_POWER.value, CUBE_ROOT.value),
+        left(STATIC_POWER.high, CUBE_ROOT.high),
+        left(STATIC_POWER.low, CUBE_ROOT.low),
+        STATIC_POWER.source,
+        STATIC_POWER.status,
+    )
 
 
 def share(table: Mapping[str, Constant], number_format: str) -> Constant:

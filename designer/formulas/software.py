@@ -26,6 +26,11 @@ class Software:
     pointwise, attention
         Memory passes of pointwise kernels against fully fused ones, and speed of the fused attention kernel against
         the one its generation is calibrated for [1].
+    selective
+        Share of a layer's products and pointwise kernels that selective recomputation runs again besides attention
+        scores, and of its activations that need not be kept [1].
+    optimizer
+        Memory traffic of an optimizer step per parameter: Adam in one kernel, or operation by operation [B].
     launch
         Time one kernel adds besides its work: launch, ramp and tail [s].
     step_floor
@@ -38,6 +43,8 @@ class Software:
         Bytes per gradient sent to the other replicas [B].
     straggler
         Share of the step lost per doubling of the ranks that wait for each other [1].
+    fitted_on
+        Generations and number formats of the published runs its constants are fitted on.
     """
 
     name: str
@@ -47,12 +54,15 @@ class Software:
     data_overlap: Constant
     pointwise: Constant
     attention: Constant
+    selective: Constant
+    optimizer: Constant
     launch: Constant
     step_floor: Constant
     convolution_traffic: Constant
     layer_latency: Constant
     reduce_bytes: Constant
     straggler: Constant
+    fitted_on: frozenset[tuple[str, str]] = frozenset()
 
 
 def _fitted(value: float, low: float, high: float, note: str, unit: str = "1") -> Constant:
@@ -63,16 +73,39 @@ def _assumed(value: float, low: float, high: float, note: str, unit: str = "1") 
     return Constant(value, low, high, "assumed-training", Status.ASSUMED, unit, note)
 
 
+def _runs(*generations: str) -> frozenset[tuple[str, str]]:
+    """Pairs from texts of a generation and its number formats."""
+    return frozenset((name, one) for name, *formats in (text.split() for text in generations) for one in formats)
+
+
 _NONE: Final = _assumed(0.0, 0.0, 0.0, "blocking")
 _FULL: Final = _assumed(1.0, 0.8, 1.2, "the calibrated kernel")
 _FUSED: Final = _assumed(1.0, 0.9, 1.2, "fused as counted")
+#: every second product is kept, the result of attention always
+_EVERY_SECOND: Final = Constant(
+    0.5, 0.35, 0.65, "torchtitan-selective", Status.SECONDARY, "1", "every second product is kept, and attention"
+)
+_ONE_KERNEL: Final = Constant(
+    30.0, 26.0, 40.0, "counted-training", Status.DERIVED, "B", "gradient, copy, two moments, weight"
+)
+_BY_OPERATION: Final = Constant(
+    80.0,
+    30.0,
+    110.0,
+    "counted-training",
+    Status.DERIVED,
+    "B",
+    "decay 8, moments 12 and 20, root and scaling 24, update 16",
+)
 _LAUNCH: Final = _assumed(5e-6, 3e-6, 8e-6, "per kernel", "s")
+_EAGER_LAUNCH: Final = _assumed(8e-6, 5e-6, 12e-6, "per kernel", "s")
+_MODERN: Final = _assumed(0.85, 0.7, 1.05, "FlashAttention-2 on A100; on H100 0.35 of peak where 0.45 is calibrated")
 _HOST: Final = _assumed(5e-3, 2e-3, 10e-3, "per step", "s")
 _STRAGGLER: Final = _fitted(0.004, 0.001, 0.01, "BERT-large on 1 to 256 A100: 1.1 % at 8, 5 % at 256")
-_FUSED_PASSES: Final = _fitted(11.6, 10.0, 13.0, "ResNet-50 under MXNet: 31 points, 4 % median residual")
-_TUNED_PASSES: Final = _fitted(16.0, 13.0, 20.0, "ResNet-50 under tuned PyTorch, A100 and V100: 4 points, 10 % spread")
+_FUSED_PASSES: Final = _fitted(11.4, 10.0, 13.0, "ResNet-50 under MXNet: 31 points, 4 % median residual")
+_TUNED_PASSES: Final = _fitted(16.5, 13.5, 20.0, "ResNet-50 under tuned PyTorch, A100 and V100: 4 points, 10 % spread")
 _EAGER_PASSES: Final = _fitted(
-    35.0, 28.0, 41.0, "ResNet-50, plain PyTorch on V100, A100, H100, Ada: 16 points, 13 % spread"
+    35.7, 28.0, 42.0, "ResNet-50, plain PyTorch on V100, A100, H100, Ada: 16 points, 13 % spread"
 )
 _HALF: Final = _assumed(2.0, 2.0, 4.0, "16-bit gradients", "B")
 _SINGLE: Final = _assumed(4.0, 2.0, 4.0, "32-bit gradients", "B")
@@ -86,21 +119,49 @@ _MEGATRON_2022: Final = Software(
     data_overlap=_NONE,
     pointwise=_FUSED,
     attention=_FULL,
+    selective=_NONE,
+    optimizer=_ONE_KERNEL,
     launch=_LAUNCH,
     step_floor=_HOST,
     convolution_traffic=_TUNED_PASSES,
     layer_latency=_fitted(
-        420e-6, 200e-6, 700e-6, "ResNet-50 and Inception-v3 at 32 and 64 samples on P100: 20 points", "s"
+        540e-6, 270e-6, 850e-6, "ResNet-50 and Inception-v3 at 32 and 64 samples on P100: 20 points", "s"
     ),
     reduce_bytes=_SINGLE,
     straggler=_STRAGGLER,
+    fitted_on=_runs("ampere fp16 bf16"),
 )
 _TUNED: Final = replace(
     _MEGATRON_2022,
     name="tuned",
+    fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "pascal fp32", "kepler fp32"),
     data_overlap=_BEHIND,
-    pointwise=_fitted(1.9, 1.5, 2.3, "BERT-large under tuned PyTorch: 19 points, 1 % median residual"),
+    pointwise=_fitted(1.83, 1.5, 2.2, "BERT-large under tuned PyTorch: 19 points, 1 % median residual"),
     reduce_bytes=_HALF,
+)
+
+_TRANSFORMER_ENGINE: Final = replace(
+    _MEGATRON_2022,
+    name="transformer-engine",
+    fitted_on=_runs("hopper fp8"),
+    fused_attention=True,
+    dropout=False,
+    tensor_overlap=_fitted(0.55, 0.3, 0.75, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
+    data_overlap=_BEHIND,
+    convolution_traffic=_FUSED_PASSES,
+)
+
+_FSDP: Final = replace(
+    _TUNED,
+    name="fsdp",
+    fitted_on=_runs("ampere bf16 fp16", "hopper bf16 fp16"),
+    fused_attention=True,
+    dropout=False,
+    # gathers take memory bandwidth and multiprocessors from the computing they hide behind
+    data_overlap=_fitted(0.47, 0.3, 0.65, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"),
+    pointwise=_fitted(2.1, 1.4, 2.9, "the same runs; the band holds programs compiled and not"),
+    selective=_EVERY_SECOND,
+    attention=_fitted(0.51, 0.43, 0.9, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
 )
 
 SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
@@ -108,44 +169,59 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
         row.name: row
         for row in (
             _MEGATRON_2022,
+            _TRANSFORMER_ENGINE,
             replace(
-                _MEGATRON_2022,
-                name="transformer-engine",
-                fused_attention=True,
-                dropout=False,
-                tensor_overlap=_fitted(0.6, 0.3, 0.8, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
-                data_overlap=_BEHIND,
-                convolution_traffic=_FUSED_PASSES,
-            ),
-            replace(
-                _TUNED,
-                name="fsdp",
-                fused_attention=True,
-                dropout=False,
-                # gathers take memory bandwidth and multiprocessors from the computing they hide behind
-                data_overlap=_fitted(
-                    0.4, 0.25, 0.6, "MPT 125M to 70B on A100 and H100: 55 points, 3 % median residual"
+                _TRANSFORMER_ENGINE,
+                name="transformer-engine-fp8-attention",
+                attention=Constant(
+                    1.5,
+                    1.2,
+                    1.8,
+                    "flash-attention-3",
+                    Status.SECONDARY,
+                    "1",
+                    "forward 1.2 against 0.74 PFLOP/s on H100",
                 ),
-                pointwise=_fitted(2.1, 1.7, 2.4, "the same runs"),
-                attention=_fitted(0.54, 0.45, 0.8, "the same runs, sequences of 2048 to 32768; a kernel of early 2023"),
             ),
+            _FSDP,
             replace(
                 _TUNED,
                 name="fused",
+                fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8"),
                 fused_attention=True,
-                pointwise=_fitted(1.3, 1.0, 1.9, "BERT-large, MLPerf on A100 and H100: 10 points, 14 % spread"),
+                pointwise=_fitted(1.27, 1.0, 1.8, "BERT-large, MLPerf on A100 and H100: 10 points, 14 % spread"),
                 layer_latency=_fitted(
-                    68e-6, 50e-6, 240e-6, "ResNet-50 at 16 to 65 samples each on V100, A100, H100: 9 points", "s"
+                    66e-6, 50e-6, 240e-6, "ResNet-50 at 16 to 65 samples each on V100, A100, H100: 9 points", "s"
                 ),
                 step_floor=_assumed(2e-3, 1e-3, 4e-3, "graph launch", "s"),
                 convolution_traffic=_FUSED_PASSES,
+            ),
+            replace(
+                _FSDP,
+                name="fsdp-compiled",
+                fitted_on=_runs(),
+                pointwise=_assumed(1.3, 1.0, 1.9, "fused by a compiler as the MLPerf programs are by hand"),
+                attention=_MODERN,
+            ),
+            replace(
+                _FSDP,
+                name="fsdp-eager",
+                fitted_on=_runs(),
+                pointwise=_assumed(
+                    3.2, 2.4, 4.0, "root-mean-square norms, rotation and gates counted kernel by kernel"
+                ),
+                attention=_MODERN,
+                optimizer=_BY_OPERATION,
+                launch=_EAGER_LAUNCH,
             ),
             _TUNED,
             replace(
                 _TUNED,
                 name="eager",
-                pointwise=_fitted(1.7, 1.3, 2.1, "BERT-large fine-tuning on A100, H100, V100: 15 points, 6 % median"),
-                launch=_assumed(8e-6, 5e-6, 12e-6, "per kernel", "s"),
+                fitted_on=_runs("volta fp16", "ampere fp16 tf32 bf16", "ada fp16", "hopper fp16 tf32 bf16"),
+                pointwise=_fitted(1.5, 1.2, 2.0, "BERT-large fine-tuning on A100, H100, V100: 15 points, 6 % median"),
+                optimizer=_BY_OPERATION,
+                launch=_EAGER_LAUNCH,
                 convolution_traffic=_EAGER_PASSES,
             ),
         )
@@ -169,6 +245,10 @@ def software(name: str) -> Software:
 
 #: what people write for their framework, longest hint first
 _HINTS: Final = (
+    ("torch.compile", "fsdp-compiled"),
+    ("maxtext", "fsdp-compiled"),
+    ("jax", "fsdp-compiled"),
+    ("nanotron", "fsdp-eager"),
     ("transformer engine", "transformer-engine"),
     ("nemo", "transformer-engine"),
     ("megatron", "transformer-engine"),
@@ -185,15 +265,18 @@ _HINTS: Final = (
 )
 
 
+def recognised(framework: str) -> Software | None:
+    """The preset closest to the framework a person names; None when nothing is recognised."""
+    text = framework.lower()
+    return next((SOFTWARE[name] for hint, name in _HINTS if hint in text), None)
+
+
 def software_for(framework: str, *, fused_attention: bool | None = None) -> Software:
     """The preset closest to the framework a person names; ``tuned`` when nothing is recognised.
 
     `fused_attention` false turns a Megatron run into the one of 2022, before fused attention.
     """
-    text = framework.lower()
-    for hint, name in _HINTS:
-        if hint in text:
-            if fused_attention is False and name == "transformer-engine":
-                return SOFTWARE["megatron-2022"]
-            return SOFTWARE[name]
-    return SOFTWARE["tuned"]
+    found = recognised(framework) or SOFTWARE["tuned"]
+    if fused_attention is False and found.name == "transformer-engine":
+        return SOFTWARE["megatron-2022"]
+    return found

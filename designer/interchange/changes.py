@@ -200,20 +200,38 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
 def _named(
     design: Design, what: str, name: str, place: str
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:  # fmt: skip
-    """The block and the ids in it that a name stands for."""
+    """The blocks and the ids in them that a name stands for."""
     *way, last = name.split("/")
     within = tuple(step.removesuffix("[*]") for step in way)
     try:
         block = block_at(design, within)
     except DesignerError as error:
         raise FormatError(error.text, place=place, remedy=error.remedy) from None
-    known = _known(block, what)
-    ids = tuple(id for id in known if fnmatchcase(id, last)) if "*" in last else (last,) if last in known else ()
-    if not ids:
+    found = [(within, _fitting(block, what, last))]
+    if not found[0][1] and not way:
+        # a name alone reaches into groups: people say gpu*, wherever the accelerators are drawn
+        found = [(inner, ids) for inner, block in _blocks(design) if (ids := _fitting(block, what, last))]
+    if not found or not found[0][1]:
+        known = _known(block, what)
         meant = near(last, known) or [*known][:8]
         remedy = f"there are {', '.join(meant)}" if meant else "check the id"
         raise FormatError(f"there is no {what[:-1]} {name!r}", place=place, remedy=remedy)
-    yield within, ids
+    yield from found
+
+
+def _fitting(block: Block, what: str, name: str) -> tuple[str, ...]:
+    known = _known(block, what)
+    if "*" in name:
+        return tuple(id for id in known if fnmatchcase(id, name))
+    return (name,) if name in known else ()
+
+
+def _blocks(block: Block, within: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Block]]:
+    """The contents of all groups in a block, outer ones first."""
+    for group in block.groups.values():
+        inner = (*within, group.id)
+        yield inner, group.content
+        yield from _blocks(group.content, inner)
 
 
 def _known(block: Block, what: str) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from designer.errors import FormatError
+from designer.formulas.software import recognised
 from designer.workload.kind import Setting, WorkloadKind, near
 
 #: fields of a case
@@ -174,4 +175,6 @@ def _choice(setting: Setting, value: Any) -> Any:
     for choice in setting.choices:
         if plain in (re.sub(r"[\s\-_/.]", "", choice.lower()), "") or _CHOICES.get(plain) == choice:
             return choice if plain else value
+    if setting.name == "software" and (program := recognised(str(value))) is not None:
+        return program.name
     return value

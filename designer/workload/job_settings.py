@@ -10,7 +10,10 @@ from designer.workload.kind import Setting
 
 PRECISIONS: Final = ("bf16", "fp16", "fp8", "tf32", "fp32")
 SHARDINGS: Final = ("none", "optimizer", "gradients", "parameters")
-SOFTWARE: Final = ("fsdp", "transformer-engine", "megatron-2022", "tuned", "fused", "eager")
+SOFTWARE: Final = (
+    "fsdp", "fsdp-compiled", "fsdp-eager", "transformer-engine", "transformer-engine-fp8-attention", "megatron-2022",
+    "tuned", "fused", "eager",
+)  # fmt: skip
 
 MODEL: Final = (
     Setting("model", "Model", "text", "llama-2-7b", help="id of a model, path of a config.json, or its JSON text"),
@@ -22,7 +25,8 @@ MODEL: Final = (
         "choice",
         "fsdp",
         choices=SOFTWARE,
-        help="fsdp: PyTorch FSDP; transformer-engine: NeMo, Megatron-Core; megatron-2022: nothing overlaps, no fused "
+        help="fsdp: PyTorch FSDP, compiled or not; fsdp-compiled: torch.compile, JAX; fsdp-eager: neither, nanotron; "
+        "transformer-engine: NeMo, Megatron-Core, attention in 16 bit or 8; megatron-2022: nothing overlaps, no fused "
         "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels",
     ),
     Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),

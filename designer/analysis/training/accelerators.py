@@ -15,7 +15,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
 from designer.sources import Constant, Status
-from designer.units import Bytes, BytesPerSecond, FlopPerSecond
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
 
 Int = npt.NDArray[np.int64]
 
@@ -78,6 +78,7 @@ def _accelerator(network: Network, index: int, place: str) -> Accelerator:
         Bytes(memory or 0.0),
         "cpu" if processor else _text(network, part, "architecture") or "unknown",
         _text(network, part, "form") or "module",
+        Watts(0.0 if processor else _value(network, part, "power_per_part") or 0.0),
     )
 
 

@@ -201,10 +201,12 @@ The same as TOML is read as well. What all cases have in common may stand once i
 
 design    a template, or a design file beside this one (designer templates)
 changes   other values or types of parts, fields of links, sizes of groups, policy, by id (designer summary --ids);
-          "gpu*" stands for all that begin so, "hosts/nic0" for what is inside a group:
+          "gpu*" stands for all that begin so, where none is outside groups for those inside; "hosts/nic0" for what
+          is inside one group:
           {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "groups": {"servers": 16},
            "policy": {"gpudirect": false}, "remove": ["nic1"]}
           links follow a new type: NVLink and xGMI in all, PCIe generation, ports of NICs; "links" and "wirings" win
+          a limited part keeps lower clocks: {"parts": {"gpu*": {"power_per_part": "500 W"}}}
           a server becomes a cluster: {"servers": {"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s",
            "kind": "infiniband"}}
           virtual machines: {"vms": {"web0": {"memory": "64 GiB"}}}; a new id with a "host" makes one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.formulas.accelerator import Accelerator
-from designer.formulas.calibration import CARD, share
+from designer.formulas.calibration import share
 from designer.formulas.compute.roofline import roofline_time
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
@@ -13,7 +13,7 @@ from designer.units import Bytes, Flop, FlopPerSecond, Seconds
 
 #: inner length at which half the sustained rate is lost to filling and draining the multiply pipeline
 INNER_HALF: Final = Constant(
-    210.0, 120.0, 300.0, "fit-training", Status.DERIVED, "1", "Megatron 22B to 1T, MPT 125M to 70B"
+    245.0, 140.0, 340.0, "fit-training", Status.DERIVED, "1", "Megatron 22B to 1T, MPT 125M to 70B"
 )
 
 
@@ -21,8 +21,7 @@ def matrix_rate(accelerator: Accelerator, number_format: str, inner: float) -> F
     """Rate a product with inner length `inner` sustains in training [FLOP/s]."""
     row = accelerator.calibration
     runs_as = accelerator.runs_as(number_format)
-    card = CARD.value if accelerator.is_card else 1
-    reached = share(row.best, runs_as).value * row.sustained.value * card
+    reached = share(row.best, runs_as).value * row.sustained.value * accelerator.clock.value
     return FlopPerSecond(accelerator.peak(number_format) * reached * inner / (inner + INNER_HALF.value))
 
 

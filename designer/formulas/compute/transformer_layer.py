@@ -32,6 +32,13 @@ ACTIVATION_BACKWARD: Final = _count(3.0, "activation: gradient, input, result; a
 SCORES_FORWARD: Final = _count(4.5, "softmax read, write; dropout read, mask, write")
 SCORES_BACKWARD: Final = _count(5.5, "dropout gradient, mask, result; softmax gradient, value, result")
 CAST: Final = _count(2.0, "16-bit read, 8-bit copy and its transpose written, in 16-bit elements")
+ADAPTER_INPUT_FORWARD: Final = _count(3.5, "input of an adapter: dropout read, mask, write; narrow product read")
+ADAPTER_INPUT_BACKWARD: Final = _count(7.5, "read for its gradient; gradient written, dropout in 2.5, sum in 3")
+ADAPTER_OUTPUT_FORWARD: Final = _count(
+    9.0, "of the first product 1.25 wide, of the last 1: written, scaled and summed in 3; the last output once"
+)
+ADAPTER_OUTPUT_BACKWARD: Final = _count(4.5, "gradients of both outputs, read by two narrow products each")
+KERNELS_ADAPTERS: Final = _count(12.0, "dropout, two narrow products, scaling, sum, transposition, of two products")
 KERNELS_FORWARD: Final = _count(8.0, "pointwise kernels of a layer")
 LOGITS: Final = _count(10.0, "32-bit loss over the vocabulary, forward and backward, in 16-bit elements")
 ATTENTION_BACKWARD: Final = _count(2.5, "fused attention computes the scores again")
@@ -55,6 +62,8 @@ class LayerCost:
         All-to-all traffic of one direction, and keys and values gathered over the context group [B].
     attention
         The part of `forward` that context traffic can hide behind [s].
+    scores, pointwise
+        What attention scores and memory-bound kernels take of `forward` and `backward` together [s].
     """
 
     forward: Seconds
@@ -66,6 +75,8 @@ class LayerCost:
     expert_bytes: Bytes
     context_bytes: Bytes
     attention: Seconds
+    scores: Seconds
+    pointwise: Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +148,18 @@ def layer_cost(
     score = _scores(shape, bench, samples, sequence, layout, windowed)
     feed = _experts(shape, bench, tokens, layout) if experts else _dense(shape, bench, tokens, split)
     point_forward, point_backward = _pointwise(shape, bench, tokens, layout, experts)
+    if frozen:
+        added = _adapters(shape, bench, tokens, split)
+        point_forward, point_backward = point_forward + added.forward, point_backward + added.backward
 
     forward = linear_forward + score.forward + feed.forward + point_forward
     backward = linear_backward + score.backward + feed.backward + point_backward
     again = 0.0
     if layout.recompute is Recompute.FULL:
         again = forward
-    elif layout.recompute is Recompute.SELECTIVE and not software.fused_attention:
-        again = score.forward
+    elif layout.recompute is Recompute.SELECTIVE:
+        kept = 0.0 if software.fused_attention else score.forward
+        again = kept + software.selective.value * (forward - score.forward)
     size = Bytes(tokens * shape.hidden * precision.activation_bytes.value)
     head_width = shape.kv_heads * (shape.head_dim + shape.value_head_dim) / split
     return LayerCost(
@@ -157,6 +172,8 @@ def layer_cost(
         Bytes(feed.sent * precision.activation_bytes.value),
         Bytes(layout.context * tokens * head_width * precision.activation_bytes.value if layout.context > 1 else 0.0),
         Seconds(score.forward),
+        Seconds(score.forward + score.backward),
+        Seconds(point_forward + point_backward),
     )
 
 
@@ -246,6 +263,14 @@ def _experts(shape: TransformerNumbers, bench: _Bench, tokens: float, layout: La
     return _Part(forward, backward, sent=sent)
 
 
+def _adapters(shape: TransformerNumbers, bench: _Bench, tokens: float, split: int) -> _Part:
+    """Adapters beside the two products of attention: one reads the gathered hidden state, the other a part of it."""
+    whole, kernels = tokens * shape.hidden, KERNELS_ADAPTERS.value
+    forward = ADAPTER_INPUT_FORWARD.value * (1 + 1 / split) + ADAPTER_OUTPUT_FORWARD.value / split
+    backward = ADAPTER_INPUT_BACKWARD.value * (1 + 1 / split) + ADAPTER_OUTPUT_BACKWARD.value / split
+    return _Part(bench.pointwise(forward * whole, kernels), bench.pointwise(backward * whole, 2 * kernels))
+
+
 def _pointwise(
     shape: TransformerNumbers, bench: _Bench, tokens: float, layout: Layout, experts: bool
 ) -> tuple[float, float]:
@@ -267,7 +292,9 @@ def _pointwise(
         + (ACTIVATION_BACKWARD.value + 2 * gate) * width / split
     )
     if bench.precision.name == "fp8":
-        cast = CAST.value * tokens * (2 * h + (h + width) / split)
+        # every expert a token goes to casts a copy of it
+        copies = shape.experts_per_token if experts else 1
+        cast = CAST.value * tokens * ((1 + copies) * h + (h + width) / split)
         forward, backward = forward + cast, backward + cast
     return bench.pointwise(forward, KERNELS_FORWARD.value), bench.pointwise(backward, 2 * KERNELS_FORWARD.value)
 

@@ -33,6 +33,8 @@ RESERVE: Final = Constant(
 FRAGMENTS: Final = Constant(
     0.05, 0.02, 0.12, "assumed-training", Status.ASSUMED, "1", "allocator, share of activations"
 )
+#: inputs of products that are kept in 8 bit where products run in it
+EIGHT_BIT: Final = _count(0.5, "of the activation format")
 ADAPTERS: Final = Constant(0.002, 0.0005, 0.01, "assumed-training", Status.ASSUMED, "1", "trained share with adapters")
 
 
@@ -105,9 +107,11 @@ def transformer_memory(
     if layout.sharding is Sharding.PARAMETERS:
         # the layer at work and the one fetched ahead
         gathered = 2 * (common + routed) / math.ceil(shape.layers / layout.pipeline) * precision.weight_bytes.value
-    activations = _activations(shape, layout, precision, software, sequence, microbatches)
+    activations = _activations(shape, layout, precision, software, sequence, microbatches, frozen)
+    # weights nothing updates are kept in the format they multiply in
+    weight = precision.matrix_bytes.value if frozen else precision.weight_bytes.value
     return MemoryBreakdown(
-        Bytes(split(Sharding.PARAMETERS) * precision.weight_bytes.value),
+        Bytes(split(Sharding.PARAMETERS) * weight),
         Bytes(trained * split(Sharding.GRADIENTS) * precision.gradient_bytes.value),
         Bytes(trained * split(Sharding.OPTIMIZER) * precision.optimizer_bytes.value),
         Bytes(activations * (1 + FRAGMENTS.value)),
@@ -118,21 +122,31 @@ def transformer_memory(
 
 
 def layer_activations(
-    shape: TransformerNumbers, layout: Layout, precision: Precision, software: Software, sequence: int
+    shape: TransformerNumbers,
+    layout: Layout,
+    precision: Precision,
+    software: Software,
+    sequence: int,
+    frozen: bool = False,
 ) -> float:
-    """Bytes one layer keeps per token of one microbatch, nothing recomputed [B]."""
+    """Bytes one layer keeps per token of one microbatch, but for what selective recomputation makes again [B]."""
     split = layout.tensor
-    serial = shape.hidden * (SERIAL.value + (MASKS.value if software.dropout else 0))
+    # inputs of products: none where their weights are frozen, a byte each where they run in 8 bit
+    inputs = 0.0 if frozen else EIGHT_BIT.value if precision.name == "fp8" else 1.0
+    serial = shape.hidden * (SERIAL.value * 0.5 * (1 + inputs) + (MASKS.value if software.dropout else 0))
     serial /= split if layout.sequence_parallel else 1
     heads = 2 * shape.heads * shape.head_dim + 2 * shape.kv_heads * shape.head_dim
     width = shape.ffn
     if shape.moe_layers:
         width = max(shape.ffn if shape.moe_layers < shape.layers else 0, _expert_width(shape))
-    inner = width * (2 + (1 if shape.gated else 0))
+    inner = width * (1 + inputs + (1 if shape.gated else 0))
     scores = 0.0
     if not software.fused_attention and layout.recompute is not Recompute.SELECTIVE:
         scores = SCORES.value * shape.heads * sequence
-    return (serial + (heads + inner + scores) / split) * precision.activation_bytes.value
+    kept = 1.0
+    if software.fused_attention and layout.recompute is Recompute.SELECTIVE:
+        kept -= software.selective.value
+    return (serial + (heads + inner + scores) / split) * kept * precision.activation_bytes.value
 
 
 def _expert_width(shape: TransformerNumbers) -> int:
@@ -146,14 +160,16 @@ def _activations(
     software: Software,
     sequence: int,
     microbatches: int,
+    frozen: bool,
 ) -> float:
     tokens = layout.micro_batch * sequence / layout.context
     per_stage = math.ceil(shape.layers / layout.pipeline)
-    whole = layer_activations(shape, layout, precision, software, sequence)
+    whole = layer_activations(shape, layout, precision, software, sequence, frozen)
     stages, chunks = layout.pipeline, layout.interleave
     flying = min(microbatches, stages) if chunks == 1 else stages * (1 + (stages - 1) / (stages * chunks))
     if layout.recompute is Recompute.FULL:
-        kept = shape.hidden * precision.activation_bytes.value * per_stage * flying + whole
+        entry = shape.hidden / (layout.tensor if layout.sequence_parallel else 1)
+        kept = entry * precision.activation_bytes.value * per_stage * flying + whole
     else:
         kept = whole * per_stage * flying
     logits = 0.0

@@ -19,9 +19,10 @@ from designer.formulas.pipeline.step_composition import (
     StepEstimate,
     StepFrame,
     compose_step,
+    seen,
     spread_of,
 )
-from designer.formulas.pipeline.transformer_step import OPTIMIZER_TRAFFIC, TRAINING_PASSES
+from designer.formulas.pipeline.transformer_step import TRAINING_PASSES
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers
 from designer.formulas.software import Software
@@ -80,7 +81,7 @@ def convolutional_estimate(
     parts = {
         "compute": compute,
         "data_communication": exposed_time(traffic, window, Ratio(software.data_overlap.value)),
-        "optimizer": 0.0 if known else shape.parameters * OPTIMIZER_TRAFFIC.value / rate,
+        "optimizer": 0.0 if known else shape.parameters * software.optimizer.value / rate,
     }
     frame = StepFrame(
         layout,
@@ -90,6 +91,7 @@ def convolutional_estimate(
         FlopPerSecond(layout.ranks * accelerator.peak(precision.name)),
         Ratio(software.straggler.value),
         convolutional_memory(shape, local, accelerator, precision),
+        known or seen(software, accelerator, precision),
     )
     spread = spread_of(() if known else convolutional_spread(shape, accelerator, precision, software))
     return compose_step(parts, frame, spread, input_stage)

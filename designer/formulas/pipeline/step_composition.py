@@ -7,18 +7,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from designer.formulas.accelerator import Accelerator
+from designer.formulas.calibration import generation_key
 from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
 from designer.formulas.memory.transformer_memory import MemoryBreakdown
+from designer.formulas.precision import Precision
+from designer.formulas.software import Software
 from designer.sources import Constant, Status
 from designer.units import Flop, FlopPerSecond, PerSecond, Ratio, Seconds
 
 COMMUNICATION_BAND: Final = Constant(
     0.30, 0.2, 0.5, "fit-training", Status.DERIVED, "1", "relative, of exposed traffic"
 )
-MODEL_BAND: Final = Constant(
-    0.10, 0.06, 0.15, "fit-training", Status.DERIVED, "1", "residual of groups left out of the fit"
+OPTIMIZER_BAND: Final = Constant(
+    0.50, 0.3, 0.8, "assumed-training", Status.ASSUMED, "1", "relative, of optimizer and host: fused or not, its norms"
 )
+STRAGGLER_BAND: Final = Constant(
+    1.5, 0.75, 2.0, "fit-training", Status.DERIVED, "1", "relative, of waiting: 0.001 to 0.01 of a step per doubling"
+)
+MODEL_BAND: Final = Constant(
+    0.08, 0.06, 0.15, "fit-training", Status.DERIVED, "1",
+    "with the others, bands hold four of five points of groups left out of the fit",
+)  # fmt: skip
+UNSEEN_BAND: Final = Constant(
+    0.12, 0.08, 0.2, "fit-training", Status.DERIVED, "1",
+    "besides, where no run of this program on this generation in this format is fitted: groups left out",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +140,8 @@ class StepFrame:
         Peak rate of all accelerators together, in the number format trained in [FLOP/s].
     straggler
         Share of the step lost per doubling of the ranks [1].
+    seen
+        Whether published runs of this program on such accelerators in this format are among those fitted.
     """
 
     layout: Layout
@@ -134,6 +151,13 @@ class StepFrame:
     peak: FlopPerSecond
     straggler: Ratio
     memory: MemoryBreakdown
+    seen: bool = True
+
+
+def seen(software: Software, accelerator: Accelerator, precision: Precision) -> bool:
+    """Whether runs of a program on a generation of accelerators in a number format are among those fitted."""
+    formats = {accelerator.runs_as(precision.name), precision.name}
+    return any((generation_key(accelerator.generation), one) in software.fitted_on for one in formats)
 
 
 def compose_step(
@@ -160,7 +184,7 @@ def compose_step(
     step = busy + waiting
     stall = max(0.0, input_stage.time - step) if input_stage.overlapped else input_stage.time
     total = step + stall
-    low, high = _band(found, busy / total, spread)
+    low, high = _band({**found, "waiting": Seconds(waiting)}, step / total, spread, frame.seen)
     return StepEstimate(
         step_time=Seconds(total),
         low=Seconds(total * low),
@@ -179,16 +203,28 @@ def compose_step(
     )
 
 
-def _band(parts: Mapping[str, Seconds], busy_share: float, spread: Spread) -> tuple[float, float]:
-    """80 % band over the step time: computing, exposed traffic and the model itself, independent [1]."""
-    busy = sum(parts.values())
-    computing = sum(parts[name] for name in ("compute", "recompute", "bubble")) / busy * busy_share
-    traffic = sum(value for name, value in parts.items() if name.endswith("communication")) / busy * busy_share
+def _band(parts: Mapping[str, Seconds], busy_share: float, spread: Spread, seen: bool) -> tuple[float, float]:
+    """80 % band over the step time: computing, exposed traffic, optimizer, waiting and the model itself [1].
 
-    def width(of_computing: float) -> float:
-        return math.hypot(computing * of_computing, traffic * COMMUNICATION_BAND.value, MODEL_BAND.value)
+    They are taken as independent. Waiting may be much longer, but not shorter than none.
+    """
+    scale = busy_share / sum(parts.values())
+    computing = sum(parts[name] for name in ("compute", "recompute", "bubble")) * scale
+    traffic = sum(value for name, value in parts.items() if name.endswith("communication")) * scale
+    optimizer, waiting = parts["optimizer"] * scale, parts["waiting"] * scale
 
-    return math.exp(-width(spread.shorter)), math.exp(width(spread.longer))
+    def width(of_computing: float, of_waiting: float) -> float:
+        return math.hypot(
+            computing * of_computing,
+            traffic * COMMUNICATION_BAND.value,
+            optimizer * OPTIMIZER_BAND.value,
+            waiting * of_waiting,
+            MODEL_BAND.value,
+            0.0 if seen else UNSEEN_BAND.value,
+        )
+
+    shorter = width(spread.shorter, min(1.0, STRAGGLER_BAND.low))
+    return math.exp(-shorter), math.exp(width(spread.longer, STRAGGLER_BAND.value))
 
 
 _PARTS: Final = (
@@ -197,7 +233,7 @@ _PARTS: Final = (
 )  # fmt: skip
 SOURCES: Final = (
     "megatron-2021", "megatron-sequence-2022", "roofline-2009", "zero-2020", "mamf", "memory-share", "fit-training",
-    "assumed-training",
+    "assumed-training", "power-scaling",
 )  # fmt: skip
 
 FORMULA: Final = Formula(

@@ -162,6 +162,16 @@ def test_metrics_are_understood_as_publications_name_them(kind: str, spelled: st
     assert spellings.metric(workload_kinds()[kind], spelled) == (meant, each)
 
 
+@pytest.mark.parametrize(
+    ("told", "meant"),
+    [("torchtitan, torch.compile", "fsdp-compiled"), ("NeMo 24.09", "transformer-engine"), ("FSDP", "fsdp")],
+)
+def test_frameworks_are_understood_as_people_name_them(tmp_path: Path, told: str, meant: str) -> None:
+    one = case(**training(framework=told))
+    ((_, measured),) = read_cases(written(tmp_path, one))
+    assert measured.workload.settings["software"] == meant
+
+
 def test_settings_are_understood_as_publications_name_them(tmp_path: Path) -> None:
     loose = {"kind": "Training", "model": "llama-2-7b", "tp": 8.0, "gbs": "1,024", "dtype": "BFloat16",
              "activation checkpointing": "FULL", "zero": "ZeRO-3", "sequence-parallel": "yes"}  # fmt: skip

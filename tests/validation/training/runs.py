@@ -74,3 +74,12 @@ def scored(case: Case) -> Scored:
     times = (step.step_time, step.low, step.high)
     values = [t * amount if case["metric"] in ("step_time", "time_to_train") else amount / t for t in times]
     return Scored(case["group"], values[0], case["value"], min(values), max(values))
+
+
+def speed(case: Case, value: float) -> float:
+    """Samples or tokens per second and accelerator of a value in the unit of the case's metric."""
+    if case["metric"] == "step_time":
+        return case["global_batch"] / value / case["accelerators"]
+    if case["metric"] == "time_to_train":
+        return case["samples"] / value / case["accelerators"]
+    return value / (1 if case["metric"] in ("mfu", "tokens_per_second_per_accelerator") else case["accelerators"])

@@ -16,7 +16,7 @@ from designer.formulas.compute.transformer_layer import layer_cost
 from designer.formulas.layout import Layout, Recompute
 from designer.formulas.precision import PRECISIONS, precision
 from designer.formulas.software import SOFTWARE, software, software_for
-from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.unit.formulas.machines import BF16, EXPERTS, ROUND, SMALL
 from tests.validation.training.machines import PARTS
@@ -128,7 +128,54 @@ def test_backward_is_about_twice_forward() -> None:
 
 
 def test_frozen_weights_have_no_gradient() -> None:
-    assert 0.5 * layer().backward < layer(frozen=True).backward < 0.8 * layer().backward
+    assert 0.5 * layer().backward < layer(frozen=True).backward < 0.9 * layer().backward
+
+
+def test_adapters_beside_frozen_weights_cost_memory_passes() -> None:
+    """Forward: two inputs of 3.5 passes and outputs of 9 over the hidden state in 16 bit, and 12 kernels."""
+    added = layer(frozen=True, program="transformer-engine").forward - layer(program="transformer-engine").forward
+    passes = 16 * 1024 * SMALL.hidden * 2 / (ROUND.memory_bandwidth * MEMORY_SHARE.value)
+    assert added == pytest.approx(passes + 12 * software("transformer-engine").launch.value)
+
+
+def test_selective_recomputation_runs_half_of_a_fused_layer_again() -> None:
+    kept, chosen = layer(program="fsdp"), layer(Layout(recompute=Recompute.SELECTIVE), program="fsdp")
+    assert chosen.recompute == pytest.approx(0.5 * (kept.forward - kept.attention))
+    assert chosen.forward == kept.forward
+
+
+@pytest.mark.parametrize(("watts", "clock"), [(700, 1.0), (900, 1.0), (500, 0.852), (350, 0.693), (100, 0.1)])
+def test_a_power_limit_lowers_the_clock_by_the_cube_root(watts: float, clock: float) -> None:
+    """A quarter of 700 W is static; the rest falls with the cube of the clock."""
+    limited = dataclasses.replace(PARTS["H100"], power=Watts(watts))
+    assert limited.clock.value == pytest.approx(clock, abs=0.001)
+    assert limited.clock.low <= limited.clock.value <= limited.clock.high
+    full = matrix_rate(PARTS["H100"], "bf16", 4096)
+    assert matrix_rate(limited, "bf16", 4096) == pytest.approx(full * clock, rel=0.002)
+
+
+def test_a_card_has_less_power_for_each_operation_than_the_module() -> None:
+    """A100: 300 W against 400 W at the same peak rate; H100: 350 W at 756 TFLOP/s against 700 W at 989."""
+    assert PARTS["A100-PCIE"].clock.value == pytest.approx(0.874, abs=0.001)
+    assert PARTS["H100-PCIE"].clock.value == pytest.approx(0.813, abs=0.001)
+    assert PARTS["A100-80"].clock.value == PARTS["H100"].clock.value == 1.0
+
+
+def test_compilers_fuse_and_eager_programs_do_not() -> None:
+    eager, fused = (layer(shape=model("llama-2-7b"), program=name) for name in ("fsdp-eager", "fsdp-compiled"))
+    assert eager.pointwise > 2 * fused.pointwise
+    assert eager.scores == pytest.approx(fused.scores, rel=0.05)
+
+
+def test_every_expert_casts_a_copy_of_its_tokens() -> None:
+    """Two experts for each token: one more copy of the hidden state cast, forward and backward."""
+    eight = precision("fp8")
+    program = software("transformer-engine")
+    one = dataclasses.replace(EXPERTS, experts_per_token=1, expert_ffn=2 * EXPERTS.expert_ffn)
+    hopper = PARTS["H100"]
+    two_cost, one_cost = (layer_cost(s, Layout(), hopper, eight, program, 1024, experts=True) for s in (EXPERTS, one))
+    cast = 2 * 2 * 1024 * EXPERTS.hidden * 2 / (hopper.memory_bandwidth * MEMORY_SHARE.value)
+    assert two_cost.pointwise - one_cost.pointwise == pytest.approx(cast)
 
 
 def test_tensor_parallel_splits_products_but_adds_messages() -> None:
@@ -205,6 +252,8 @@ def test_software_is_recognised_by_name() -> None:
     assert software_for("NeMo 24.04").name == "transformer-engine"
     assert software_for("Megatron-LM", fused_attention=False).name == "megatron-2022"
     assert software_for("Composer/llm-foundry, FSDP").name == "fsdp"
+    assert software_for("torchtitan, torch.compile").name == "fsdp-compiled"
+    assert software_for("torchtitan").name == "fsdp"
     assert software_for("PyTorch").name == "eager"
     assert software_for("something of my own").name == "tuned"
     with pytest.raises(AnalysisError, match="training program"):

@@ -97,6 +97,37 @@ def test_experts_are_spread() -> None:
     assert spread.gathered == 0
 
 
+def test_eight_bit_products_keep_their_inputs_in_eight_bit() -> None:
+    """Of 10h + 24h/t of fused programs, inputs of products are h + h (two norms), h and 4h: a byte each, not two."""
+    program = software("transformer-engine")
+    wide, narrow = (layer_activations(SMALL, Layout(), precision(f), program, 1024) for f in ("bf16", "fp8"))
+    assert wide - narrow == pytest.approx((2 * SMALL.hidden + SMALL.ffn) * 1.0)
+
+
+def test_frozen_products_keep_no_inputs_and_their_weights_as_they_multiply() -> None:
+    eight = precision("fp8")
+    run = [
+        transformer_memory(SMALL, Layout(), ROUND, eight, software("transformer-engine"), 1024, 1, frozen)
+        for frozen in (False, True)
+    ]
+    assert run[1].weights == run[0].weights / 2
+    assert run[1].activations < run[0].activations
+
+
+def test_recomputed_layers_keep_their_input_in_parts_where_sequences_are_split() -> None:
+    full = {"recompute": Recompute.FULL, "tensor": 8}
+    whole, parts = memory(Layout(**full)), memory(Layout(**full, sequence_parallel=True))
+    kept = SMALL.layers * SMALL.hidden * 2 * 1024
+    assert whole.activations - parts.activations >= kept * 7 / 8
+
+
+def test_selective_recomputation_of_fused_programs_keeps_half() -> None:
+    fsdp = software("fsdp")
+    all_kept = layer_activations(SMALL, Layout(), BF16, fsdp, 1024)
+    chosen = layer_activations(SMALL, Layout(recompute=Recompute.SELECTIVE), BF16, fsdp, 1024)
+    assert chosen == pytest.approx(all_kept * (1 - fsdp.selective.value))
+
+
 def test_adapters_need_little_beside_weights() -> None:
     found = memory(Layout(), frozen=True)
     assert found.gradients + found.optimizer < 0.05 * found.weights

@@ -23,7 +23,7 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.sources import Constant, Status
-from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.unit.formulas.machines import BF16, EXPERTS, NETWORK, ROUND, SMALL, step_model
 from tests.validation.training.machines import PARTS, network_of
@@ -130,9 +130,49 @@ def test_a_slow_network_shows_as_traffic_not_as_computing() -> None:
     assert late.communication > 5 * quick.communication
 
 
+def test_bands_are_wider_where_a_program_was_never_seen() -> None:
+    """The same numbers, told of a generation, a program or a format that no fitted run has."""
+
+    def width(program: str, number_format: str, generation: str) -> float:
+        part = dataclasses.replace(PARTS["H100"], generation=generation)
+        found = estimate_step(
+            model("llama-2-7b"), precision(number_format), Layout(), 8, part, PERFECT, software(program),
+            sequence=4096, must_fit=False,
+        )  # fmt: skip
+        return math.log(found.high / found.low) / 2
+
+    seen = width("transformer-engine", "fp8", "Hopper GH100")
+    assert width("transformer-engine", "bf16", "Hopper GH100") > seen
+    assert width("fsdp-compiled", "fp8", "Hopper GH100") > seen
+    assert width("transformer-engine", "fp8", "Blackwell GB100") > seen
+    assert 0.08 < seen < 0.2
+
+
+def test_a_power_limit_costs_products_and_widens_the_band() -> None:
+    def run(watts: float) -> StepEstimate:
+        part = dataclasses.replace(PARTS["H100"], power=Watts(watts))
+        return estimate_step(
+            model("llama-2-7b"), precision("bf16"), Layout(), 8, part, PERFECT, software("fsdp"), sequence=4096,
+            must_fit=False,
+        )  # fmt: skip
+
+    whole, limited = run(700), run(500)
+    assert 1.05 < limited.step_time / whole.step_time < 1 / 0.852
+    assert limited.high / limited.low > whole.high / whole.low
+
+
+def test_sending_tokens_to_experts_is_seen_in_full() -> None:
+    """A token waits to be sent before its expert starts, however much traffic the program hides."""
+    spread = Layout(data=8, expert=8)
+    found = step_model(EXPERTS).estimate(spread, 64, NETWORK.costs(spread))
+    tokens = 1024 * EXPERTS.experts_per_token * EXPERTS.hidden * 2
+    one = NETWORK.costs(spread).time(Kind.ALL_TO_ALL, Group.EXPERT, Bytes(tokens))
+    assert found.expert_communication == pytest.approx(8 * 4 * one * EXPERTS.moe_layers)
+
+
 def test_adapters_train_faster_than_everything() -> None:
     kwargs = {"sequence": 1024, "must_fit": False}
-    parts = (SMALL, BF16, Layout(), 64, ROUND, PERFECT, software("transformer-engine"))
+    parts = (model("llama-2-7b"), BF16, Layout(), 64, ROUND, PERFECT, software("transformer-engine"))
     assert estimate_step(*parts, frozen=True, **kwargs).step_time < 0.8 * estimate_step(*parts, **kwargs).step_time
 
 
