@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from designer.design.document import Block
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import Geometry
 from designer.design.wires import part_boxes
+from designer.remembered import Remembered
 
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -69,7 +71,7 @@ def link_number(net: Netlist, path: str) -> int | None:
     """Number of the link at a path such as ``servers[3]/cpu0--gpu0`` or ``rails[7]``; None if unknown."""
     step, _, rest = path.partition("/")
     if not rest and step in net.block.links:
-        return list(net.block.links).index(step)
+        return _numbers(net.block)[step]
     name, bracket, index = step.partition("[")
     if not bracket or not index[:-1].isdigit():
         return None
@@ -82,3 +84,11 @@ def link_number(net: Netlist, path: str) -> int | None:
         return None
     inner = link_number(group.net(number), rest)
     return None if inner is None else int(group.link_start[number]) + inner
+
+
+def _numbered(block: Block) -> dict[str, int]:
+    return {link_id: number for number, link_id in enumerate(block.links)}
+
+
+#: number of each link among those drawn in a block; asked for once per channel that binds
+_numbers = Remembered(_numbered, most=16)

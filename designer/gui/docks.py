@@ -17,6 +17,7 @@ from designer.gui.panels.flow import FlowPanel
 from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.links import LinksPanel
+from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
@@ -35,12 +36,15 @@ _LEFT, _RIGHT, _BOTTOM = (
 _PLACES: Final = (
     (_LEFT, ("parts", "outline")),
     (_RIGHT, ("inspector", "history")),
-    (_BOTTOM, ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare")),
+    (
+        _BOTTOM,
+        ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare", "measured"),
+    ),
 )
 _TITLES: Final = {
     "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
     "links": "Links", "findings": "Findings", "whatif": "What if", "timeline": "Timeline", "scaling": "Scaling",
-    "migration": "Migration", "tables": "Tables", "compare": "Compare",
+    "migration": "Migration", "tables": "Tables", "compare": "Compare", "measured": "Measured",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
@@ -74,25 +78,28 @@ class Docks:
         self.parts = PartsPanel(theme, settings, find_icon)
         self.outline = OutlinePanel(theme, find_icon)
         self.inspector = InspectorPanel(theme)
+        self.flow = FlowPanel(theme)
         self.findings = FindingsPanel(theme)
         self.compare = ComparePanel(theme, others)
-        empty = "This workload has no {}. Add one that has from the workload list in the tool strip."
+        self.measured = MeasuredPanel(theme)
+        empty = "The shown workload has no {}."
         self.panels: dict[str, Panel] = {
             "parts": self.parts,
             "outline": self.outline,
             "inspector": self.inspector,
             "history": HistoryPanel(theme),
-            "flow": FlowPanel(theme),
+            "flow": self.flow,
             "links": LinksPanel(theme),
             "findings": self.findings,
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
             "migration": MigrationPanel(
-                empty.format("migration") + " Or drag a virtual machine to another host.", theme
+                empty.format("migration") + " Drag a virtual machine to another host to see what its move takes.", theme
             ),
             "tables": TablesPanel(empty.format("tables"), theme),
             "compare": self.compare,
+            "measured": self.measured,
         }
         self.docks: dict[str, QDockWidget] = {}
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -169,3 +176,4 @@ class Docks:
         """Stop what runs."""
         self.set_session(None)
         self.compare.close_jobs()
+        self.measured.close_jobs()

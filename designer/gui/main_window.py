@@ -246,6 +246,7 @@ class MainWindow(QMainWindow):
         canvas.template_dropped.connect(self._drop_template)
         canvas.activated.connect(self._activated)
         canvas.member_changed.connect(self._member_changed)
+        canvas.step_wanted.connect(self._step_member)
         session.warned.connect(self.warn)
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
@@ -337,6 +338,7 @@ class MainWindow(QMainWindow):
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.findings.counted.connect(self.strip.count)
+            self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
             state = self.settings.layout("docks")
@@ -646,6 +648,11 @@ class MainWindow(QMainWindow):
     def _member_changed(self) -> None:
         if self.docks is not None:
             self.docks.inspector.outdate()
+
+    def _step_member(self, picked: Picked, by: int) -> None:
+        from designer.gui.actions._members import step_from
+
+        step_from(self, picked, by)
 
     def reset_layout(self) -> None:
         """All docks back to where they came from."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FindIcon = Callable[[str], QIcon | None]
 #: a list longer than this is no help; the outline finds the rest
 _MOST: Final = 2000
+#: what one puts beside servers, most usual first
+_OUTSIDE: Final = ("switch", "storage", "server")
 
 
 def everything(
@@ -73,12 +75,20 @@ def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list
 
     kinds = part_kinds()
     found: list[Choice] = []
-    for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
-        run = partial(canvas.add_part, kind.name, "", wanted)
-        found.append(Choice(f"{kind.title}, no type", run, "", kind.plural, find_icon(kind.name)))
-    for entry in load_catalog().entries():
+    for entry in sorted(load_catalog().entries(), key=lambda e: _liked(wanted, e.kind)):
         if not wanted.kinds or entry.kind in wanted.kinds:
             run = partial(canvas.add_part, entry.kind, entry.id, wanted)
             plural = kinds[entry.kind].plural if entry.kind in kinds else entry.kind
             found.append(Choice(entry.title, run, "", plural, find_icon(entry.kind)))
+    # a part of which nothing is known comes last
+    for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
+        run = partial(canvas.add_part, kind.name, "", wanted)
+        found.append(Choice(f"{kind.title}, no type", run, "", kind.plural, find_icon(kind.name)))
     return found
+
+
+def _liked(wanted: QuickAdd, kind: str) -> int:
+    """How near the front parts of a kind stand: beside all servers first what joins them, else the order of kinds."""
+    if wanted.container is None and kind in _OUTSIDE:
+        return _OUTSIDE.index(kind) - len(_OUTSIDE)
+    return wanted.kinds.index(kind) if kind in wanted.kinds else len(wanted.kinds)

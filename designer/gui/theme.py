@@ -211,7 +211,7 @@ QToolButton[pill="true"] { border: 1px solid @border; padding: 4px 10px; backgro
 QToolButton[pill="true"]:hover { border-color: @faint; }
 
 QTabBar { background: transparent; qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: @muted; padding: 6px 11px; border: none;
+QTabBar::tab { background: transparent; color: @muted; padding: 6px 8px; border: none;
   border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
 QTabBar::tab:hover:!selected { color: @text; }
@@ -240,7 +240,8 @@ QComboBox { padding-right: 2px; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url(@arrow); width: 12px; height: 12px; }
 QTabBar QToolButton { background: @surface; border: none; padding: 2px; }
-QToolButton#closetab { padding: 1px; border-radius: 3px; }
+QTabBar QToolButton#closetab { background: transparent; padding: 1px; border-radius: 3px; }
+QTabBar QToolButton#closetab:hover { background: @hover; }
 QComboBox QAbstractItemView { background: @raised; border: 1px solid @border; outline: none; padding: 3px; }
 
 QPushButton { background: @raised; border: 1px solid @border; border-radius: 5px; padding: 6px 14px; }
@@ -250,7 +251,7 @@ QPushButton:disabled { color: @faint; }
 QPushButton:default, QPushButton[primary="true"] { background: @accent; color: @accent_text; border-color: @accent; }
 QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 4px; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
-QPushButton[link="true"]:focus { text-decoration: underline; }
+QPushButton[link="true"]:focus { text-decoration: underline; border: none; background: transparent; outline: none; }
 
 QTreeView, QTableView, QListView { background: @surface; border: none; outline: none;
   selection-background-color: @accent_soft; selection-color: @text; alternate-background-color: @sunken; }

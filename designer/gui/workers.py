@@ -6,10 +6,12 @@ import gc
 import importlib
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 
 from designer.errors import Cancelled, DesignerError
 from designer.gui.session import Session
@@ -35,11 +37,16 @@ _COLLECT: Final = (10_000, 10, 100_000)
 Cancelled_ = Callable[[], bool]
 Job = Callable[[Cancelled_], object]
 
+#: wakes the thread of the window
+_WAKE: Final = QEvent.Type(QEvent.registerEventType())
+
 
 class Newest(QObject):
     """Runs jobs on a thread, one at a time; a newer job takes the place of one that waits and stops the running one.
 
-    A thread without work waits a little for more before it ends: starting one takes longer than a small job.
+    A thread without work waits a little for more before it ends: starting one takes longer than a small job. It emits
+    no signals itself, since Qt for Python looks them up without a lock and may then miss them: it leaves what is to be
+    called, and wakes the thread of the window with an event.
     """
 
     #: ticket of the job, what it returned or the error it raised
@@ -53,6 +60,20 @@ class Newest(QObject):
         self._working = False
         self._ticket = 0
         self._closed = False
+        self._calls: deque[Callable[[], object]] = deque()
+
+    def call(self, call: Callable[[], object]) -> None:
+        """Have something called on the thread of the window, soon; from any thread."""
+        self._calls.append(call)
+        QCoreApplication.postEvent(self, QEvent(_WAKE))
+
+    def event(self, event: QEvent) -> bool:
+        """See ``QObject``: the event by which a thread wakes that of the window."""
+        if event.type() != _WAKE:
+            return super().event(event)
+        while self._calls:
+            self._calls.popleft()()
+        return True
 
     def submit(self, job: Job) -> int:
         """Run a job as soon as the running one has noticed that it is outdated; the ticket it will report with."""
@@ -106,7 +127,7 @@ class Newest(QObject):
             except Exception as error:
                 result = error
             if self._ticket == ticket and not self._closed:
-                self.finished.emit(ticket, result)
+                self.call(partial(self.finished.emit, ticket, result))
 
 
 class Sweeper(QObject):
@@ -213,11 +234,14 @@ class LiveAnalysis(QObject):
             importlib.import_module("designer.analysis.study")
 
             begin = time.perf_counter()
-            answer = study(design, workload, full, cancelled, self.progressed.emit)
+            answer = study(design, workload, full, cancelled, self._progress)
             return answer, (time.perf_counter() - begin) * 1e3
 
         self._ticket = self._jobs.submit(job)
         self.busy_changed.emit(True)
+
+    def _progress(self, share: float, text: str) -> None:
+        self._jobs.call(partial(self.progressed.emit, share, text))
 
     def _arrived(self, ticket: int, result: object) -> None:
         asked = self._asked

@@ -7,10 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.catalog.loader import load_catalog
+from designer.design.address import Ref
 from designer.design.document import Design, Link, Part
 from designer.design.edits.parts import AddParts, SetType, SetValue
 from designer.fields import Quantity, amount
-from designer.gui.viewmodels.cables import ALL_PORTS, PORT, Recabled, cable_speed, is_cable, port_speed, with_ports
+from designer.gui.viewmodels.cables import (
+    ALL_PORTS,
+    PORT,
+    Recabled,
+    cable_speed,
+    is_cable,
+    let_through,
+    port_speed,
+    with_ports,
+)
+from designer.gui.viewmodels.inspector import inspect
 from designer.sources import Status
 
 NIC, SWITCH = "nic/nvidia/connectx-6-2p", "switch/nvidia/qm9700"
@@ -84,3 +95,17 @@ def test_another_type_brings_its_speed() -> None:
     # a value that says nothing about ports leaves cables alone
     plain = SetValue(("nic",), "power_per_part", Quantity(value="20 W"))
     assert with_ports(design, ("nic",), plain, ()) is plain
+
+
+def test_a_card_that_lets_less_through_than_its_cable_is_named() -> None:
+    design = pair("200 GB/s")
+    found = let_through(design, design, design.links["cable"])
+    assert found == (2 * SLOW, "nic")
+    narrow = pair("25 GB/s")
+    assert let_through(narrow, narrow, narrow.links["cable"]) is None
+    form = inspect(design, frozenset({((), Ref("links", "cable"))}))
+    entries = {e.name: e for s in form.sections for e in s.entries}
+    assert entries["let_through"].text == "50 GB/s, all that nic can do"
+    assert "let_through" not in {
+        e.name for s in inspect(narrow, frozenset({((), Ref("links", "cable"))})).sections for e in s.entries
+    }

@@ -338,8 +338,8 @@ def test_a_message_after_one_that_went_away(user: User) -> None:
     first.leave()
     user.bot.waitSignal(first.destroyed, timeout=2000)
     user.bot.wait(20)
-    user.window.toasts.say("two")
-    assert [t.text for t in user.window.toasts.shown] == ["two"]
+    user.window.toasts.say("Two")
+    assert [t.text for t in user.window.toasts.shown] == ["Two"]
 
 
 def test_many_machines_cost_few_calls_and_are_counted(qtbot: QtBot) -> None:

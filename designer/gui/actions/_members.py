@@ -10,6 +10,7 @@ from designer.gui.actions._action import Window
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.members import Shown
+    from designer.gui.viewmodels.places import Picked
 
 
 def has_group(window: Window) -> bool:
@@ -54,6 +55,18 @@ def step(by: int) -> Callable[[Window], None]:
             show(window, shown, shown.other(by))
 
     return run
+
+
+def step_from(window: Window, picked: Picked, by: int) -> None:
+    """Show the next member of a certain group, or the one before; what is selected elsewhere stays so."""
+    from designer.gui.viewmodels.members import group_in_question
+
+    document, canvas = window.document, window.canvas
+    if document is None or canvas is None:
+        return
+    shown = group_in_question(document.session.design, frozenset((picked,)), canvas.members)
+    if shown is not None:
+        show(window, shown, shown.other(by))
 
 
 def choose(window: Window) -> None:

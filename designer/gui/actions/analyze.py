@@ -105,5 +105,14 @@ ACTIONS = (
         "compare",
         3,
     ),
+    Action(
+        "analyze.measured",
+        "Compare with measurements…",
+        lambda w: w.show_panel("measured"),
+        (),
+        has_document,
+        section=3,
+        tip="Predict what somebody measured, and see how far off that is",
+    ),
 )
 MENU = Menu("analyze", "Analyze", 50, ACTIONS)

@@ -21,6 +21,7 @@ PANELS = (
     ("migration", "Migration"),
     ("tables", "Tables"),
     ("compare", "Compare"),
+    ("measured", "Measured"),
 )
 
 

@@ -39,9 +39,10 @@ from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
 from designer.errors import CatalogError
+from designer.gui.canvas.blank import Blank
 from designer.gui.canvas.camera import Camera
 from designer.gui.canvas.canvas_theme import LIGHT, CanvasTheme
-from designer.gui.canvas.compose_overlay import badges, legend, selection
+from designer.gui.canvas.compose_overlay import badges, legend, legend_marks, selection
 from designer.gui.canvas.editing import Linked, Picked, add, insert
 from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.hit import NOTHING, Hit, pick
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
 
 Bool = npt.NDArray[np.bool_]
 #: width and height that the legend takes in its corner, with its margin [px]
-_LEGEND: Final = (260, 76)
+_LEGEND: Final = (260, 94)
+_MARGIN: Final = 12
 _WHEEL: Final = 1.0018
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14, 16)
@@ -97,6 +99,8 @@ class Canvas(QWidget):
         A template was dropped at a point of the scene.
     member_changed
         An open group shows another of its members.
+    step_wanted : ``Picked, int``
+        Show the next member of an open group, or the one before for −1.
     """
 
     view_changed = Signal()
@@ -106,6 +110,7 @@ class Canvas(QWidget):
     context_requested = Signal(object, object)
     template_dropped = Signal(str, float, float)
     member_changed = Signal()
+    step_wanted = Signal(object, int)
 
     def __init__(
         self,
@@ -126,10 +131,12 @@ class Canvas(QWidget):
         self._pulse = 0
         self._legend: QPixmap | None = None
         self._legend_key: object = None
+        self._in_legend = False
         self._at = QPointF(-1, -1)
         self._rest = Select(self)
         self.tool: Tool = self._rest
         self.minimap = Minimap(theme, lambda: self.camera.view.visible(), self)
+        self.blank = Blank(theme, self)
         self._moves = MachineMoves(self, self)
         self._ticker = QTimer(self)
         self._ticker.setInterval(_EDGE[2])
@@ -168,6 +175,7 @@ class Canvas(QWidget):
         """Other colours."""
         self.scenery.set_theme(theme)
         self.minimap.theme = theme
+        self.blank.set_theme(theme)
         self.screen_.drop()
         self._rethought()
 
@@ -218,7 +226,7 @@ class Canvas(QWidget):
         if machines is None and self.scenery.machines is None and show == self.scenery.show_machines:
             return
         view, bounds = self.camera.target, self.scenery.stage.bounds
-        whole = view == view.fitted(bounds)
+        whole = view in (view.fitted(bounds), self._beside_legend(bounds))
         self.scenery.set_machines(machines, show)
         self.tool.redrawn()
         self._relit()
@@ -256,6 +264,8 @@ class Canvas(QWidget):
     def _rethought(self) -> None:
         self._hold.stop()
         self._describe()
+        if self.blank.isHidden() == (not len(self.scenery.geometry)):
+            self.blank.show_if(not len(self.scenery.geometry))
         self.update()
 
     def _describe(self) -> None:
@@ -399,6 +409,10 @@ class Canvas(QWidget):
         """Ask the window to offer parts."""
         self.quick_add_requested.emit(wanted)
 
+    def step_member(self, box: int, by: int) -> None:
+        """Ask the window for the next member of an open group, or the one before."""
+        self.step_wanted.emit(self.scenery.geometry.address(box), by)
+
     def activate(self, picked: Picked) -> None:
         """Tell that something was double-clicked."""
         self.activated.emit(picked)
@@ -436,7 +450,7 @@ class Canvas(QWidget):
         target = view.fitted(bounds)
         left, _ = target.to_view(bounds[0], bounds[1])
         _, bottom = target.to_view(bounds[0], bounds[1] + bounds[3])
-        if left > _LEGEND[0] or bottom < view.height - _LEGEND[1] or view.height < 6 * _LEGEND[1]:
+        if left > _LEGEND[0] or bottom < view.height - _LEGEND[1] or view.height < 4 * _LEGEND[1]:
             return target
         return replace(view.sized(view.width, view.height - _LEGEND[1] + 24).fitted(bounds), height=view.height)
 
@@ -602,6 +616,7 @@ class Canvas(QWidget):
         self.screen_.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
         self._place_minimap()
+        self.blank.show_if(not len(self.scenery.geometry))
         if not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
@@ -635,7 +650,7 @@ class Canvas(QWidget):
     def _paint_legend(self, painter: QPainter, frame: Frame) -> None:
         """The legend in the lower left corner, kept as pixels."""
         stage = self.scenery.stage
-        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio)
+        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio, *legend_marks(stage))
         if self._legend_key != key:
             self._legend_key, self._legend = key, None
             batches, width, height = legend(stage, frame)
@@ -647,13 +662,22 @@ class Canvas(QWidget):
                     self.pencil.draw(inner, batch)
                 inner.end()
         if self._legend is not None:
-            margin = 12 * frame.ratio
+            margin = _MARGIN * frame.ratio
             y = self.screen_.backing.height - self._legend.height() - margin
-            # what lies below it shows through
-            painter.setOpacity(0.9)
+            # what lies below it shows through, and can be seen by pointing at it
+            painter.setOpacity(0.15 if self._in_legend else 0.92)
             painter.drawPixmap(QPointF(margin, round(y)), self._legend)
             painter.setOpacity(1.0)
             self.pencil.calls += 1
+
+    def _look_under_legend(self) -> None:
+        """The legend steps back where the pointer is upon it."""
+        size = self._legend.size() / self.devicePixelRatioF() if self._legend is not None else QSize(0, 0)
+        left, below = self._at.x() - _MARGIN, self.height() - _MARGIN - self._at.y()
+        inside = 0 <= left <= size.width() and 0 <= below <= size.height()
+        if inside != self._in_legend:
+            self._in_legend = inside
+            self.update()
 
     def _busy(self) -> bool:
         return self.scenery.stage.lifted is not None
@@ -685,6 +709,7 @@ class Canvas(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """See ``QWidget``."""
         self._at = event.position()
+        self._look_under_legend()
         self.tool.move(self._pointer(self._at, event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -706,6 +731,8 @@ class Canvas(QWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         """See ``QWidget``."""
+        self._at = QPointF(-1, -1)
+        self._look_under_legend()
         if self.tool is self._rest:
             self._rest.enter()
             self.update()

@@ -8,6 +8,7 @@ import numpy as np
 
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import cards, containers, grid_dots, meters, notes, plates, visible_boxes
+from designer.gui.canvas.compose_overlay import bound_glow
 from designer.gui.canvas.compose_text import texts
 from designer.gui.canvas.compose_values import values
 from designer.gui.canvas.compose_virtual_machines import virtual_machines
@@ -25,6 +26,7 @@ def compose_steps(stage: Stage, frame: Frame, regions: Regions, grid: bool = Tru
     boxes = visible_boxes(stage, frame, regions)
     yield containers(stage, frame, boxes)
     yield wires(stage, frame, regions)
+    yield bound_glow(stage, frame)
     yield stage.kept("plates", frame, regions, lambda: plates(stage, frame, boxes))
     yield meters(stage, frame, boxes) + notes(stage, frame, boxes)
     yield stage.kept("texts", frame, regions, lambda: texts(stage, frame, boxes))

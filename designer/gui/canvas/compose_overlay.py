@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.catalog.parttype import Domain, link_kinds
+from designer.design.address import block_at
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
@@ -18,6 +19,7 @@ from designer.gui.canvas.snapping import Guide
 from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
 from designer.gui.canvas.ways import pieces, ways
+from designer.gui.viewmodels.cables import let_through
 from designer.units import format_line_rate, format_quantity
 
 Float = npt.NDArray[np.float64]
@@ -30,6 +32,8 @@ _MOST_BADGES: Final = 24
 _MOST_BOUND: Final = 200
 #: so many badges carry their word; of more only the first, the others are dots
 _WORDS: Final = 4
+#: of so many the one whose word covers least
+_CANDIDATES: Final = 6
 #: from this height on a card has room for a badge on its upper edge [px]
 _HIGH_CARD: Final = 40
 #: more selected boxes than this are drawn as plates without an outline of their own
@@ -152,16 +156,40 @@ def wire_text(stage: Stage, wire: int) -> str:
     geometry, live = stage.geometry, stage.live
     kind = geometry.wire_kinds[int(geometry.wire_kind[wire])]
     count = int(geometry.wire_count[wire])
-    name = f"{kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
-    capacity = format_quantity(float(geometry.wire_capacity[wire]), "rate")
     drawn = link_kinds().get(kind)
+    name = f"{drawn.title if drawn else kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
+    capacity = format_quantity(float(geometry.wire_capacity[wire]), "rate")
     if drawn is not None and drawn.domain is Domain.NETWORK:
         capacity = format_line_rate(float(geometry.wire_capacity[wire]))
+    card = _card_of(stage, wire)
+    if card is not None:
+        capacity = f"{format_line_rate(card[0])} ({card[1]}; drawn with {capacity})"
     assumed = " assumed" if live.assumed[wire] else ""
     if not (live.heat[wire] >= 0).any():
         return f"{name}   {capacity} per direction{assumed}"
     there, back = (amount(float(live.load[wire, d]), float(live.limit[wire, d])) for d in (0, 1))
     return f"{name}   → {there}   ← {back}{assumed}"
+
+
+def _card_of(stage: Stage, wire: int) -> tuple[float, str] | None:
+    """The card that lets less through than the one link a wire stands for is drawn with."""
+    within, links = stage.geometry.wire_links(wire)
+    if len(links) != 1:
+        return None
+    design = stage.geometry.design
+    block = block_at(design, within)
+    link = block.links.get(links[0].id)
+    return let_through(design, block, link) if link is not None else None
+
+
+def bound_glow(stage: Stage, frame: Frame) -> list[Batch]:
+    """The wires that bind, broad below everything that is written; from afar their marks say enough."""
+    bound = np.flatnonzero(stage.live.bound)[:_MOST_BOUND]
+    if stage.lifted_wires is not None:
+        bound = bound[~stage.lifted_wires[bound]]
+    if frame.level is Level.FAR or not len(bound):
+        return []
+    return wire_glow(stage, frame, bound, faded(stage, stage.theme.bound), "58")
 
 
 def badges(
@@ -173,8 +201,8 @@ def badges(
     around each mark.
     """
     theme = stage.theme
-    found, marks = _wire_marks(stage, frame, region, named)
-    marks = _part_marks(stage, frame, region) + marks
+    found: list[Batch] = []
+    marks = _part_marks(stage, frame, region) + _wire_marks(stage, frame, region, named, measure)
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
@@ -200,12 +228,11 @@ def badges(
 _Mark = tuple[float, float, str]
 
 
-def _wire_marks(stage: Stage, frame: Frame, region: Rect, named: frozenset[int]) -> tuple[list[Batch], list[_Mark]]:
-    """A glow along the wires that bind, and a mark on each in sight, those with a word first."""
+def _wire_marks(stage: Stage, frame: Frame, region: Rect, named: frozenset[int], measure: Measure) -> list[_Mark]:
+    """A mark on each wire in sight that binds, those with a word first."""
     bound = np.flatnonzero(stage.live.bound)
     if not len(bound):
-        return [], []
-    glow: list[Batch] = []
+        return []
     if frame.level is Level.FAR:
         cut = stage.cut(frame.octave)
         merged = np.unique(cut.of_wire[bound])
@@ -213,17 +240,18 @@ def _wire_marks(stage: Stage, frame: Frame, region: Rect, named: frozenset[int])
         points, wires = frame.points((lines[:, :2] + lines[:, 2:]) / 2), np.full(len(lines), -1)
     else:
         wires = bound[:_MOST_BOUND]
-        glow += wire_glow(stage, frame, wires, stage.theme.bound, "58")
         points = _points(stage, frame, wires)
     seen = _inside(points, region)
     points, wires = points[seen], wires[seen]
-    worded = _worded(stage, wires, named)
+    worded = _worded(stage, frame, wires, named, measure)
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
     marks: list[_Mark] = []
     for k in np.argsort(~worded, kind="stable").tolist():
         px, py = points[k].tolist()
+        if worded[k] and wires[k] >= 0 and frame.level is not Level.NEAR:
+            px, py = frame.points(np.array(_freest(stage, frame, int(wires[k]), measure)[:2])).tolist()
         marks.append((px, py - shift, "bound" if worded[k] else ""))
-    return glow, marks
+    return marks
 
 
 def _part_marks(stage: Stage, frame: Frame, region: Rect) -> list[_Mark]:
@@ -249,7 +277,13 @@ def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
     return np.asarray(seen, dtype=np.bool_)
 
 
-def _worded(stage: Stage, wires: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:
+def _freest(stage: Stage, frame: Frame, wire: int, measure: Measure) -> tuple[float, float, float]:
+    """Where the word covers least of any card, and how much."""
+    wide = (measure("bound", round(11 * frame.ratio), True) + 12 * frame.ratio) / frame.scale
+    return stage.free_point(wire, wide, 19 * frame.ratio / frame.scale, round(4 * np.log2(frame.scale)))
+
+
+def _worded(stage: Stage, frame: Frame, wires: Int, named: frozenset[int], measure: Measure) -> npt.NDArray[np.bool_]:
     """Which marks carry the word."""
     if len(wires) <= _WORDS:
         return np.ones(len(wires), dtype=bool)
@@ -258,7 +292,10 @@ def _worded(stage: Stage, wires: Int, named: frozenset[int]) -> npt.NDArray[np.b
         # the longest has most room around it
         spread = np.ptp(stage.geometry.wire_route[wires], axis=1).sum(axis=1) if wires[0] >= 0 else np.zeros(len(wires))
         chosen[:] = False
-        chosen[int(spread.argmax())] = True
+        longest: list[int] = np.argsort(-spread, kind="stable")[:_CANDIDATES].tolist()
+        if wires[0] >= 0:
+            longest.sort(key=lambda k: _freest(stage, frame, int(wires[k]), measure)[2])
+        chosen[longest[0]] = True
     return chosen
 
 
@@ -295,15 +332,25 @@ def _stacked(plates: list[Boxes], labels: list[Label]) -> list[Batch]:
     return [Boxes(rects, first.fill, first.edge, first.edge_width, first.radius), Labels(tuple(labels))]
 
 
+def legend_marks(stage: Stage) -> tuple[bool, bool]:
+    """Whether anything binds, and whether any capacity is assumed: the legend tells what the marks for it mean."""
+    bound = bool(stage.live.bound.any()) or bool(stage.live.box_bound.any())
+    return bound, bool(stage.live.assumed.any())
+
+
 def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:
-    """The scale of utilisation, and its width and height; says so while results are stale. Nothing without loads."""
+    """The scale of utilisation and what the marks mean, and its width and height; says so while results are stale.
+    Nothing without loads.
+    """
     theme, r = stage.theme, frame.ratio
     if not stage.live.known:
         return [], 0, 0
     px = round(12 * r)
     cell_w, cell_h, pad = round(38 * r), round(9 * r), round(9 * r)
     count = len(theme.heat)
-    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad
+    marks = legend_marks(stage)
+    line = round(px * 1.6)
+    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad + any(marks) * line
     plate = Boxes(
         np.array([[0, 0, wide, high]], dtype=np.float64), theme.pill, theme.container_edges[0], 1, round(5 * r)
     )
@@ -318,5 +365,30 @@ def legend(stage: Stage, frame: Frame) -> tuple[list[Batch], int, int]:
             share = f"{STEPS[k - 1] * 100:.0f} %"
             at = (x - cell_w / 2, y + cell_h + 1, cell_w, px * 1.4)
             labels.append(Label(*at, share, px, theme.muted, False, "center"))
+    if any(marks):
+        found += _keys(stage, frame, marks, (pad, y + cell_h + round(px * 1.7)), labels)
     found.append(Labels(tuple(labels)))
     return found, wide, high
+
+
+def _keys(
+    stage: Stage, frame: Frame, marks: tuple[bool, bool], at: tuple[float, float], labels: list[Label]
+) -> list[Batch]:
+    """What a mark on a wire and a dashed wire mean, side by side."""
+    theme, r = stage.theme, frame.ratio
+    px, tall, sign = round(12 * r), round(16 * r), round(22 * r)
+    x, y = at
+    found: list[Batch] = []
+    if marks[0]:
+        size = int(9 * r) | 1
+        dot = np.array([[x + (sign - size) / 2, y + (tall - size) / 2, size, size]]).round()
+        bar = np.array([[x, y + tall / 2 - 3 * r, sign, 6 * r]]).round()
+        found += [Rects(bar, theme.bound + "58"), Boxes(dot, theme.bound, theme.bound, 0, size // 2)]
+        labels.append(Label(x + sign + 5 * r, y, 50 * r, tall, "binds", px, theme.muted))
+        x += sign + 62 * r
+    if marks[1]:
+        middle = round(y + tall / 2)
+        stroke = np.array([[x, middle, x + sign, middle]], dtype=np.float64)
+        found.append(Lines(stroke, theme.muted, 2 * r, (4 * r, 3 * r), False))
+        labels.append(Label(x + sign + 5 * r, y, 130 * r, tall, "capacity assumed", px, theme.muted))
+    return found

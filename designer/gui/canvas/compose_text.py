@@ -228,8 +228,15 @@ def fitted(name: str, room: float, px: float) -> str:
     """What is written of a name in so much room: all, its number alone beside the glyph, its beginning, or nothing."""
     if _WIDE * len(name) * px <= room:
         return name
-    last = name.rpartition(" ")[2]
-    short = last if len(last) <= _SHORT and any(c.isdigit() for c in last) else ""
+    words = name.split(" ")
+    last = words[-1]
+    numbered = len(last) <= _SHORT and any(c.isdigit() for c in last)
+    # what kind of thing it is goes last of all: "NIC 0" of "Storage NIC 0"
+    for first in range(1, len(words) - 1 if numbered else 0):
+        shorter = " ".join(words[first:])
+        if _WIDE * len(shorter) * px <= room:
+            return shorter
+    short = last if numbered else ""
     if not short and room >= _BEGINNING * px:
         return name
     return short if _WIDE * len(short) * px <= room else ""

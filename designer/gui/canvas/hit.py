@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.parttype import Capability, part_kinds
 from designer.design.arrange.sizes import HEADER
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.stage import Stage
@@ -93,6 +95,23 @@ def container_at(stage: Stage, x: float, y: float, without: npt.NDArray[np.bool_
         found = found[~without[found]]
     found = found[stage.geometry.is_container[found]]
     return int(found[-1]) if len(found) else -1
+
+
+def container_for(
+    stage: Stage, x: float, y: float, kinds: Collection[str], without: npt.NDArray[np.bool_] | None = None
+) -> int:
+    """What would take in parts of some kinds at a point: a server or rack that stands there still empty, drawn as a
+    card, else the innermost open container; −1 for the canvas itself.
+    """
+    card = box_at(stage, x, y, np.inf, without)
+    if card >= 0 and stage.is_card[card] and stage.geometry.refs[card].what == "parts":
+        geometry = stage.geometry
+        kind = part_kinds().get(geometry.kinds[int(geometry.kind[card])])
+        empty = not getattr(geometry.thing(card), "collapsed", False)
+        holds = kind is not None and Capability.CONTAIN in kind.capabilities
+        if kind is not None and holds and empty and kinds and all(k in kind.contains for k in kinds):
+            return card
+    return container_at(stage, x, y, without)
 
 
 def wire_at(stage: Stage, x: float, y: float, scale: float, level: Level, reach: float = WIRE_REACH) -> int:

@@ -26,6 +26,8 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 #: rectangles of device pixels that are drawn together
 Regions = tuple[Rect, ...]
+#: room that a value takes where values begin to be written [scene units]
+_VALUE: Final = (130.0, 26.0)
 #: shares of a wire's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
 #: what depends on the boxes alone
@@ -110,6 +112,9 @@ class Stage:
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     _kept: tuple[object, dict[str, list[Batch]]] | None = None
+    _free_points: dict[tuple[int, float], tuple[float, float, float]] = field(
+        default_factory=dict[tuple[int, float], tuple[float, float, float]]
+    )
     _busy: tuple[Live, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
@@ -199,6 +204,11 @@ class Stage:
         return ~(self.geometry.is_container | self.is_note | self.is_frame)
 
     @cached_property
+    def open_groups(self) -> Int:
+        """The groups that show a member. : (k,)"""
+        return np.flatnonzero(self.geometry.is_group & self.geometry.is_container)
+
+    @cached_property
     def child_extent(self) -> Float:
         """Mean width of what each open container holds, 0 for others, scene units. : (n,)"""
         geometry = self.geometry
@@ -243,20 +253,38 @@ class Stage:
         return x, y
 
     def _labelled(self, wires: Int) -> Float:
-        geometry = self.geometry
-        found = np.empty((len(wires), 2))
-        for group in ways(np.arange(len(wires)), geometry.wire_route[wires], geometry.wire_shape[wires]):
-            covered = np.arange(len(group.wires))
-            for share in _SHARES:
-                points = along(group.points[covered], share)
-                if share == _SHARES[0]:
-                    found[group.wires] = points
-                over = self._over_card(points)
-                found[group.wires[covered[~over]]] = points[~over]
-                covered = covered[over]
-                if not len(covered):
-                    break
+        return self._freest(wires, *_VALUE)[0]
+
+    def free_point(self, wire: int, wide: float, high: float, octave: int) -> tuple[float, float, float]:
+        """Where on a wire a plate covers least of any card, and how much it covers there; scene units.
+
+        Parameters
+        ----------
+        wide, high
+            Extent of the plate, scene units; about the same within an `octave`.
+        """
+        found = self._free_points.get((wire, octave))
+        if found is None:
+            points, covered = self._freest(np.array([wire]), wide, high)
+            found = self._free_points[wire, octave] = (*points[0].tolist(), float(covered[0]))
         return found
+
+    def _freest(self, wires: Int, wide: float, high: float) -> tuple[Float, Float]:
+        """Where on wires a plate covers least, and how much. : (k, 2), (k,) scene units"""
+        geometry = self.geometry
+        best, least = np.zeros((len(wires), 2)), np.full(len(wires), np.inf)
+        for group in ways(np.arange(len(wires)), geometry.wire_route[wires], geometry.wire_shape[wires]):
+            left = np.arange(len(group.wires))
+            for share in _SHARES:
+                points, at = along(group.points[left], share), group.wires[left]
+                # what lies right below counts most, wherever the plate ends
+                covered = self._covered(points, wide, high) + 8 * wide * high * self._over_card(points)
+                better = covered < least[at]
+                best[at[better]], least[at[better]] = points[better], covered[better]
+                left = left[least[at] > 0]
+                if not len(left):
+                    break
+        return best, least
 
     def _over_card(self, points: Float) -> Bool:
         """Which points are over a card or close to one. : (k, 2) → (k,)"""
@@ -266,14 +294,25 @@ class Stage:
             return np.array([self.is_card[at(x, y, _SLACK)].any() for x, y in points.tolist()], dtype=bool)
         x, y = points[:, :1], points[:, 1:]
         left, top, right, bottom = cards.T
-        return ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=1)
+        return ((left - _SLACK <= x) & (x <= right + _SLACK) & (top - _SLACK <= y) & (y <= bottom + _SLACK)).any(axis=1)
+
+    def _covered(self, points: Float, wide: float, high: float) -> Float:
+        """How much of the cards a plate around each point covers. : (k, 2) → (k,) scene units squared"""
+        half = np.array((wide / 2, high / 2))
+        low, up = points - half, points + half
+        cards = self._card_sides
+        if len(cards) > _MANY_CARDS:
+            under = [self.box_index.touching(x, y, wide, high) for x, y in low.tolist()]
+            near = [self.geometry.rect[u[self.is_card[u]]] for u in under]
+            sides = [np.concatenate((rect[:, :2], rect[:, :2] + rect[:, 2:]), axis=1) for rect in near]
+            return np.array([_overlap(low[k : k + 1], up[k : k + 1], sides[k])[0] for k in range(len(points))])
+        return _overlap(low, up, cards)
 
     @cached_property
     def _card_sides(self) -> Float:
-        """Left, top, right and bottom of all cards, with the room that is kept around them. : (n_cards, 4)"""
+        """Left, top, right and bottom of all cards. : (n_cards, 4)"""
         rect = self.geometry.rect[self.is_card]
-        low = rect[:, :2]
-        return np.concatenate((low - _SLACK, low + rect[:, 2:] + _SLACK), axis=1)
+        return np.concatenate((rect[:, :2], rect[:, :2] + rect[:, 2:]), axis=1)
 
     def cut(self, octave: int | None) -> Cut:
         """Merged wires at a scale of 2 to the power of `octave`; None merges only parallel ones."""
@@ -281,3 +320,11 @@ class Stage:
         if found is None:
             found = self._cuts[octave] = cut_at(self.geometry, None if octave is None else 2.0**octave)
         return found
+
+
+def _overlap(low: Float, up: Float, sides: Float) -> Float:
+    """How much of some rectangles lies within plates from `low` to `up`. : (k, 2), (k, 2), (n, 4) → (k,)"""
+    left, top, right, bottom = sides.T
+    across = np.minimum(right, up[:, :1]) - np.maximum(left, low[:, :1])
+    down = np.minimum(bottom, up[:, 1:]) - np.maximum(top, low[:, 1:])
+    return np.asarray((np.maximum(across, 0) * np.maximum(down, 0)).sum(axis=1), dtype=np.float64)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from designer.gui.viewmodels.words import sentence_case
+
 _SHORT, _LONG = 3500, 9000
 _MOST = 4
+#: the widest a message gets before it is broken into lines [px]
+_WIDEST: Final = 420
 
 
 class Toast(QFrame):
@@ -17,11 +22,15 @@ class Toast(QFrame):
 
     def __init__(self, text: str, bad: bool, button: str, run: Callable[[], object] | None, parent: QWidget) -> None:
         super().__init__(parent)
+        text = sentence_case(text)
         self.setObjectName("toast")
         self.setProperty("bad", bad)
         label = QLabel(text)
         label.setWordWrap(True)
-        label.setMaximumWidth(420)
+        label.ensurePolished()
+        # a label that breaks lines wants to be narrow: it is told how wide its text is
+        wide = min(_WIDEST, label.fontMetrics().horizontalAdvance(text) + 4)
+        label.setFixedSize(wide, label.heightForWidth(wide))
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text = text
         line = QHBoxLayout(self)
@@ -63,7 +72,8 @@ class Toasts(QWidget):
     def say(self, text: str, bad: bool = False, button: str = "", run: Callable[[], object] | None = None) -> Toast:
         """Show a message; errors and those with a button stay longer."""
         self.shown = [t for t in self.shown if isValid(t) and not t.isHidden()]
-        for old in [t for t in self.shown if t.text == text] + self.shown[: max(0, len(self.shown) + 1 - _MOST)]:
+        same = [t for t in self.shown if t.text == sentence_case(text)]
+        for old in same + self.shown[: max(0, len(self.shown) + 1 - _MOST)]:
             old.leave()
         toast = Toast(text, bad, button, run, self)
         self._box.addWidget(toast, 0, Qt.AlignmentFlag.AlignHCenter)

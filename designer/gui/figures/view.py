@@ -24,11 +24,18 @@ _LONGEST: Final = 230.0
 _NAMES_SHARE: Final = 0.4
 #: what leads to a part, as ``hosts[0]/`` in ``hosts[0]/cpu1``
 _LEADING: Final = re.compile(r"[^\s/]+/(?=[^\s/])")
+#: what stands above and below the rows: title, legend, ticks and the name of the axis [px]
+_HEAD: Final = 90.0
 #: pixels of the plot that are no bars: right and left margins
 _BESIDE: Final = 34.0
 #: written ticks stand this many pixels apart
 _APART: Final = 14.0
+#: so many lines are named in the legend
+_MOST_NAMED: Final = 6
+#: more than these say nothing more
+_MOST_TICKS: Final = 7
 _MINUTE: Final = 60.0
+_THOUSAND: Final = 1e3
 _PHASES: Final = {
     "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
 }  # fmt: skip
@@ -58,7 +65,26 @@ class ValueAxis(pg.AxisItem):
             step = next((s for s in steps if (maxVal - minVal) / s <= 6), steps[-1])
             marks = [step * k for k in range(math.ceil(minVal / step), math.floor(maxVal / step) + 1)]
             return [self._spaced(minVal, maxVal, size, step, marks)]
-        return [self._spaced(minVal, maxVal, size, *level) for level in super().tickValues(minVal, maxVal, size)[:1]]
+        return [self._round(minVal, maxVal, size)]
+
+    def _round(self, low: float, high: float, size: float) -> tuple[float, Any]:
+        """Ticks at 1, 2 or 5 times a power of ten: as many as are of use and as there is room to write."""
+        span = max(high - low, 1e-300)
+        metrics = QFontMetricsF(self.tick_font)
+        upright = self.orientation == "left"
+        first = math.floor(math.log10(span)) - 1
+        found: tuple[float, list[float]] = (span, [])
+        for step in (m * 10.0**e for e in range(first, first + 3) for m in (1, 2, 5)):
+            marks = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+            wide = [metrics.horizontalAdvance(self.spelled(v)) for v in marks]
+            need = metrics.height() * 1.3 if upright else max(wide, default=0.0) + _APART
+            # a text that would stand out over the end is not drawn
+            kept = [v for v, w in zip(marks, wide, strict=True) if upright or (high - v) / span * size >= w / 2]
+            if any(kept) and len(marks) <= _MOST_TICKS and step / span * size >= need:
+                return step, kept
+            found = (step, kept) if any(kept) else found
+        # no room for two: the last alone
+        return found[0], found[1][-1:]
 
     def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
         """Fewer ticks where their texts would run into each other."""
@@ -94,7 +120,9 @@ def axis_text(axis: Axis, value: float) -> str:
         return f"{value * 100:.3g} %"
     if axis.unit == "B" and axis.log:
         return binary_text(value)
-    return format_si(value, axis.unit) if axis.unit in DIMENSION_OF_UNIT else f"{value:.4g}"
+    if axis.unit in DIMENSION_OF_UNIT and axis.unit != "1":
+        return format_si(value, axis.unit)
+    return f"{value:,.0f}" if _THOUSAND <= abs(value) < _THOUSAND**3 else f"{value:.4g}"
 
 
 def binary_text(value: float) -> str:
@@ -136,7 +164,7 @@ class FigureView(QWidget):
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(2)
         self._box.addLayout(head)
-        self.setMinimumSize(220, 120)
+        self.setMinimumSize(190, 120)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
@@ -207,7 +235,8 @@ class FigureView(QWidget):
             else:
                 metrics = QFontMetricsF(self.font())
                 beside = self._names_width(figure.y) if figure.y.categories else 70
-                longest = self.width() - beside if side == "bottom" else max(40, self.height() - 80)
+                # it stands in the middle below the plot, not of the whole width
+                longest = self.width() - beside - _BESIDE if side == "bottom" else max(40, self.height() - 80)
                 text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
                 plot_item(plot).getAxis(side).setLabel(text, color=self._theme.muted)
         self._set_ranges(plot, figure)
@@ -245,14 +274,23 @@ class FigureView(QWidget):
 
     def _names_width(self, axis: Axis) -> int:
         metrics = QFontMetricsF(self.font())
-        return round(max((metrics.horizontalAdvance(n) for n in self._elided(axis.categories)), default=20.0)) + 14
+        lines = (line for name in self._elided(axis.categories) for line in name.split("\n"))
+        return round(max((metrics.horizontalAdvance(line) for line in lines), default=20.0)) + 14
 
     def _elided(self, names: tuple[str, ...]) -> list[str]:
         metrics = QFontMetricsF(self.font())
         longest = min(_LONGEST, max(60.0, self.width() * _NAMES_SHARE))
         # what leads to the parts goes first; the whole name is read by hovering
         short = (n if metrics.horizontalAdvance(n) <= longest else _LEADING.sub("", n) for n in names)
-        return [metrics.elidedText(n, Qt.TextElideMode.ElideMiddle, longest) for n in short]
+        return [self._broken(n, metrics, longest, len(names)) for n in short]
+
+    def _broken(self, name: str, metrics: QFontMetricsF, longest: float, rows: int) -> str:
+        """A name in two lines where it is too long for one and the rows are high enough, else shortened."""
+        if metrics.horizontalAdvance(name) > longest and self.height() - _HEAD > rows * 2.2 * metrics.height():
+            halves = name.rpartition(" ")
+            if halves[0] and max(metrics.horizontalAdvance(h) for h in (halves[0], halves[2])) <= longest:
+                return f"{halves[0]}\n{halves[2]}"
+        return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, longest)
 
     def _label_share(self, figure: Figure) -> float:
         """The share of the plot that the texts at the ends of its bars need."""
@@ -313,9 +351,14 @@ class FigureView(QWidget):
         plot.addItem(pg.PlotCurveItem(x, y, connect="pairs", pen=pg.mkPen(self._colour(tick.role), width=2)))
 
     def _add_line(self, plot: pg.PlotWidget, line: LineSeries, number: int, figure: Figure) -> None:
-        colour = self._colour(line.role, number)
+        colour = self._line_colour(line, number, figure)
         x, y = _logged(line.x, figure.x.log), _logged(line.y, figure.y.log)
-        if line.low and line.high:
+        if line.low and line.high and line.role == "measured":
+            low, high = _logged(line.low, figure.y.log), _logged(line.high, figure.y.log)
+            faint = QColor(colour)
+            faint.setAlpha(110)
+            plot.addItem(pg.ErrorBarItem(x=x, y=y, bottom=y - low, top=high - y, beam=0, pen=pg.mkPen(faint)))
+        elif line.low and line.high:
             soft = QColor(colour)
             soft.setAlpha(46)
             low = pg.PlotCurveItem(x, _logged(line.low, figure.y.log), pen=None)
@@ -327,6 +370,12 @@ class FigureView(QWidget):
         style = Qt.PenStyle.DashLine if line.role == "ideal" else Qt.PenStyle.SolidLine
         pen = pg.mkPen(colour, width=2 if len(x) <= 1200 and style == Qt.PenStyle.SolidLine else 1, style=style)
         plot.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
+
+    def _line_colour(self, line: LineSeries, number: int, figure: Figure) -> QColor:
+        """Groups of measured points differ by colour; a single one stands off from the curves."""
+        if line.role == "measured" and sum(other.role == "measured" for other in figure.lines) > 1:
+            return self._colour("", number)
+        return self._colour(line.role, number)
 
     def _add_span(self, plot: pg.PlotWidget, span: Span, figure: Figure) -> None:
         colour = self._colour(span.role)
@@ -361,15 +410,20 @@ class FigureView(QWidget):
 
     def _legend_text(self, figure: Figure) -> str:
         pieces: list[str] = []
-        rows = {*figure.x.categories, *figure.y.categories}
-        # what the rows are called needs no second telling
+        # what the rows and the whole are called needs no second telling
+        rows = {*figure.x.categories, *figure.y.categories, figure.title, figure.title.lower()}
+        rows |= {b.name for b in figure.bars if b.name.casefold() == figure.title.casefold()}
         shown = [(b.name, b.role, "■") for b in figure.bars if b.name not in rows] + [
             (t.name, t.role, "┃") for t in figure.ticks
         ]
         shown += [(s.name, s.role, "▒") for s in figure.spans]
         for number, line in enumerate(figure.lines):
-            pieces.append(_mark("●" if line.role == "measured" else "━", self._colour(line.role, number), line.name))
-        banded = [(n, line) for n, line in enumerate(figure.lines) if line.low]
+            colour = self._line_colour(line, number, figure)
+            pieces.append(_mark("●" if line.role == "measured" else "━", colour, line.name))
+        if len(pieces) > _MOST_NAMED:
+            # all of them would leave no room for the plot; hovering names each
+            pieces[_MOST_NAMED:] = [f"and&nbsp;{len(pieces) - _MOST_NAMED}&nbsp;more"]
+        banded = [(n, line) for n, line in enumerate(figure.lines) if line.low and line.role != "measured"]
         if banded:
             # told once: each band has the colour of its line
             colour = self._colour(banded[0][1].role, banded[0][0]) if len(banded) == 1 else QColor(self._theme.faint)

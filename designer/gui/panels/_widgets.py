@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QLabel, QPushButton, QSizePolicy, QTableView, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTableView,
+    QTreeView,
+    QWidget,
+)
 
 from designer.gui.itemmodels.table import BarDelegate, TableModel
 from designer.gui.itemmodels.tree import DetailDelegate
@@ -32,23 +41,36 @@ def make_tree(name: str, theme: Theme) -> QTreeView:
 
 
 class Table(QTableView):
-    """A table over a `TableModel`, sorted by clicks on its heads."""
+    """A table over a `TableModel`, sorted by clicks on its heads.
 
-    def __init__(self, columns: Sequence[Column], theme: Theme, name: str, shrink: float = _SHRINK) -> None:
+    Parameters
+    ----------
+    shrink
+        How far columns of words give way, as a share of the width they want.
+    wrap
+        Whether long texts are broken into lines; for tables of few rows.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], theme: Theme, name: str, shrink: float = _SHRINK, wrap: bool = False
+    ) -> None:
         super().__init__()
-        self.shrink = shrink
+        self.shrink, self.wrap = shrink, wrap
         self.lines = TableModel(columns, theme, self)
         self.bars = BarDelegate(theme, self)
         self.setModel(self.lines)
         self.setItemDelegate(self.bars)
         self.setAccessibleName(name)
         self.setShowGrid(False)
-        self.setWordWrap(False)
+        self.setWordWrap(wrap)
         self.setTabKeyNavigation(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(26)
+        if wrap:
+            self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSortIndicatorShown(True)
@@ -111,6 +133,9 @@ def shared(columns: Sequence[Column], room: int, shrink: float = _SHRINK) -> lis
         words = sum(w for w, fixed in zip(wanted, firm, strict=True) if not fixed)
         return [w if fixed else w + spare * w // words for w, fixed in zip(wanted, firm, strict=True)]
     give = sum(wanted) - sum(least)
+    if shrink > _SHRINK and give < -spare:
+        # one has to scroll anyway: then everything can be read
+        return wanted
     share = min(1.0, -spare / give) if give else 0.0
     return [int(w - (w - small) * share) for w, small in zip(wanted, least, strict=True)]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QWidget
 
+from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.places import picked_of
 
 if TYPE_CHECKING:
+    from designer.analysis.results import WorkloadResult
     from designer.gui.figures.view import FigureView
     from designer.report.figure import Figure
 
@@ -33,8 +33,8 @@ class FiguresPanel(Panel):
         super().__init__(theme, parent)
         self.dock = dock
         self._views: list[FigureView] = []
-        self.empty = quiet(empty)
-        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty = EmptyPage(empty)
+        self.empty.wanted.connect(self._show_workload)
         self._page = QWidget()
         self._page.setObjectName("panel")
         self._row = QHBoxLayout(self._page)
@@ -56,20 +56,35 @@ class FiguresPanel(Panel):
 
     def figures(self) -> list[Figure]:
         """The figures there are for the shown workload."""
+        return self._built(self.session.result if self.session is not None else None)
+
+    def _built(self, result: WorkloadResult | None) -> list[Figure]:
         session = self.session
-        if session is None or session.analysis is None or session.result is None:
+        if session is None or session.analysis is None or result is None:
             return []
         from designer.report.figure import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
-        made = [k.build(session.design, session.analysis, session.result) for k in kinds]
+        made = [k.build(session.design, session.analysis, result) for k in kinds]
         return [f for f in made if f is not None]
+
+    def _others(self) -> list[tuple[str, str]]:
+        """Workloads that have figures for this dock."""
+        session = self.session
+        if session is None or session.analysis is None:
+            return []
+        return [(w.id, w.title) for w in session.analysis.workloads if w.id != session.workload and self._built(w)]
+
+    def _show_workload(self, workload: str) -> None:
+        if self.session is not None:
+            self.session.set_workload(workload)
 
     def refresh(self) -> None:
         """Draw them."""
         figures = self.figures()
         self._stack.setCurrentIndex(1 if figures else 0)
         if not figures:
+            self.empty.offer(self._others())
             return
         from designer.gui.figures.view import FigureView
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from designer.findings import Severity
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
@@ -26,12 +27,26 @@ class FindingsPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.table = Table(findings.COLUMNS, theme, "Findings")
+        self.table = Table(findings.COLUMNS, theme, "Findings", wrap=True)
         self.empty = quiet("Nothing to mend.")
-        self.empty.setContentsMargins(14, 12, 14, 12)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.table)
+        self.remarks = QCheckBox("Remarks too")
+        self.remarks.setToolTip("Show what is good to know, beside errors and warnings")
+        self.remarks.setChecked(True)
+        self.remarks.toggled.connect(self.outdate)
+        page = QWidget()
+        page.setObjectName("panel")
+        box = QVBoxLayout(page)
+        box.setContentsMargins(0, 4, 0, 0)
+        box.setSpacing(2)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 0, 8, 0)
+        head.addWidget(self.remarks)
+        box.addLayout(head)
+        box.addWidget(self.table, 1)
+        self._stack.addWidget(page)
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
 
@@ -50,12 +65,17 @@ class FindingsPanel(Panel):
         self.counted.emit(*findings.summary(self._gathered()))
         self.outdate()
 
+    def entry(self) -> QWidget | None:
+        """The list itself."""
+        return self.table if self._stack.currentIndex() else None
+
     def refresh(self) -> None:
         """List the findings."""
         self.table.set_theme(self.theme)
         found = self._gathered()
         self._busy = True
-        self.table.lines.set_lines(findings.lines(found))
+        shown = [f for f in found if self.remarks.isChecked() or f.severity is not Severity.INFO]
+        self.table.lines.set_lines(findings.lines(shown))
         self._busy = False
         self._stack.setCurrentIndex(1 if found else 0)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -32,12 +32,20 @@ if TYPE_CHECKING:
 _NUMBERS = 4
 #: the widest the words get beside a figure, between two numbers, and beside them [px]
 _WORDS, _BETWEEN, _BESIDE = 480, 18, 24
-_ALONE = 900
+_ALONE = 1600
 _WORDS_LEAST = 340
 
 
 class FlowPanel(Panel):
-    """Words at the left, the stages or the sweep at the right."""
+    """Words at the left, the stages or the sweep at the right.
+
+    Signals
+    -------
+    workload_wanted
+        There is no workload, and one was asked for.
+    """
+
+    workload_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -53,6 +61,8 @@ class FlowPanel(Panel):
         area.setMinimumWidth(_WORDS_LEAST)
         area.setMaximumWidth(_WORDS)
         self._area = area
+        # the room for the numbers changes with the figure beside them, too
+        area.viewport().installEventFilter(self)
         self._cells: list[QWidget] = []
         self._grid = QGridLayout()
         self.chooser = QComboBox()
@@ -142,6 +152,10 @@ class FlowPanel(Panel):
         self._words.addWidget(title)
         if view.trouble:
             self._words.addWidget(quiet(view.trouble))
+        if self.session is not None and not self.session.design.workloads:
+            add = QPushButton("Add a workload…")
+            add.clicked.connect(self.workload_wanted)
+            self._words.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         if view.numbers:
             self._words.addLayout(self._numbers(view.numbers))
         if view.binding is not None:
@@ -170,10 +184,11 @@ class FlowPanel(Panel):
         for i in range(_NUMBERS + 1):
             self._grid.setColumnStretch(i, int(i == columns))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arrange the numbers anew."""
-        super().resizeEvent(event)
-        self._arrange()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrange the numbers anew where the words got another width."""
+        if event.type() == QEvent.Type.Resize:
+            self._arrange()
+        return super().eventFilter(watched, event)
 
     def _sentence(self, head: str, sentence: flow.Sentence, colour: str) -> QWidget:
         box = QWidget()

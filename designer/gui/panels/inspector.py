@@ -142,7 +142,8 @@ class EntryRow(QWidget):
         grid.setContentsMargins(0, 1, 0, 1)
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
-        grid.setColumnStretch(0, 5 if entry.dimension == "text" else 9)
+        # the same for every line, so that the fields stand below each other
+        grid.setColumnStretch(0, 9)
         grid.setColumnStretch(1, 10)
         self.bar: QProgressBar | None = None
         if entry.editable:

@@ -23,7 +23,9 @@ class MigrationPanel(FiguresPanel):
     def __init__(self, empty: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("migration", empty, theme, parent)
         self.summary = QWidget()
-        self.summary.setFixedWidth(300)
+        self.summary.setFixedWidth(260)
+        # while it is hidden it takes no room from the docks beside
+        self.summary.hide()
         self.summary.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self._lines = QVBoxLayout(self.summary)
         self._lines.setContentsMargins(6, 2, 10, 2)
@@ -53,9 +55,11 @@ class MigrationPanel(FiguresPanel):
 
     def refresh(self) -> None:
         """Draw numbers and figures."""
-        super().refresh()
         moved = self.migration
         clear(self._lines)
+        if moved is None:
+            self.summary.hide()
+        super().refresh()
         self.summary.setVisible(moved is not None)
         if moved is None:
             return

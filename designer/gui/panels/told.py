@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import Table, quiet
+from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import told
@@ -30,8 +31,8 @@ class TablesPanel(Panel):
         copy.clicked.connect(self.copy_data)
         self.table = Table((), theme, "Table of the workload", shrink=0.75)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.empty = quiet(empty)
-        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty = EmptyPage(empty)
+        self.empty.wanted.connect(self._show_workload)
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 2)
         head.addWidget(self.chooser)
@@ -63,7 +64,20 @@ class TablesPanel(Panel):
             self.chooser.addItem(title, key)
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(chosen)) if found else -1)
         self._stack.setCurrentIndex(1 if found else 0)
+        if not found:
+            self.empty.offer(self._others())
         self._show()
+
+    def _others(self) -> list[tuple[str, str]]:
+        """Workloads that have tables."""
+        session = self.session
+        if session is None or session.analysis is None:
+            return []
+        return [(w.id, w.title) for w in session.analysis.workloads if w.id != session.workload and told.titles(w)]
+
+    def _show_workload(self, workload: str) -> None:
+        if self.session is not None:
+            self.session.set_workload(workload)
 
     def _show(self, *_: object) -> None:
         result = self.session.result if self.session is not None else None

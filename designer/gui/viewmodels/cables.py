@@ -7,12 +7,13 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from designer.catalog.parttype import Domain, link_kinds, part_kinds, value_of
+from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds, value_of
 from designer.design.address import Address, block_at
 from designer.design.document import Block, Design, Link, Part
 from designer.design.edit import Edit
 from designer.design.edits.links import ChangeLinks
 from designer.design.edits.parts import SetValue
+from designer.design.rates import raw_rate
 from designer.fields import Quantity, amount
 from designer.sources import Status
 from designer.units import write
@@ -47,6 +48,23 @@ def cable_speed(design: Design, a: Part, b: Part) -> Speed | None:
         return None
     rate, status = min(known, key=lambda s: s[0])
     return rate, status if status in (Status.UNVERIFIED, Status.ASSUMED) else Status.DERIVED
+
+
+def let_through(design: Design, block: Block, link: Link) -> tuple[float, str] | None:
+    """What the card at an end of a link lets through per direction [B/s] and its name, where that is less than what
+    is drawn; as the analysis counts it.
+    """
+    raw = raw_rate(link)[0] * link.count
+    found: tuple[float, str] | None = None
+    for part in (block.parts.get(link.a), block.parts.get(link.b)):
+        kind = part_kinds().get(part.kind) if part is not None else None
+        if part is None or kind is None or Capability.ATTACH not in kind.capabilities:
+            continue
+        quantity = design.quantity(part, ALL_PORTS)
+        most = value_of(part.kind, ALL_PORTS, quantity) if quantity is not None else None
+        if most and most < raw * (1 - _SAME) and (found is None or most < found[0]):
+            found = most, part.label
+    return found
 
 
 def is_cable(kind: str) -> bool:

@@ -7,7 +7,7 @@ from designer.design.diff import diff
 from designer.design.document import Design
 from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
-from designer.gui.viewmodels.flow import metric_text, metric_title
+from designer.gui.viewmodels.flow import channel_title, metric_text, metric_title
 from designer.gui.viewmodels.table import Cell, Column, Line
 
 LOWER_IS_BETTER = ("_time", "ttft", "tpot", "latency", "transferred")
@@ -34,11 +34,12 @@ def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) ->
             if other is None:
                 continue
             found.append(Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""))))
+            of_step = "step_time" in result.metrics
             for name, mine in result.metrics.items():
                 if name in other.metrics:
-                    found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit))
+                    found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step))
             found.append(Line((
-                Cell("   bound by"), Cell(_bound(result.binding)), Cell(_bound(other.binding)), Cell(""),
+                Cell("   Bound by"), Cell(_bound(result.binding)), Cell(_bound(other.binding)), Cell(""),
             )))  # fmt: skip
     found += _counts(a, b)
     if a is not b:
@@ -48,17 +49,21 @@ def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) ->
 
 
 def _bound(bounds: tuple[object, ...]) -> str:
-    return str(getattr(bounds[0], "label", "–")) if bounds else "–"
+    return channel_title(str(getattr(bounds[0], "label", "–"))) if bounds else "–"
 
 
-def _metric(name: str, a: float, b: float, unit: str) -> Line:
+def _metric(name: str, a: float, b: float, unit: str, of_step: bool) -> Line:
     change, tone = "", ""
     if a and abs(b / a - 1) >= _NOTICE:
         share = b / a - 1
-        change = f"{share * 100:+.0f} %" if abs(share) < 9.95 else f"× {b / a:.3g}"
+        change = f"{share * 100:+.0f} %".replace("-", "−") if abs(share) < 9.95 else f"× {b / a:.3g}"
         worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
         tone = "bad" if worse else "good"
-    cells = (Cell(f"   {metric_title(name)}"), Cell(metric_text(name, a, unit)), Cell(metric_text(name, b, unit)))
+    cells = (
+        Cell(f"   {metric_title(name, of_step)}"),
+        Cell(metric_text(name, a, unit)),
+        Cell(metric_text(name, b, unit)),
+    )
     return Line((*cells, Cell(change, tone=tone)))
 
 
@@ -75,7 +80,7 @@ def _counts(a: Design, b: Design) -> list[Line]:
         for kind in rows:
             x, y = first[kind], second[kind]
             tone = "" if x != y else "muted"
-            change = f"{y - x:+d}" if x != y else ""
+            change = f"{y - x:+d}".replace("-", "−") if x != y else ""
             cells = (Cell(f"   {kind}", tone=tone), Cell(f"{x:,}", tone=tone), Cell(f"{y:,}", tone=tone), Cell(change))
             found.append(Line(cells))
     return found

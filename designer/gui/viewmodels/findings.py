@@ -8,6 +8,7 @@ from designer.analysis.results import Analysis
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.gui.viewmodels.words import sentence_case
 
 COLUMNS = (
     Column("", width=30),
@@ -44,9 +45,9 @@ def lines(findings: Sequence[Finding]) -> list[Line]:
         Line(
             (
                 Cell("", _ORDER[f.severity], tip=str(f.severity), icon=_ICON[f.severity], tone=_TONE[f.severity]),
-                Cell(f.text, f.text, tip=f.text),
-                Cell(f.remedy, f.remedy, tone="muted", tip=f.remedy),
-                Cell(f.code, f.code, tone="muted"),
+                Cell(sentence_case(f.text), f.text, tip=f.text),
+                Cell(sentence_case(f.remedy), f.remedy, tone="muted", tip=f.remedy),
+                Cell(f.code, f.code, tone="muted", tip=f.code),
             ),
             f.where,
         )

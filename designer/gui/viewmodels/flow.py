@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from designer.analysis.results import Bound, Flow, Rows, WorkloadResult
+from designer.catalog.parttype import link_kinds
 from designer.errors import DesignerError
 from designer.sources import Estimate
 from designer.units import format_si
@@ -43,6 +45,9 @@ _TITLES: Final = {
 }
 _SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu")
 _LISTED = 400
+_PERCENT: Final = re.compile(r"(?<=\d)%")
+#: the kind of a link as it stands at the end of what a channel is called
+_KIND: Final = re.compile(r"\((\w+)(?= ×\d+\)$|\)$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +84,38 @@ class FlowView:
     trouble: str = ""
 
 
-def metric_title(name: str) -> str:
-    """Name of a metric for people."""
+def metric_title(name: str, of_step: bool = False) -> str:
+    """Name of a metric for people; in a training step the time of the communication is one among others."""
+    if of_step and name == "communication_time":
+        return "Communication"
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def metric_text(name: str, value: float, unit: str, digits: int = 3) -> str:
     """A value of a metric for people; shares in per cent."""
-    return f"{value * 100:.{max(1, digits)}g} %" if name in _SHARES else format_si(value, unit, digits)
+    if name in _SHARES:
+        return f"{value * 100:.{max(1, digits)}g} %"
+    text = format_si(value, unit, digits)
+    return text.removesuffix(" 1/s") + " /s" if text.endswith(" 1/s") else text
 
 
-def number(name: str, estimate: Estimate) -> Number:
+def channel_title(label: str) -> str:
+    """What a channel is called, with the kind of its link as people write it."""
+
+    def title(match: re.Match[str]) -> str:
+        kind = link_kinds().get(match[1])
+        return f"({kind.title if kind is not None else match[1]}"
+
+    return _KIND.sub(title, label)
+
+
+def number(name: str, estimate: Estimate, of_step: bool = False) -> Number:
     """One metric for people."""
     text = metric_text(name, estimate.value, estimate.unit)
     band = f"{metric_text(name, estimate.low, estimate.unit, 2)} – {metric_text(name, estimate.high, estimate.unit, 2)}"
     rests = ", ".join(estimate.sources[:8])
     tip = "\n".join(x for x in (f"80 % band: {band}", estimate.note, f"Rests on: {rests}" if rests else "") if x)
-    return Number(name, metric_title(name), text, band if estimate.low != estimate.high else "", tip)
+    return Number(name, metric_title(name, of_step), text, band if estimate.low != estimate.high else "", tip)
 
 
 def flow_view(result: WorkloadResult | None, failure: DesignerError | None = None) -> FlowView:
@@ -104,7 +124,7 @@ def flow_view(result: WorkloadResult | None, failure: DesignerError | None = Non
         return FlowView("The workload cannot be run", trouble=str(failure))
     if result is None:
         return FlowView("No workload yet", trouble="Add a workload to see what binds.")
-    numbers = tuple(number(n, e) for n, e in result.metrics.items())
+    numbers = tuple(number(n, e, "step_time" in result.metrics) for n, e in result.metrics.items())
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i]), count=min(len(listed), _LISTED))
     return FlowView(result.title, numbers, sentence(result.binding), sentence(result.next), flows)
@@ -119,9 +139,10 @@ def sentence(bounds: tuple[Bound, ...]) -> Sentence | None:
     if not bounds:
         return None
     first, n = bounds[0], sum(b.alike for b in bounds)
-    head = first.label if n == 1 else f"{first.label} and {n - 1} alike" if n > 2 else f"{first.label} and one alike"
+    name = channel_title(first.label)
+    head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
     gain = first.gain_together if first.gain_together is not None else first.gain_if_doubled
-    return Sentence(head, first.why, tuple(b.id for b in bounds), gain)
+    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bounds), gain)
 
 
 def gain_text(gain: float | None, many: bool) -> str:

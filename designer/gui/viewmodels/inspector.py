@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from designer.analysis.channels import at_part, of_link
@@ -11,7 +12,7 @@ from designer.catalog.describe import Row, describe
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import Field, fitting_links, link_kinds, part_kinds, value_of
 from designer.design.address import Address, Ref, address_text, block_at
-from designer.design.document import Design, Group, Link, LinkValues, Part, Wiring
+from designer.design.document import Block, Design, Group, Link, LinkValues, Part, Wiring
 from designer.design.edit import Edit
 from designer.design.edits.annotations import ChangeAnnotations
 from designer.design.edits.groups import ChangeGroups, SetReplicas
@@ -23,7 +24,7 @@ from designer.design.elaborate import patterns
 from designer.design.rates import raw_rate
 from designer.errors import DesignerError
 from designer.fields import Quantity
-from designer.gui.viewmodels.cables import Recabled, with_ports
+from designer.gui.viewmodels.cables import Recabled, let_through, with_ports
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
 from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.vm_form import vms_form
@@ -51,7 +52,8 @@ def inspect(
         return _parts_form(design, within, [block.parts[i] for i in ids], where, analysis)
     if what in ("links", "wirings"):
         things: list[Link | Wiring] = [(block.links if what == "links" else block.wirings)[i] for i in ids]
-        return _links_form(within, things, what, where, analysis, result, block.parts)
+        form = _links_form(within, things, what, where, analysis, result, block.parts)
+        return _with_cards(form, design, block, things)
     if what == "groups":
         return _groups_form(within, [block.groups[i] for i in ids], where)
     if what == "annotations":
@@ -299,6 +301,19 @@ def _links_form(
     title = f"{first.a} – {first.b}" if len(things) == 1 else f"{len(things)} links"
     subtitle = " · ".join(x for x in (kind.title if kind else first.kind, where) if x)
     return Form((within, what, ids), title, subtitle, "connect", tuple(sections))
+
+
+def _with_cards(form: Form, design: Design, block: Block, things: Sequence[Link | Wiring]) -> Form:
+    """The form with a line on the card that lets less through than its cable is drawn with."""
+    one = things[0]
+    found = let_through(design, block, one) if len(things) == 1 and isinstance(one, Link) else None
+    if found is None:
+        return form
+    rate, name = found
+    text = f"{format_quantity(rate, 'rate', 4)}, all that {name} can do"
+    entry = Entry("let_through", "Lets through, per direction", text, note="the analysis counts no more than this")
+    sections = tuple(replace(s, entries=(*s.entries, entry)) if s.title == "Link" else s for s in form.sections)
+    return replace(form, sections=sections)
 
 
 def _link_entries(

@@ -19,7 +19,7 @@ COLUMNS = (
     Column("Link", width=120),
     Column("Utilisation", number=True, width=150),
     Column("Load", number=True, width=90),
-    Column("Capacity", number=True, width=100),
+    Column("Raw capacity", number=True, width=110),
     Column("", width=90),
 )
 _MOST = 5000

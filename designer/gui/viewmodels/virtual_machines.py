@@ -21,7 +21,7 @@ from designer.analysis.vms.targets import movable, unbound
 from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadSpec, with_changes
 from designer.design.edits.vms import MoveVm
 from designer.errors import DesignerError
-from designer.gui.viewmodels.flow import Number, number
+from designer.gui.viewmodels.flow import Number, channel_title, number
 from designer.workload.kind import workload_kinds
 
 #: id of the study of a move; it is never part of the design
@@ -134,7 +134,7 @@ class Migration:
         """What binds the move; empty if nothing does."""
         bounds = self.result.binding
         many = f" and {len(bounds) - 1} more" if len(bounds) > 1 else ""
-        return f"{bounds[0].label}{many}" if bounds else ""
+        return f"{channel_title(bounds[0].label)}{many}" if bounds else ""
 
     @property
     def text(self) -> str:

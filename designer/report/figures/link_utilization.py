@@ -26,7 +26,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     names = tuple(f"{r.source} → {r.target}" for r in busy)
     return Figure(
         "Busiest channels",
-        Axis("Share of what the channel can achieve", "1", zero=True),
+        Axis("Share of achievable rate", "1", zero=True),
         Axis("Channel", categories=names),
         bars=tuple(bars),
         sideways=True,

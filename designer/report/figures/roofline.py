@@ -16,7 +16,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     lines = tuple(LineSeries(c.name, c.x, c.y, role=role) for c, role in zip(curves, roles, strict=False))
     return Figure(
         "Roofline",
-        Axis("Operations per byte of memory traffic", "1", log=True),
+        Axis("FLOP per byte", "1", log=True),
         Axis("Rate", "FLOP/s", log=True),
         lines,
     )

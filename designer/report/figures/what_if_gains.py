@@ -7,6 +7,8 @@ from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
 _MOST = 5
+#: gains closer than this are told as one
+_SAME = 0.005
 
 
 def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
@@ -38,8 +40,11 @@ def _gains(bounds: tuple[Bound, ...]) -> list[tuple[str, float, bool]]:
     n = sum(b.alike for b in bounds)
     if n > 1 and bounds[0].gain_together is not None:
         found.append((f"all {n} that tie", bounds[0].gain_together, True))
-    alone = ((b.label, b.gain_if_doubled) for b in bounds[:_MOST])
-    return found + [(label, gain, False) for label, gain in alone if gain is not None]
+    alone = [(b.label, b.gain_if_doubled) for b in bounds[:_MOST] if b.gain_if_doubled is not None]
+    if found and len(alone) > 1 and max(gain for _, gain in alone) - min(gain for _, gain in alone) < _SAME:
+        # a row for each would say the same again
+        alone = [("each alone", alone[0][1])]
+    return found + [(label, gain, False) for label, gain in alone]
 
 
 FIGURE = FigureKind("what-if-gains", "What doubling gains", "whatif", build, order=10)

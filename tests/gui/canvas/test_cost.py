@@ -91,7 +91,7 @@ def test_large_pictures_never_block_a_frame(make: Make) -> None:
     canvas.zoom_to_fit()
     canvas.settle()
     shown = canvas.screen_.backing.frame
-    canvas.set_view(canvas.view.zoomed(3.0, 800, 450))
+    canvas.set_view(canvas.view.zoomed(3.5, 800, 450))
     canvas.repaint()
     # the old pixels, scaled, until the new ones are drawn
     assert canvas.screen_.backing.frame == shown

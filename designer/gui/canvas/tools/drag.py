@@ -12,7 +12,7 @@ from designer.gui.canvas.compose_overlay import ghosts, guides, outline, tip, wi
 from designer.gui.canvas.compose_text import texts
 from designer.gui.canvas.compose_wires import near
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
-from designer.gui.canvas.hit import container_at, wire_at
+from designer.gui.canvas.hit import container_for, wire_at
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
 from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
@@ -48,6 +48,7 @@ class Drag(Tool):
         self._frame_rect = scenery.region(np.array(self._boxes, dtype=np.int64))
         parents = {int(geometry.parent[i]) for i in self._boxes}
         self._parent = parents.pop() if len(parents) == 1 else None
+        self._kinds = {geometry.kinds[int(geometry.kind[i])] for i in self._boxes}
         self._others = self._neighbours()
         self._snap = Snapped(0.0, 0.0)
         self._target: int | None = None
@@ -92,7 +93,7 @@ class Drag(Tool):
         """What the drop would do: hang into another container, or into a link."""
         stage = self.host.scenery.stage
         self._offer, self._wire = None, -1
-        target = container_at(stage, p.sx, p.sy, without=self._lifted)
+        target = container_for(stage, p.sx, p.sy, self._kinds, without=self._lifted)
         home = self._parent if self._parent is not None else target
         self._target = None
         if target != home:

@@ -15,7 +15,7 @@ from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import visible_boxes
 from designer.gui.canvas.compose_overlay import ghosts, outline, tip, wire_glow
 from designer.gui.canvas.editing import Offer, add, insert
-from designer.gui.canvas.hit import container_at, wire_at
+from designer.gui.canvas.hit import container_for, wire_at
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.snapping import gridded
 from designer.gui.canvas.stage import Frame
@@ -78,8 +78,8 @@ class Drop(Tool):
             x, y = gridded(x), gridded(y)
         self._corner = (x, y)
         self._wire = -1
-        self._target = container_at(stage, p.sx, p.sy)
         kind = self._dragged.kind
+        self._target = container_for(stage, p.sx, p.sy, (kind,))
         if self.host.frame().level > Level.FAR:
             wire = wire_at(stage, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
             if wire >= 0:

@@ -20,6 +20,7 @@ from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, cont
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.navigate import first_inside, following, nearest
 from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.steppers import step_at, steppers
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.band import Band
 from designer.gui.canvas.tools.drag import Drag
@@ -50,16 +51,19 @@ class Select(Tool):
         self._over: Hit = NOTHING
         self._handle = -1
         self._chip = -1
+        self._step = (-1, 0)
         self._was_selected = False
         self._nudged = (0.0, 0, frozenset[Picked]())
 
     def enter(self) -> None:
         """See `Tool`."""
         self._down, self._over, self._handle, self._chip = None, NOTHING, -1, -1
+        self._step = (-1, 0)
 
     def redrawn(self) -> None:
         """See `Tool`: numbers of boxes may mean others now."""
         self._down, self._hit, self._over, self._handle, self._chip = None, NOTHING, NOTHING, -1, -1
+        self._step = (-1, 0)
 
     @property
     def over(self) -> Hit:
@@ -80,6 +84,10 @@ class Select(Tool):
         chip = self._chip_at(p)
         if chip >= 0:
             self.host.switch(MoveMachine(self.host, p, chip))
+            return
+        step = self._step_at(p)
+        if step[1]:
+            self.host.step_member(*step)
             return
         self._down = p
         handle = self._handle_at(p)
@@ -125,10 +133,16 @@ class Select(Tool):
             return
         chip = self._chip_at(p)
         handle, over = (-1, NOTHING) if chip >= 0 else (self._handle_at(p), self.host.hit(p))
-        if (handle, over, chip) != (self._handle, self._over, self._chip):
-            self._handle, self._over, self._chip = handle, over, chip
+        step = self._step_at(p)
+        if (handle, over, chip, step) != (self._handle, self._over, self._chip, self._step):
+            self._handle, self._over, self._chip, self._step = handle, over, chip, step
             self.host.refresh()
         self.host.set_cursor(self._cursor(p))
+
+    def _step_at(self, p: Pointer) -> tuple[int, int]:
+        """The group whose arrow is under the pointer, and where that leads; −1 and 0 for none."""
+        frame = self.host.frame()
+        return step_at(self.host.scenery.stage, frame, p.x * frame.ratio, p.y * frame.ratio)
 
     def _chip_at(self, p: Pointer) -> int:
         """The chip of a virtual machine under the pointer; −1 for none."""
@@ -147,7 +161,7 @@ class Select(Tool):
             return Qt.CursorShape.CrossCursor
         if self._grip_at(p) >= 0:
             return Qt.CursorShape.SizeFDiagCursor
-        if self._over.area is Area.FOLD or self._over.is_wire:
+        if self._step[1] or self._over.area is Area.FOLD or self._over.is_wire:
             return Qt.CursorShape.PointingHandCursor
         return Qt.CursorShape.ArrowCursor
 
@@ -182,6 +196,11 @@ class Select(Tool):
 
     def double(self, p: Pointer) -> None:
         """See `Tool`: opens what can be opened; on empty ground parts are offered."""
+        step = self._step_at(p)
+        if step[1]:
+            # the second click of two quick ones
+            self.host.step_member(*step)
+            return
         hit = self.host.hit(p)
         self._down = None
         geometry = self.host.scenery.geometry
@@ -225,7 +244,7 @@ class Select(Tool):
         """See `Tool`."""
         scenery = self.host.scenery
         stage, theme = scenery.stage, scenery.theme
-        found: list[Batch] = []
+        found = steppers(stage, frame, self._step)
         over = self._over
         if over.is_box and over.number < len(stage.geometry) and self._down is None:
             if over.area is not Area.BODY:

@@ -154,6 +154,10 @@ class Host(Protocol):
         """A part type of the design or catalog."""
         ...
 
+    def step_member(self, box: int, by: int) -> None:
+        """Ask for the next member of an open group, or the one before for −1."""
+        ...
+
     def move_machine(self, vm_id: str, host: str) -> bool:
         """Move a virtual machine to another host; False if it was refused."""
         ...

@@ -1,0 +1,60 @@
+"""What a dock says where the shown workload has nothing for it, and the way to one that has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from designer.gui.panels._widgets import clear, quiet
+
+#: so many workloads are offered
+_MOST: Final = 4
+
+
+class EmptyPage(QWidget):
+    """A sentence, and below it a button for each workload of the design that has what this one lacks.
+
+    Signals
+    -------
+    wanted : ``str``
+        Id of the workload to show.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self.text = quiet(text)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._buttons = QVBoxLayout()
+        self._buttons.setSpacing(2)
+        self._offered: tuple[tuple[str, str], ...] = ()
+        box = QVBoxLayout(self)
+        box.setContentsMargins(14, 12, 14, 12)
+        box.setSpacing(8)
+        box.addStretch(1)
+        box.addWidget(self.text)
+        box.addLayout(self._buttons)
+        box.addStretch(1)
+
+    def offer(self, workloads: Sequence[tuple[str, str]]) -> None:
+        """Offer other workloads, as id and title."""
+        offered = tuple(workloads[:_MOST])
+        if offered == self._offered:
+            return
+        self._offered = offered
+        clear(self._buttons)
+        for key, title in offered:
+            button = QPushButton(f"Show “{title}”")
+            button.setProperty("link", True)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(partial(self._wanted, key))
+            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+
+    def _wanted(self, key: str, *_: object) -> None:
+        self.wanted.emit(key)

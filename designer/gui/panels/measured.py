@@ -1,0 +1,200 @@
+"""The measured: measurements of one's own, or published ones, beside what the program predicts for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer.errors import Cancelled
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import Table, quiet
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.words import sentence_case
+from designer.gui.workers import Cancelled_, Newest
+
+if TYPE_CHECKING:
+    from designer.analysis.validation import Validation
+    from designer.gui.figures.view import FigureView
+
+#: the least width of a figure beside the table [px]
+_FIGURE = 460
+_INTRO = (
+    "Compare predictions with measurements: a file of cases as “designer validate” reads them, JSON or TOML. "
+    "Each names a design, a workload and what was measured."
+)
+
+
+class MeasuredPanel(Panel):
+    """A table of measurements with their predictions, and the figure of one over the other."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.intro = quiet(_INTRO)
+        self.intro.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.intro.setMaximumWidth(520)
+        self.opener = QPushButton("Open measurements…")
+        self.opener.clicked.connect(self.ask)
+        first = QWidget()
+        first.setObjectName("panel")
+        box = QVBoxLayout(first)
+        box.setContentsMargins(14, 12, 14, 12)
+        box.setSpacing(10)
+        box.addStretch(1)
+        box.addWidget(self.intro, 0, Qt.AlignmentFlag.AlignHCenter)
+        box.addWidget(self.opener, 0, Qt.AlignmentFlag.AlignHCenter)
+        box.addStretch(1)
+        self.headline = quiet("")
+        self.bar = QProgressBar()
+        self.bar.setAccessibleName("Progress of the predictions")
+        self.bar.setTextVisible(False)
+        self.bar.setRange(0, 1000)
+        self.bar.setFixedWidth(90)
+        self.again, self.stopper = QPushButton("Open others…"), QPushButton("Stop")
+        self.again.clicked.connect(self.ask)
+        self.stopper.clicked.connect(self.stop)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 6, 8, 2)
+        head.addWidget(self.headline, 1)
+        head.addWidget(self.bar)
+        head.addWidget(self.stopper)
+        head.addWidget(self.again)
+        # the columns are told with the first rows: what they are about need not be loaded before
+        self.table = Table((), theme, "Measurements and predictions", shrink=0.75)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self._split = QSplitter()
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.table)
+        second = QWidget()
+        second.setObjectName("panel")
+        box = QVBoxLayout(second)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addLayout(head)
+        box.addWidget(self._split, 1)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(first)
+        self._stack.addWidget(second)
+        self._views: list[FigureView] = []
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._found: tuple[Validation, tuple[str, ...]] | None = None
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self._jobs.close()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        for view in self._views:
+            view.set_theme(theme)
+        super().set_theme(theme)
+
+    def entry(self) -> QWidget | None:
+        """The button that opens measurements, or the table of those opened."""
+        return self.table if self._found is not None else self.opener
+
+    def ask(self) -> None:
+        """Ask for files of measurements and predict them."""
+        names, _ = QFileDialog.getOpenFileNames(
+            self, "Open measurements", str(Path.home()), "Measurements (*.json *.toml);;All files (*)"
+        )
+        if names:
+            self.predict([Path(name) for name in names])
+
+    def predict(self, files: Sequence[Path]) -> None:
+        """Predict what was measured, beside the window's own work."""
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer.analysis.validation import predict, score
+            from designer.interchange.cases import gathered
+
+            read, wrong = gathered(files)
+            problems = (*map(str, wrong), *(str(p) for file in read for p in file.problems))
+            cases = [case for file in read for case in file.cases]
+            outcomes = []
+            for number, (design, measured) in enumerate(cases):
+                if cancelled():
+                    raise Cancelled("the predictions were stopped")
+                self._jobs.call(partial(self._progress, number, len(cases)))
+                outcomes.append(predict(design, measured))
+            return score(outcomes), problems
+
+        self._stack.setCurrentIndex(1)
+        self._busy(True)
+        self.headline.setText("Reading the measurements…")
+        self._jobs.submit(job)
+
+    def stop(self) -> None:
+        """Leave it: what was there before stays."""
+        self._jobs.cancel()
+        self._busy(False)
+        self.outdate()
+        if self._found is None:
+            self._stack.setCurrentIndex(0)
+
+    def _busy(self, on: bool) -> None:
+        self.bar.setVisible(on)
+        self.stopper.setVisible(on)
+        self.again.setVisible(not on)
+        self.bar.setValue(0)
+
+    def _progress(self, number: int, of: int) -> None:
+        if not self.stopper.isHidden():
+            self.bar.setValue(1000 * number // max(of, 1))
+            self.headline.setText(f"Predicting {number + 1} of {of}…")
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        self._busy(False)
+        if isinstance(result, Exception):
+            self.headline.setText(sentence_case(str(result)))
+            return
+        self._found = result  # type: ignore[assignment]
+        self.flush()
+
+    def refresh(self) -> None:
+        """Show what was found."""
+        self.table.set_theme(self.theme)
+        if self._found is None or not self.stopper.isHidden():
+            return
+        from designer.gui.viewmodels import measured
+
+        found, problems = self._found
+        self.headline.setText(measured.headline(found, problems))
+        self.headline.setToolTip("\n".join(problems[:12]))
+        self.table.lines.set_lines(measured.lines(found), measured.COLUMNS)
+        self.table.fit_columns()
+        self._draw(found)
+
+    def _draw(self, found: Validation) -> None:
+        from designer.gui.figures.view import FigureView
+        from designer.report.figures.predicted_measured import figures_of
+
+        figures = sorted(figures_of(found), key=lambda f: -sum(len(line.x) for line in f.lines))
+        # the one with most points, and others where there is room
+        figures = figures[: max(1, self.width() // _FIGURE - 1)]
+        while len(self._views) < len(figures):
+            view = FigureView(self.theme)
+            self._views.append(view)
+            self._split.addWidget(view)
+        for number, view in enumerate(self._views):
+            view.set_figure(figures[number] if number < len(figures) else None)
+            view.setVisible(number < len(figures))
+        wide = max(1, self._split.width())
+        share = 0.55 if len(figures) < 2 else 0.4
+        self._split.setSizes(
+            [round(wide * share), *([round(wide * (1 - share) / max(1, len(figures)))] * len(figures))]
+        )
