@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QIcon, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QMainWindow,
     QMenu,
     QMessageBox,
@@ -28,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from designer.gui import icons, theme
 from designer.gui.dialogs.toast import Toasts
+from designer.gui.files import Files
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.strip import ToolStrip
@@ -64,8 +64,8 @@ class MainWindow(QMainWindow):
         )
         self.start = StartPage(self.theme, lambda: self.settings.recent)
         self.start.new_wanted.connect(self.new_document)
-        self.start.open_wanted.connect(self.ask_open)
-        self.start.import_wanted.connect(self.ask_import)
+        self.start.open_wanted.connect(lambda: self.files.ask_open())
+        self.start.import_wanted.connect(lambda: self.files.ask_import())
         self.start.template_chosen.connect(self.open_template)
         self.start.file_chosen.connect(self.open_file)
         self.tabs = QTabBar()
@@ -85,6 +85,7 @@ class MainWindow(QMainWindow):
         box.addWidget(self.pages, 1)
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
+        self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.is_dark)
         self.tabs.hide()
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
@@ -229,8 +230,7 @@ class MainWindow(QMainWindow):
 
     def _opened(self, document: Document) -> None:
         if document in self._order:
-            self.tabs.setCurrentIndex(self._order.index(document))
-            self._show_document()
+            self.show_document(document)
             return
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
@@ -304,6 +304,11 @@ class MainWindow(QMainWindow):
     def _tab_changed(self, at: int) -> None:
         if 0 <= at < len(self._order):
             self._show_document()
+
+    def show_document(self, document: Document) -> None:
+        """Bring a document to the front."""
+        self.tabs.setCurrentIndex(self._order.index(document))
+        self._show_document()
 
     def _show_document(self) -> None:
         at = self.tabs.currentIndex()
@@ -447,154 +452,15 @@ class MainWindow(QMainWindow):
         """Open a file."""
         self.workspace.open(Path(file))
 
-    def ask_open(self) -> None:
-        """Ask for files and open them."""
-        names, _ = QFileDialog.getOpenFileNames(self, "Open", self._folder(), "Designs (*.design.json);;All files (*)")
-        for name in names:
-            self.open_file(Path(name))
-
-    def ask_import(self) -> None:
-        """Ask for a dump of a machine and open it."""
-        names, _ = QFileDialog.getOpenFileNames(
-            self, "Import a machine", self._folder(), "Dumps (*.xml *.txt *.json *.log);;All files (*)"
-        )
-        for name in names:
-            self.import_file(Path(name))
-
-    def import_file(self, file: Path) -> None:
-        """Open what a foreign file describes."""
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            self.warn(f"{file.name} cannot be read: {error.strerror}")
-            return
-        self.workspace.import_bytes(data, file.name)
-
-    def save(self) -> bool:
-        """Save to the document's file; asks for one if there is none."""
-        document = self.document
-        if document is None:
-            return False
-        if document.session.file is None:
-            return self.save_as()
-        return self._save(document, document.session.file)
-
-    def save_as(self) -> bool:
-        """Ask for a file and save there."""
-        from designer.gui.workspace import design_file_name
-
-        document = self.document
-        if document is None:
-            return False
-        wish = document.session.file or Path(self._folder()) / f"{document.session.design.name}.design.json"
-        name, _ = QFileDialog.getSaveFileName(self, "Save as", str(wish), "Designs (*.design.json)")
-        return bool(name) and self._save(document, design_file_name(name))
-
-    def _save(self, document: Document, file: Path) -> bool:
-        from designer.errors import FormatError
-
-        try:
-            document.save(file)
-        except FormatError as error:
-            self.warn(str(error))
-            return False
-        self.settings.add_recent(file)
-        self.say(f"Saved {file.name}")
-        return True
-
-    def paste(self) -> None:
-        """Paste parts, or offer to import what the clipboard describes."""
-        text = QGuiApplication.clipboard().text()
-        canvas = self.canvas
-        if canvas is not None and canvas.paste_here(text):
-            return
-        if text.strip():
-            self.offer_import(text)
-
-    def offer_import(self, text: str) -> None:
-        """Import a pasted text if it describes a machine; else say what can be pasted."""
-        from designer.errors import DesignerError
-        from designer.interchange.importing import read_bytes
-
-        data = text.encode()
-        try:
-            read_bytes(data, None, "clipboard")
-        except DesignerError as error:
-            self.warn(f"The clipboard holds nothing that can be pasted: {error.text}")
-            return
-        self.toasts.say(
-            "The clipboard describes a machine.",
-            False,
-            "Import it",
-            lambda: self.workspace.import_bytes(data, "clipboard"),
-        )
-
-    def export_picture(self, selected_only: bool = False) -> None:
-        """Ask for a file and write the picture, or that of the selection, to it."""
-        document, canvas = self.document, self.canvas
-        if document is None or canvas is None:
-            return
-        wish = str(Path(self._folder()) / f"{document.session.design.name}.svg")
-        title = "Export selection" if selected_only else "Export picture"
-        name, _ = QFileDialog.getSaveFileName(self, title, wish, "SVG (*.svg);;PDF (*.pdf);;PNG (*.png)")
-        if name:
-            self.write_picture(Path(name), selected_only)
-
-    def write_picture(self, file: Path, selected_only: bool = False) -> None:
-        """Write the picture of the shown design, or of what is selected: SVG, PDF or PNG by the suffix."""
-        from designer.errors import DesignerError
-        from designer.gui.pictures import write_picture
-
-        canvas = self.canvas
-        if canvas is None:
-            return
-        try:
-            write_picture(canvas, file, "dark" if self.theme.is_dark else "light", selected_only)
-        except DesignerError as error:
-            self.warn(str(error))
-            return
-        self.say(f"Wrote {file.name}")
-
-    def copy_picture(self) -> None:
-        """Put the picture on the clipboard."""
-        canvas = self.canvas
-        if canvas is not None:
-            QGuiApplication.clipboard().setImage(canvas.image(2.0))
-            self.say("Picture copied")
-
     def close_document(self) -> None:
         """Close the document shown; asks if it is not saved."""
         document = self.document
-        if document is not None and self._may_close(document):
+        if document is not None and self.files.may_close(document):
             self.workspace.close(document)
 
     def _close_tab(self, document: Document, *_: object) -> None:
-        if document in self._order and self._may_close(document):
+        if document in self._order and self.files.may_close(document):
             self.workspace.close(document)
-
-    def _may_close(self, document: Document) -> bool:
-        if not document.session.modified:
-            return True
-        answer = self.ask_to_save(document.session.title)
-        if answer == "cancel":
-            return False
-        if answer == "save":
-            self.tabs.setCurrentIndex(self._order.index(document))
-            self._show_document()
-            return self.save()
-        return True
-
-    def ask_to_save(self, title: str) -> str:
-        """``save``, ``discard`` or ``cancel``."""
-        buttons = QMessageBox.StandardButton
-        answer = QMessageBox.question(
-            self,
-            "Not saved",
-            f"Save the changes of {title}?",
-            buttons.Save | buttons.Discard | buttons.Cancel,
-            buttons.Save,
-        )
-        return {buttons.Save: "save", buttons.Discard: "discard"}.get(answer, "cancel")
 
     def quit(self) -> None:
         """Close the window."""
@@ -668,34 +534,13 @@ class MainWindow(QMainWindow):
 
     def edit_workload(self, new: bool = False) -> None:
         """Show the form of the workload."""
-        from designer.gui.dialogs.workload_dialog import WorkloadDialog
+        from designer.gui.workload_form import edit_workload
 
-        document = self.document
-        if document is None:
-            return
-        session = document.session
-        spec = None if new else session.design.workloads.get(session.workload)
-        dialog = WorkloadDialog(spec, self)
-        if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
-            self.take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
-        dialog.deleteLater()
-        # what had the keys before may be gone, as the command palette is
-        self.activateWindow()
-        self.focus_canvas()
-
-    def take_workload(self, session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
-        """Put what a form says into the design."""
-        from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
-        from designer.gui.viewmodels import workloads
-
-        settings = workloads.typed(kind, texts)
-        if new:
-            spec = workloads.new_workload(session.design, kind, title, settings)
-            if session.apply(AddWorkloads((spec,))):
-                session.set_workload(spec.id)
-        else:
-            changes = {"kind": kind, "title": title.strip(), "settings": settings}
-            session.apply(ChangeWorkload(session.workload, changes))
+        if self.document is not None:
+            edit_workload(self.document.session, new, self)
+            # what had the keys before may be gone, as the command palette is
+            self.activateWindow()
+            self.focus_canvas()
 
     def edit_settings(self) -> None:
         """Show the settings."""
@@ -830,17 +675,6 @@ class MainWindow(QMainWindow):
         """Tell something that did not."""
         self.toasts.say(text, bad=True)
 
-    def offer_recovery(self) -> None:
-        """Offer what a run that ended badly left behind; nothing is asked, nor loaded, where nothing is left."""
-        from designer.gui.settings import journal_folder
-
-        folder = journal_folder()
-        if self.workspace_ is None and not (folder.is_dir() and any(folder.iterdir())):
-            return
-        for journal in self.workspace.leftovers()[:3]:
-            run = partial(self.workspace.recover, journal)
-            self.toasts.say("Unsaved work of an earlier run was found.", False, "Bring it back", run)
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files and texts can be dropped anywhere."""
         if event.mimeData().hasUrls() or event.mimeData().hasText():
@@ -853,7 +687,7 @@ class MainWindow(QMainWindow):
         for file in files:
             self.open_file(file)
         if not files and data.hasText():
-            self.offer_import(data.text())
+            self.files.offer_import(data.text())
         event.acceptProposedAction()
 
     def eventFilter(self, watched: Any, event: QEvent) -> bool:
@@ -865,7 +699,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask for each document that is not saved, then stop all work."""
-        if not all(self._may_close(d) for d in list(self._order)):
+        if not all(self.files.may_close(d) for d in list(self._order)):
             event.ignore()
             return
         self.settings.set_layout("geometry", self.saveGeometry())
@@ -897,14 +731,7 @@ class MainWindow(QMainWindow):
                 self.open_file(path)
             else:
                 self.open_template(name)
-        QTimer.singleShot(0, self, self.offer_recovery)
-
-    def _folder(self) -> str:
-        document = self.document
-        if document is not None and document.session.file is not None:
-            return str(document.session.file.parent)
-        recent = self.settings.recent
-        return str(recent[0].parent) if recent else str(Path.home())
+        QTimer.singleShot(0, self, self.files.offer_recovery)
 
 
 def _design_of(document: Document) -> Any:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from designer.gui import theme
+from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.settings import Settings
 
@@ -53,7 +54,7 @@ def window(
 ) -> Iterator[MainWindow]:
     """The whole window, empty."""
     theme.apply(qapp, theme.LIGHT)
-    monkeypatch.setattr(MainWindow, "ask_to_save", lambda self, title: "discard")
+    monkeypatch.setattr(Files, "ask_to_save", lambda self, title: "discard")
     made = MainWindow(settings)
     made.show()
     yield made

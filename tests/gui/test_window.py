@@ -17,6 +17,7 @@ from designer.gui.actions._action import all_actions, menus
 from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
+from designer.gui.workload_form import take_workload
 from designer.gui.workspace import Document
 from designer.interchange.native.reader import load
 from tests.designs import one_server
@@ -67,7 +68,7 @@ def test_saving_and_opening_again_gives_the_same_design(window: MainWindow, qtbo
     document = opened(window, qtbot)
     document.session.apply(ChangeParts(("gpu0",), {"name": "First"}))
     file = tmp_path / "mine.design.json"
-    assert window._save(document, file)
+    assert window.files.save_to(document, file)
     assert not document.session.modified
     assert load(file).design == document.session.design
     assert window.settings.recent == [file]
@@ -172,9 +173,9 @@ def test_pasting_a_topology_offers_to_import_it(window: MainWindow, qtbot: QtBot
         "NIC0\tPXB\tSYS\t X \n\nLegend:\n  X    = Self\n"
     )
     QGuiApplication.clipboard().setText(matrix)
-    window.paste()
+    window.files.paste()
     assert "describes a machine" in window.toasts.shown[-1].text
-    window.offer_import("a letter to a friend")
+    window.files.offer_import("a letter to a friend")
     assert "nothing that can be pasted" in window.toasts.shown[-1].text
     document = window.workspace.import_bytes(matrix.encode(), "clipboard")
     assert document is not None
@@ -255,7 +256,7 @@ def test_workloads_come_from_a_form_of_their_settings(window: MainWindow, qtbot:
     qtbot.addWidget(dialog)
     dialog.kind.setCurrentIndex(dialog.kind.findData("transfer"))
     texts = {**dialog.texts(), "from": "gpu0", "to": "gpu1"}
-    window.take_workload(session, "transfer", "One to one", texts, new=True)
+    take_workload(session, "transfer", "One to one", texts, new=True)
     made = session.design.workloads[session.workload]
     assert made.title == "One to one"
     assert made.settings == {"from": "gpu0", "to": "gpu1"}
@@ -312,7 +313,7 @@ def test_a_picture_can_be_exported(window: MainWindow, qtbot: QtBot, tmp_path: P
     opened(window, qtbot)
     for suffix, head in ((".svg", b"<"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
         file = tmp_path / f"picture{suffix}"
-        window.write_picture(file)
+        window.files.write_picture(file)
         assert file.read_bytes().startswith(head)
 
 
@@ -321,12 +322,12 @@ def test_a_picture_shows_loads_and_can_be_of_the_selection_alone(
 ) -> None:
     document = opened(window, qtbot)
     whole, part = tmp_path / "whole.svg", tmp_path / "part.svg"
-    window.write_picture(whole)
+    window.files.write_picture(whole)
     document.session.select([((), Ref("parts", "gpu0"))])
-    window.write_picture(part, selected_only=True)
+    window.files.write_picture(part, selected_only=True)
     assert "GB/s" in whole.read_text()
     assert 0 < part.read_text().count("<rect") < whole.read_text().count("<rect") / 4
-    window.write_picture(tmp_path / "missing" / "x.svg")
+    window.files.write_picture(tmp_path / "missing" / "x.svg")
     assert "there is no folder" in window.toasts.shown[-1].text
 
 

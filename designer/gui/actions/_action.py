@@ -18,6 +18,38 @@ if TYPE_CHECKING:
     from designer.gui.workspace import Document
 
 
+class FileWork(Protocol):
+    """What actions may ask about files."""
+
+    def ask_open(self) -> None:
+        """Ask for files and open them."""
+        ...
+
+    def ask_import(self) -> None:
+        """Ask for a dump of a machine and open it."""
+        ...
+
+    def save(self) -> bool:
+        """Save to the document's file; asks for one if there is none."""
+        ...
+
+    def save_as(self) -> bool:
+        """Ask for a file and save there."""
+        ...
+
+    def paste(self) -> None:
+        """Paste parts, or import what the clipboard describes."""
+        ...
+
+    def export_picture(self, selected_only: bool = False) -> None:
+        """Ask for a file and write the picture, or that of the selection, to it."""
+        ...
+
+    def copy_picture(self) -> None:
+        """Put the picture on the clipboard."""
+        ...
+
+
 class Window(Protocol):
     """What actions may ask of the window."""
 
@@ -36,6 +68,11 @@ class Window(Protocol):
         """Its canvas."""
         ...
 
+    @property
+    def files(self) -> FileWork:
+        """What one does with files."""
+        ...
+
     def new_document(self) -> None:
         """Open an empty design."""
         ...
@@ -44,36 +81,8 @@ class Window(Protocol):
         """Show the start page."""
         ...
 
-    def ask_open(self) -> None:
-        """Ask for files and open them."""
-        ...
-
     def open_file(self, file: Path) -> None:
         """Open a file."""
-        ...
-
-    def save(self) -> bool:
-        """Save to the document's file; asks for one if there is none."""
-        ...
-
-    def save_as(self) -> bool:
-        """Ask for a file and save there."""
-        ...
-
-    def ask_import(self) -> None:
-        """Ask for a dump of a machine and open it."""
-        ...
-
-    def paste(self) -> None:
-        """Paste parts, or import what the clipboard describes."""
-        ...
-
-    def export_picture(self, selected_only: bool = False) -> None:
-        """Ask for a file and write the picture, or that of the selection, to it."""
-        ...
-
-    def copy_picture(self) -> None:
-        """Put the picture on the clipboard."""
         ...
 
     def close_document(self) -> None:

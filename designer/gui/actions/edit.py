@@ -133,7 +133,7 @@ ACTIONS = (
     Action("edit.cut", "Cut", _on_session("cut"), ("Ctrl+X",), has_selection, section=1),
     Action("edit.copy", "Copy", _on_session("copy"), ("Ctrl+C",), has_selection, section=1),
     Action(
-        "edit.paste", "Paste", lambda w: w.paste(), ("Ctrl+V",), section=1,
+        "edit.paste", "Paste", lambda w: w.files.paste(), ("Ctrl+V",), section=1,
         tip="parts, or the text of nvidia-smi topo -m, NCCL XML or hwloc XML",
     ),
     Action("edit.duplicate", "Duplicate", _on_session("duplicate"), ("Ctrl+D",), has_selection, section=1),

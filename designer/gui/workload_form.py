@@ -1,0 +1,36 @@
+"""The form of a workload, and what it says put into the design."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from designer.gui.session import Session
+
+
+def edit_workload(session: Session, new: bool, over: QWidget) -> None:
+    """Show the form of the workload shown, or an empty one."""
+    from designer.gui.dialogs.workload_dialog import WorkloadDialog
+
+    spec = None if new else session.design.workloads.get(session.workload)
+    dialog = WorkloadDialog(spec, over)
+    if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
+        take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
+    dialog.deleteLater()
+
+
+def take_workload(session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
+    """Put what a form says into the design."""
+    from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
+    from designer.gui.viewmodels import workloads
+
+    settings = workloads.typed(kind, texts)
+    if new:
+        spec = workloads.new_workload(session.design, kind, title, settings)
+        if session.apply(AddWorkloads((spec,))):
+            session.set_workload(spec.id)
+    else:
+        changes = {"kind": kind, "title": title.strip(), "settings": settings}
+        session.apply(ChangeWorkload(session.workload, changes))
