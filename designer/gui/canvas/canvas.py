@@ -26,7 +26,6 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
@@ -42,10 +41,12 @@ from designer.errors import CatalogError
 from designer.gui.canvas.blank import Blank
 from designer.gui.canvas.camera import Camera
 from designer.gui.canvas.canvas_theme import LIGHT, CanvasTheme
-from designer.gui.canvas.compose_overlay import badges, legend, legend_marks, selection
+from designer.gui.canvas.compose_badges import badges
+from designer.gui.canvas.compose_overlay import selection
 from designer.gui.canvas.editing import Linked, Picked, add, insert
 from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.hit import NOTHING, Hit, pick
+from designer.gui.canvas.legend_plate import LegendPlate
 from designer.gui.canvas.live import Loads
 from designer.gui.canvas.machine_moves import MachineMoves
 from designer.gui.canvas.minimap import Minimap
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
 Bool = npt.NDArray[np.bool_]
 #: width and height that the legend takes in its corner, with its margin [px]
 _LEGEND: Final = (260, 94)
-_MARGIN: Final = 12
 _WHEEL: Final = 1.0018
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14, 16)
@@ -129,9 +129,7 @@ class Canvas(QWidget):
         self.last_calls = 0
         self._fitted = False
         self._pulse = 0
-        self._legend: QPixmap | None = None
-        self._legend_key: object = None
-        self._in_legend = False
+        self.legend = LegendPlate(self.pencil)
         self._at = QPointF(-1, -1)
         self._rest = Select(self)
         self.tool: Tool = self._rest
@@ -645,38 +643,10 @@ class Canvas(QWidget):
         found += self.tool.overlay(frame, region)
         for batch in found:
             self.pencil.draw(painter, batch)
-        self._paint_legend(painter, frame)
-
-    def _paint_legend(self, painter: QPainter, frame: Frame) -> None:
-        """The legend in the lower left corner, kept as pixels."""
-        stage = self.scenery.stage
-        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio, *legend_marks(stage))
-        if self._legend_key != key:
-            self._legend_key, self._legend = key, None
-            batches, width, height = legend(stage, frame)
-            if batches:
-                self._legend = QPixmap(width, height)
-                self._legend.fill(Qt.GlobalColor.transparent)
-                inner = QPainter(self._legend)
-                for batch in batches:
-                    self.pencil.draw(inner, batch)
-                inner.end()
-        if self._legend is not None:
-            margin = _MARGIN * frame.ratio
-            y = self.screen_.backing.height - self._legend.height() - margin
-            # what lies below it shows through, and can be seen by pointing at it
-            painter.setOpacity(0.15 if self._in_legend else 0.92)
-            painter.drawPixmap(QPointF(margin, round(y)), self._legend)
-            painter.setOpacity(1.0)
-            self.pencil.calls += 1
+        self.legend.paint(painter, stage, frame, self.screen_.backing.height)
 
     def _look_under_legend(self) -> None:
-        """The legend steps back where the pointer is upon it."""
-        size = self._legend.size() / self.devicePixelRatioF() if self._legend is not None else QSize(0, 0)
-        left, below = self._at.x() - _MARGIN, self.height() - _MARGIN - self._at.y()
-        inside = 0 <= left <= size.width() and 0 <= below <= size.height()
-        if inside != self._in_legend:
-            self._in_legend = inside
+        if self.legend.point(self._at, self.height(), self.devicePixelRatioF()):
             self.update()
 
     def _busy(self) -> bool:

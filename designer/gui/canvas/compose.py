@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from designer.gui.canvas.batches import Batch, Rects
+from designer.gui.canvas.compose_badges import bound_glow
 from designer.gui.canvas.compose_boxes import cards, containers, grid_dots, meters, notes, plates, visible_boxes
-from designer.gui.canvas.compose_overlay import bound_glow
 from designer.gui.canvas.compose_text import texts
 from designer.gui.canvas.compose_values import values
 from designer.gui.canvas.compose_virtual_machines import virtual_machines

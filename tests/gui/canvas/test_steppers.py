@@ -111,9 +111,9 @@ def test_the_view_of_all_stands_clear_of_the_legend(window: MainWindow, qtbot: Q
     QApplication.processEvents()
     canvas.zoom_to_fit(animated=False)
     canvas.repaint()
-    legend = canvas._legend
-    assert legend is not None
-    high, wide = legend.height() / canvas.devicePixelRatioF(), legend.width() / canvas.devicePixelRatioF()
+    wide, high = (side / canvas.devicePixelRatioF() for side in canvas.legend.extent)
+    assert wide
+    assert high
     for x, y, w, h in canvas.scenery.geometry.rect.tolist():
         (left, _), (_, bottom) = canvas.view.to_view(x, y), canvas.view.to_view(x + w, y + h)
         assert left > wide + 12 or bottom < canvas.height() - high - 12

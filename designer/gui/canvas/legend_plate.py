@@ -1,0 +1,64 @@
+"""The legend on the canvas: painted once, kept as pixels, and stepping back where the pointer is upon it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPainter, QPixmap
+
+from designer.gui.canvas.compose_legend import legend, legend_marks
+from designer.gui.canvas.pencil import Pencil
+from designer.gui.canvas.stage import Frame, Stage
+
+#: room between the legend and the sides of the canvas [px]
+_MARGIN: Final = 12
+#: how much covers what lies below, else and under the pointer
+_COVERS: Final = (0.92, 0.15)
+
+
+class LegendPlate:
+    """The legend in the lower left corner."""
+
+    def __init__(self, pencil: Pencil) -> None:
+        self._pencil = pencil
+        self._pixels: QPixmap | None = None
+        self._shown: object = None
+        self._pointed = False
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Width and height in device pixels; zeros while nothing is told."""
+        return (self._pixels.width(), self._pixels.height()) if self._pixels is not None else (0, 0)
+
+    def paint(self, painter: QPainter, stage: Stage, frame: Frame, height: float) -> None:
+        """Paint it on a canvas of a height in device pixels."""
+        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio, *legend_marks(stage))
+        if self._shown != key:
+            self._shown, self._pixels = key, self._drawn(stage, frame)
+        if self._pixels is None:
+            return
+        margin = _MARGIN * frame.ratio
+        painter.setOpacity(_COVERS[self._pointed])
+        painter.drawPixmap(QPointF(margin, round(height - self._pixels.height() - margin)), self._pixels)
+        painter.setOpacity(1.0)
+        self._pencil.calls += 1
+
+    def _drawn(self, stage: Stage, frame: Frame) -> QPixmap | None:
+        batches, width, height = legend(stage, frame)
+        if not batches:
+            return None
+        pixels = QPixmap(width, height)
+        pixels.fill(Qt.GlobalColor.transparent)
+        inner = QPainter(pixels)
+        for batch in batches:
+            self._pencil.draw(inner, batch)
+        inner.end()
+        return pixels
+
+    def point(self, at: QPointF, height: int, ratio: float) -> bool:
+        """Take note of where the pointer is, logical pixels; whether the legend looks different now."""
+        wide, high = (side / ratio for side in self.extent)
+        pointed = 0 <= at.x() - _MARGIN <= wide and 0 <= height - _MARGIN - at.y() <= high
+        changed, self._pointed = pointed != self._pointed, pointed
+        return changed
