@@ -176,6 +176,10 @@ class Grid(QWidget):
     def lay(self, width: int, anew: bool = False) -> None:
         """Spread the cards over a width."""
         columns = max(1, (width + _GAP) // (CARD.width() + _GAP))
+        # what is left over goes between full rows, so that they end where the heading ends
+        spare = width - columns * CARD.width()
+        wide = min(spare // (columns - 1), 3 * _GAP) if 1 < columns <= len(self.cards) else _GAP
+        self._grid.setHorizontalSpacing(wide)
         if columns == self._columns and not anew:
             return
         self._columns = columns

@@ -185,11 +185,23 @@ def with_binding(
     wires = wires_of_channels(found, numbers, ids)
     bound[wires] = True
     boxes = np.zeros(len(live.box_bound), dtype=np.int64)
+    # a link inside a closed card has no wire: the card tells of it
+    boxes[_cards_around(found, numbers)] = 1
     for path, alike in parts:
         box = _box_of(found, path)
         if box >= 0:
             boxes[box] = max(boxes[box], alike)
     return replace(live, bound=bound, box_bound=boxes)
+
+
+def _cards_around(found: WireMap, numbers: Mapping[str, int]) -> Int:
+    """The boxes that hold links, given by their numbers, which no wire shows. : (k,)"""
+    if found.net is None or not numbers:
+        return np.empty(0, dtype=np.int64)
+    links = np.array(list(numbers.values()), dtype=np.int64)
+    links = links[found.wire[links] < 0]
+    a, b = found.box[found.net.link_a[links]], found.box[found.net.link_b[links]]
+    return np.unique(a[(a >= 0) & (a == b)])
 
 
 def _box_of(found: WireMap, path: str) -> int:

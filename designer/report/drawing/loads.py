@@ -69,7 +69,7 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Colle
     shape = (geometry.n_wires, 2)
     found = Loads(
         np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool),
-        np.zeros(shape, dtype=np.int64), _bound_boxes(geometry, net, binding),
+        np.zeros(shape, dtype=np.int64), _bound_boxes(geometry, net, binding, wire, bound),
     )  # fmt: skip
     for direction in (0, 1):
         channel = 2 * links + direction
@@ -83,9 +83,12 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Colle
     return found
 
 
-def _bound_boxes(geometry: Geometry, net: Netlist, binding: Collection[Bound]) -> Int:
-    """How many equal parts bind at each box. : (n,)"""
+def _bound_boxes(geometry: Geometry, net: Netlist, binding: Collection[Bound], wire: Int, bound_channels: Bool) -> Int:
+    """How many equal parts bind at each box, 1 where a link inside a closed card does. : (n,)"""
     found, boxes = np.zeros(len(geometry), dtype=np.int64), boxes_of_parts(geometry)
+    hidden = np.flatnonzero((wire < 0) & bound_channels.reshape(-1, 2).any(axis=1))
+    a, b = boxes[net.link_a[hidden]], boxes[net.link_b[hidden]]
+    found[a[(a >= 0) & (a == b)]] = 1
     for bound in binding:
         if bound.what in ("part", "compute"):
             box = int(boxes[net.index_of(bound.id)])

@@ -204,6 +204,18 @@ def test_channel_ids_reach_into_groups_and_wirings() -> None:
     assert link_numbers(found, ["nowhere:ab", "pods[9]/up[0]:ab", "pods[0]/up[99999]:ab"]) == {}
 
 
+def test_a_link_inside_a_closed_card_binds_at_the_card() -> None:
+    design = designs.pods(2)
+    geometry = lay_out(design)
+    found, net = wire_map(geometry), elaborate(design)
+    inside = next(i for i in range(net.n_links) if found.wire[i] < 0)
+    ids = [f"{net.link_path(inside)}:ab"]
+    live = with_binding(nothing(geometry), found, link_numbers(found, ids), ids)
+    assert not live.bound.any()
+    (card,) = np.flatnonzero(live.box_bound).tolist()
+    assert geometry.is_group[card]
+
+
 def test_binding_and_route_light_their_wires() -> None:
     geometry = lay_out(designs.one_server())
     found = wire_map(geometry)

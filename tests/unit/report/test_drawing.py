@@ -265,6 +265,10 @@ def test_a_part_that_binds_by_itself_has_a_badge_at_its_card() -> None:
     # in a closed group its card has the badge
     closed = loads_of(lay_out(design), quiet, quiet, binding)
     assert [lay_out(design).refs[i].id for i in np.flatnonzero(closed.box_bound)] == ["servers"]
+    # as it has for a link inside
+    inner = Bound("channel", "servers[0]/cpu0--psw0:ab", "", "")
+    hidden = loads_of(lay_out(design), quiet, quiet, (inner,))
+    assert [lay_out(design).refs[i].id for i in np.flatnonzero(hidden.box_bound)] == ["servers"]
 
 
 def test_the_fullest_link_speaks_for_a_bundle() -> None:
