@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QFocusEvent,
+    QGuiApplication,
     QHideEvent,
     QImage,
     QKeyEvent,
@@ -654,11 +655,9 @@ class Canvas(QWidget):
 
     def _pointer(self, at: QPointF, event: QMouseEvent | None = None) -> Pointer:
         sx, sy = self.camera.view.to_scene(at.x(), at.y())
-        if event is None:
-            return Pointer(at.x(), at.y(), sx, sy)
-        keys = event.modifiers()
+        keys = event.modifiers() if event is not None else QGuiApplication.keyboardModifiers()
         return Pointer(
-            at.x(), at.y(), sx, sy, event.button(),
+            at.x(), at.y(), sx, sy, event.button() if event is not None else Qt.MouseButton.NoButton,
             bool(keys & Qt.KeyboardModifier.ShiftModifier),
             bool(keys & Qt.KeyboardModifier.ControlModifier),
             bool(keys & Qt.KeyboardModifier.AltModifier),
