@@ -83,14 +83,16 @@ class Settings:
         self._store.setValue("parts/used", [part_id, *(p for p in self.used_parts if p != part_id)][:_USED])
 
     @property
-    def favourite_parts(self) -> list[str]:
-        """Part types and templates that are marked as favourites, in the order they were."""
-        return self._texts("parts/favourites")
+    def favourites(self) -> list[tuple[str, str]]:
+        """What was marked as a favourite, in that order: ``part`` or ``template``, and its id."""
+        pairs = [text.partition(":") for text in self._texts("parts/favourites")]
+        return [(what, key) for what, _, key in pairs if key]
 
-    def set_favourite_part(self, part_id: str, on: bool) -> None:
-        """Mark a part type or template as a favourite, or no longer."""
-        others = [p for p in self.favourite_parts if p != part_id]
-        self._store.setValue("parts/favourites", [*others, part_id] if on else others)
+    def set_favourite(self, what: str, key: str, on: bool) -> None:
+        """Mark a part type, kind or template as a favourite, or no longer."""
+        others = [pair for pair in self.favourites if pair != (what, key)]
+        kept = [*others, (what, key)] if on else others
+        self._store.setValue("parts/favourites", [":".join(pair) for pair in kept])
 
     def view_of(self, file: Path) -> tuple[float, float, float] | None:
         """Where one looked at a file last: scale, and the point of the scene in the middle; None if that is unknown."""
