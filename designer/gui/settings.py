@@ -22,7 +22,7 @@ class Settings:
 
     @property
     def theme(self) -> str:
-        """``system``, ``light`` or ``dark``."""
+        """``system``, ``light``, ``dark`` or ``contrast``."""
         return str(self._store.value("look/theme", "system"))
 
     @theme.setter
