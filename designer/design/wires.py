@@ -101,13 +101,21 @@ def _joined(pieces: list[Wires]) -> Wires:
 
 
 class _Bundles:
-    """Merges what joins the same two boxes by the same kind of link."""
+    """Merges what joins the same two boxes by the same kind of link.
+
+    Plain lists side by side: an object for each wire would have Python look through all of them again and again.
+    """
 
     def __init__(self) -> None:
         self.at: dict[tuple[int, int, str], int] = {}
-        self.rows: list[list[float]] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.count: list[int] = []
+        self.capacity: list[float] = []
+        self.rank: list[int] = []
         self.kinds: list[str] = []
-        self.links: list[list[WireLink]] = []
+        self.first: list[WireLink] = []
+        self.more: dict[int, list[WireLink]] = {}
 
     def add(self, a: int, b: int, values: LinkValues, what: What, link_id: str, times: int) -> None:
         if a == b or a < 0 or b < 0:
@@ -115,33 +123,34 @@ class _Bundles:
         key = (a, b, values.kind) if a < b else (b, a, values.kind)
         rate, rank = _rate(values.kind, values.bandwidth_per_direction, values.generation, values.lanes, values.status)
         count = values.count * times
-        at = self.at.get(key)
-        if at is None:
-            self.at[key] = len(self.rows)
-            self.rows.append([a, b, count, count * rate, rank])
+        at = self.at.setdefault(key, len(self.a))
+        if at == len(self.a):
+            self.a.append(a)
+            self.b.append(b)
+            self.count.append(count)
+            self.capacity.append(count * rate)
+            self.rank.append(rank)
             self.kinds.append(values.kind)
-            self.links.append([WireLink(what, link_id, False)])
+            self.first.append(WireLink(what, link_id, False))
             return
-        row = self.rows[at]
-        row[2] += count
-        row[3] += count * rate
-        row[4] = max(row[4], rank)
-        ref = WireLink(what, link_id, row[0] != a)
-        if self.links[at][-1] != ref:
-            self.links[at].append(ref)
+        self.count[at] += count
+        self.capacity[at] += count * rate
+        self.rank[at] = max(self.rank[at], rank)
+        ref = WireLink(what, link_id, self.a[at] != a)
+        links = self.more.setdefault(at, [self.first[at]])
+        if links[-1] != ref:
+            links.append(ref)
 
     def finish(self) -> Wires:
-        table = np.array(self.rows, dtype=np.float64).reshape(-1, 5)
-        whole = table.astype(np.int64)
         return Wires(
-            a=whole[:, 0],
-            b=whole[:, 1],
-            block=np.zeros(len(table), dtype=np.int64),
+            a=np.array(self.a, dtype=np.int64),
+            b=np.array(self.b, dtype=np.int64),
+            block=np.zeros(len(self.a), dtype=np.int64),
             kinds=tuple(self.kinds),
-            count=whole[:, 2],
-            capacity=table[:, 3],
-            status=whole[:, 4],
-            links=tuple(tuple(refs) for refs in self.links),
+            count=np.array(self.count, dtype=np.int64),
+            capacity=np.array(self.capacity, dtype=np.float64),
+            status=np.array(self.rank, dtype=np.int64),
+            links=tuple(tuple(self.more[k]) if k in self.more else (one,) for k, one in enumerate(self.first)),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from designer.design.address import Ref
@@ -20,6 +21,14 @@ class Joint(NamedTuple):
     kind: str
 
 
+@dataclass(slots=True)
+class Memory:
+    """What was found for the links of one block: things by path, and the containers around them."""
+
+    ends: dict[str, Ref | None] = field(default_factory=dict[str, "Ref | None"])
+    ways: dict[Ref, tuple[str | None, ...]] = field(default_factory=dict[Ref, "tuple[str | None, ...]"])
+
+
 Joints = Mapping[str | None, tuple[Joint, ...]]
 _known: dict[int, tuple[weakref.ref[Block], Joints]] = {}
 
@@ -30,24 +39,27 @@ def joints(block: Block) -> Joints:
     if known is not None and known[0]() is block:
         return known[1]
     found: dict[str | None, dict[Joint, None]] = {}
-    ways: dict[Ref, tuple[str | None, ...]] = {}
+    memory = Memory()
     for link in (*block.links.values(), *block.wirings.values()):
-        joined = joint_of(block, link, ways)
+        joined = joint_of(block, link, memory)
         if joined is not None:
             container, joint = joined
-            if Joint(joint.b, joint.a, joint.kind) not in found.get(container, ()):
-                found.setdefault(container, {})[joint] = None
+            known_here = found.setdefault(container, {})
+            if (joint.b, joint.a, joint.kind) not in known_here:
+                known_here[joint] = None
     made = {container: tuple(pairs) for container, pairs in found.items()}
     key = id(block)
     _known[key] = (weakref.ref(block, lambda _: _known.pop(key, None)), made)
     return made
 
 
-def joint_of(
-    block: Block, link: Link | Wiring, ways: dict[Ref, tuple[str | None, ...]]
-) -> tuple[str | None, Joint] | None:
-    """The container in which a link joins two things, and the joint; None if there is none. `ways` is a memory."""
-    a, b = _end(block, link.a), _end(block, link.b)
+def joint_of(block: Block, link: Link | Wiring, memory: Memory) -> tuple[str | None, Joint] | None:
+    """The container in which a link joins two things, and the joint; None if there is none."""
+    ends, ways = memory.ends, memory.ways
+    for path in (link.a, link.b):
+        if path not in ends:
+            ends[path] = _end(block, path)
+    a, b = ends[link.a], ends[link.b]
     if a is None or b is None or a == b:
         return None
     joined = _meet(block, a, b, ways)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Domain
 from designer.design.address import Ref
 from designer.design.arrange.contents import Content, arrange_contents
-from designer.design.arrange.joints import joint_of, joints
+from designer.design.arrange.joints import Memory, joint_of, joints
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, card_size, fitted
 from designer.design.document import Block, Group, Link, Part, Wiring
@@ -77,7 +77,7 @@ def plan(block: Block) -> Plan:
 
 def needs_room(block: Block, link: Link | Wiring) -> bool:
     """Whether a container, or the block, may be larger for a link that bows around the things of a row."""
-    joined = joint_of(block, link, {})
+    joined = joint_of(block, link, Memory())
     if joined is None or link_domain(link.kind) is Domain.HOST:
         return False
     known = plan(block)
