@@ -104,7 +104,7 @@ DARK: Final = Theme(
 
 CONTRAST: Final = Theme(
     name="contrast",
-    window="#000000",
+    window="#222222",
     surface="#000000",
     raised="#000000",
     sunken="#000000",

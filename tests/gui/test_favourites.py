@@ -59,6 +59,9 @@ def test_a_favourite_is_marked_and_unmarked_by_key_and_outlives_the_window(panel
     assert panel.model.roots[0].title == "Favourites"
     assert panel.tree.isExpanded(panel.model.index(0, 0))
     assert Settings().favourites == wanted
+    panel.set_theme(theme.DARK)
+    panel.flush()
+    assert panel.tree.isExpanded(panel.model.index(0, 0)), "other colours close nothing"
     choose(panel, ("part", NIC))
     QTest.keyClick(panel.tree, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
     assert children(panel, "Favourites") == wanted[1:]

@@ -107,7 +107,6 @@ class PartsPanel(Panel):
         from designer.interchange.templates import list_templates
 
         query = self.search.text()
-        self.model.set_theme(self.theme)
         delegate = self.tree.itemDelegate()
         if isinstance(delegate, DetailDelegate):
             delegate.theme = self.theme
@@ -119,6 +118,8 @@ class PartsPanel(Panel):
             if self.tree.isExpanded(self.model.index(row, 0))
         }
         scrolled = self.tree.verticalScrollBar().value()
+        # both make the model anew, which closes everything
+        self.model.set_theme(self.theme)
         self.model.set_roots(
             palette.tree(load_catalog(), list_templates(), query, settings.used_parts, settings.favourites)
         )
