@@ -67,6 +67,7 @@ class FindingsPanel(Panel):
         self._stack.addWidget(page)
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
+        self._listed: list[findings.Finding] = []
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
@@ -97,7 +98,10 @@ class FindingsPanel(Panel):
         for severity, count in findings.counts(found).items():
             self.kinds[severity].setText(f"{_SHOWN[severity][0]} {count}")
         shown = [f for f in found if self.kinds[f.severity].isChecked()]
-        self.table.lines.set_lines(findings.lines(shown))
+        if shown != self._listed:
+            # the same list keeps its selection, and a press on the button what it meant
+            self._listed = shown
+            self.table.lines.set_lines(findings.lines(shown))
         self._busy = False
         self._offer()
         self._stack.setCurrentIndex(1 if found else 0)
