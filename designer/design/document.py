@@ -279,12 +279,13 @@ class Assertion(Named):
 
 
 class Annotation(Named):
-    """A note or frame on the canvas."""
+    """A note in front of all parts, or a frame behind them; among their like those of higher ``order`` are in front."""
 
     text: str = Field(max_length=20_000)
     position: Position
     size: Size | None = None
     style: Literal["note", "frame"] = "note"
+    order: int = Field(default=0, ge=-1_000_000_000, le=1_000_000_000)
 
 
 class Policy(Frozen):

@@ -222,7 +222,7 @@ def _scene(geometry: Geometry) -> Scene:
 
 
 def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wires: Wires) -> Geometry:
-    notes = list(design.annotations.values())
+    notes = sorted(design.annotations.values(), key=lambda note: note.order)
     back = [n for n in notes if n.style == "frame"]
     front = [n for n in notes if n.style != "frame"]
     before, n = len(back), len(boxes.refs)

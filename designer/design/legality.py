@@ -5,7 +5,7 @@ The ports in use are counted once per design and remembered as long as it lives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -141,6 +141,8 @@ def can_connect(
     assert kind_a is not None
     assert kind_b is not None
     fits = _fits(part_a.kind, part_b.kind)
+    if kind is None:
+        fits = tuple(f for f in fits if _declared(design, f, ((part_a, kind_a), (part_b, kind_b)))) or fits
     if kind is not None:
         if kind not in fits:
             return Verdict(False, reason=_misfit(kind, kind_a, kind_b))
@@ -162,6 +164,13 @@ def can_connect(
         elif not full:
             full = f"all {link_kinds()[name].title} ports of {short.label} are in use"
     return Verdict(True, tuple(found), room=room) if found else Verdict(False, reason=full)
+
+
+def _declared(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKind | None]]) -> bool:
+    """Whether a kind of link may be proposed: one whose speed parts tell by its name is, where they do tell it."""
+    name = f"{link_kind}_bandwidth_per_direction"
+    tellers = [part for part, kind in ends if kind is not None and kind.field(name) is not None]
+    return all(design.quantity(part, name) is not None for part in tellers)
 
 
 @cache

@@ -35,10 +35,24 @@ def degraded_links(design: Design) -> tuple[Finding, ...]:
     raw rate, links to NVSwitches by their number. Assumed rates prove nothing and are left out.
     """
     net = elaborate(design)
-    return (*_slow_pcie(design, net), *_missing_nvlinks(design, net))
+    return (*_slow_pcie(net), *_missing_nvlinks(design, net))
 
 
-def _slow_pcie(design: Design, net: Netlist) -> list[Finding]:
+def faster_twin(design: Design, path: str) -> Link | Wiring | None:
+    """The link of an equal part that makes the link at `path` look degraded; None where it does not."""
+    net = elaborate(design)
+    for slow, best in _slow_pairs(net):
+        if net.link_path(slow.link) == path:
+            return net.link(best.link)
+    return None
+
+
+def _slow_pcie(net: Netlist) -> list[Finding]:
+    return [_slow_finding(net, slow, best) for slow, best in _slow_pairs(net)]
+
+
+def _slow_pairs(net: Netlist) -> list[tuple[_Seen, _Seen]]:
+    """Links slower than the fastest of their twins, each with that one."""
     twins: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
     for a, b, link_def, first in _distinct(net):
         link = net.link_defs[link_def]
@@ -49,12 +63,10 @@ def _slow_pcie(design: Design, net: Netlist) -> list[Finding]:
             key = _twin_key(net.part_defs[part_def])
             if key is not None:
                 twins[key].append(_Seen(int(end[first]), first, rate * link.count))
-    found: list[Finding] = []
+    found: list[tuple[_Seen, _Seen]] = []
     for seen in twins.values():
         best = max(seen, key=lambda s: s.rate)
-        found += [
-            _slow_finding(net, slow, best) for slow in seen if slow.rate < best.rate * 0.75 and slow.part != best.part
-        ]
+        found += [(slow, best) for slow in seen if slow.rate < best.rate * 0.75 and slow.part != best.part]
     return found
 
 
@@ -63,8 +75,8 @@ def _slow_finding(net: Netlist, slow: _Seen, best: _Seen) -> Finding:
     return Finding(
         "LINK-DEGRADED",
         Severity.WARNING,
-        f"{net.path(slow.part)} is connected at {_speed(slow_link)}, its twin {net.path(best.part)} at "
-        f"{_speed(best_link)}",
+        f"{net.path(slow.part)} is connected at {speed_text(slow_link)}, its twin {net.path(best.part)} at "
+        f"{speed_text(best_link)}",
         (net.path(slow.part), net.link_path(slow.link)),
         "check riser, slot and cable, or the idle state in which the speed was read",
     )
@@ -123,7 +135,8 @@ def _twin_key(part: Part) -> tuple[str, str] | None:
     return (part.kind, product) if product else None
 
 
-def _speed(link: Link | Wiring) -> str:
+def speed_text(link: Link | Wiring) -> str:
+    """Generation and lanes of a link where they tell its speed, else its rate."""
     if link.generation is not None and link.lanes is not None and link.bandwidth_per_direction is None:
         return f"Gen{link.generation} x{link.lanes}"
     return format_quantity(raw_rate(link)[0], "rate")

@@ -15,6 +15,7 @@ from designer.gui.settings import Settings
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
+    from designer.gui.pictures import Pixels
     from designer.gui.workspace import Document, Workspace
 
 
@@ -162,19 +163,29 @@ class Files:
         wish = str(Path(self.folder()) / f"{document.session.design.name}.svg")
         title = "Export selection" if selected_only else "Export picture"
         name, _ = QFileDialog.getSaveFileName(self._over, title, wish, "SVG (*.svg);;PDF (*.pdf);;PNG (*.png)")
-        if name:
-            self.write_picture(Path(name), selected_only)
+        if not name:
+            return
+        pixels = None
+        if name.lower().endswith(".png"):
+            from designer.gui.dialogs.pixels_dialog import ask_pixels
+            from designer.gui.pictures import Pixels
 
-    def write_picture(self, file: Path, selected_only: bool = False) -> None:
+            chosen = ask_pixels(self._over)
+            if chosen is None:
+                return
+            pixels = Pixels(*chosen)
+        self.write_picture(Path(name), selected_only, pixels)
+
+    def write_picture(self, file: Path, selected_only: bool = False, pixels: Pixels | None = None) -> None:
         """Write the picture of the shown design, or of what is selected: SVG, PDF or PNG by the suffix."""
         from designer.errors import DesignerError
-        from designer.gui.pictures import write_picture
+        from designer.gui.pictures import Pixels, write_picture
 
         canvas = self._host.canvas
         if canvas is None:
             return
         try:
-            write_picture(canvas, file, "dark" if self._is_dark() else "light", selected_only)
+            write_picture(canvas, file, "dark" if self._is_dark() else "light", selected_only, pixels or Pixels())
         except DesignerError as error:
             self._host.warn(str(error))
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,15 @@ if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
 
 
-def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Pixels:
+    """How a picture becomes pixels: so many for one scene unit, and whether the ground is left out."""
+
+    scale: float = 2.0
+    transparent: bool = False
+
+
+def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool, pixels: Pixels = Pixels()) -> None:
     """Write SVG, PDF or PNG by the suffix; groups that are open on the canvas are open in the picture.
 
     Raises
@@ -35,5 +44,8 @@ def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool) -
         for within, ref in session.selection
         if ref.what in ("parts", "groups")
     )
-    options = ExportOptions(theme=theme, opened=opened, chosen=chosen if selected_only else frozenset(), loads=loads)
+    options = ExportOptions(
+        theme=theme, opened=opened, chosen=chosen if selected_only else frozenset(), loads=loads, scale=pixels.scale,
+        transparent=pixels.transparent,
+    )  # fmt: skip
     write_design(session.design, None, file, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,8 @@ from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
 
 _RECENT: Final = 12
 _USED: Final = 8
+#: views of so many files are kept
+_VIEWS: Final = 100
 
 
 class Settings:
@@ -19,7 +22,7 @@ class Settings:
 
     @property
     def theme(self) -> str:
-        """``system``, ``light`` or ``dark``."""
+        """``system``, ``light``, ``dark`` or ``contrast``."""
         return str(self._store.value("look/theme", "system"))
 
     @theme.setter
@@ -66,8 +69,9 @@ class Settings:
         self._store.setValue("files/recent", [path, *others][:_RECENT])
 
     def forget_recent(self) -> None:
-        """Empty the list of recent files."""
+        """Empty the list of recent files, and what was seen of them."""
         self._store.remove("files/recent")
+        self._store.remove("files/views")
 
     @property
     def used_parts(self) -> list[str]:
@@ -77,6 +81,41 @@ class Settings:
     def add_used_part(self, part_id: str) -> None:
         """Put a part type on top of those used lately."""
         self._store.setValue("parts/used", [part_id, *(p for p in self.used_parts if p != part_id)][:_USED])
+
+    @property
+    def favourites(self) -> list[tuple[str, str]]:
+        """What was marked as a favourite, in that order: ``part`` or ``template``, and its id."""
+        pairs = [text.partition(":") for text in self._texts("parts/favourites")]
+        return [(what, key) for what, _, key in pairs if key]
+
+    def set_favourite(self, what: str, key: str, on: bool) -> None:
+        """Mark a part type, kind or template as a favourite, or no longer."""
+        others = [pair for pair in self.favourites if pair != (what, key)]
+        kept = [*others, (what, key)] if on else others
+        self._store.setValue("parts/favourites", [":".join(pair) for pair in kept])
+
+    def view_of(self, file: Path) -> tuple[float, float, float] | None:
+        """Where one looked at a file last: scale, and the point of the scene in the middle; None if that is unknown."""
+        words = dict(self._views()).get(str(file.resolve()), "").split()
+        try:
+            scale, x, y = (float(word) for word in words)
+        except ValueError:
+            return None
+        return (scale, x, y) if scale > 0 and all(map(isfinite, (scale, x, y))) else None
+
+    def set_view_of(self, file: Path, view: tuple[float, float, float] | None) -> None:
+        """Remember where one looks at a file; None forgets it."""
+        path = str(file.resolve())
+        before = self._views()
+        kept = [(p, words) for p, words in before if p != path]
+        if view is not None:
+            kept.insert(0, (path, " ".join(f"{value:.9g}" for value in view)))
+        if kept != before:
+            self._store.setValue("files/views", [f"{words}\t{p}" for p, words in kept[:_VIEWS]])
+
+    def _views(self) -> list[tuple[str, str]]:
+        pairs = [text.partition("\t") for text in self._texts("files/views")]
+        return [(path, words) for words, _, path in pairs if path]
 
     def layout(self, name: str) -> QByteArray | None:
         """A stored geometry or dock layout."""

@@ -422,7 +422,7 @@ def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixma
     from designer.design.routes import CURVE
     from designer.report.drawing.palette import palette
 
-    colours = palette("dark" if theme.is_dark else "light")
+    colours = palette(theme.name)
     geometry = lay_out(design)
     pixmap = QPixmap(round(size.width() * ratio), round(size.height() * ratio))
     pixmap.setDevicePixelRatio(ratio)

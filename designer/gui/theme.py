@@ -1,4 +1,4 @@
-"""How the window looks: colours light and dark, the Qt palette and the style sheet made from them."""
+"""How the window looks: colours light, dark and of high contrast, the Qt palette and the style sheet made from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from designer.resources import assets
 
 #: what the settings offer
-NAMES: Final = ("system", "light", "dark")
+NAMES: Final = ("system", "light", "dark", "contrast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Theme:
     @property
     def is_dark(self) -> bool:
         """Whether text is lighter than its ground."""
-        return self.name == "dark"
+        return self.name in ("dark", "contrast")
 
 
 LIGHT: Final = Theme(
@@ -102,9 +102,33 @@ DARK: Final = Theme(
     series=("#6ea0ff", "#f2a65a", "#4cc3ae", "#d886cb", "#9aa6b6", "#e0d05a"),
 )
 
+CONTRAST: Final = Theme(
+    name="contrast",
+    window="#222222",
+    surface="#000000",
+    raised="#000000",
+    sunken="#000000",
+    border="#b0b0b0",
+    text="#ffffff",
+    muted="#e6e6e6",
+    faint="#c8c8c8",
+    accent="#ffff00",
+    accent_text="#000000",
+    accent_soft="#333300",
+    hover="#2b2b2b",
+    good="#7dff9b",
+    warn="#ffc94d",
+    bad="#ff9d94",
+    assumed="#ffe066",
+    quiet="#8a8a8a",
+    series=("#7cc4ff", "#ffb055", "#5ee6d8", "#f0a8e6", "#d0d0d0", "#ffff00"),
+)
+
 
 def resolve(name: str) -> Theme:
     """The theme called `name`; ``system`` asks the desktop, light where it does not say."""
+    if name == "contrast":
+        return CONTRAST
     if name == "dark":
         return DARK
     if name == "system" and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark:

@@ -21,6 +21,7 @@ from designer.gui.viewmodels.cables import (
     port_speed,
     with_ports,
 )
+from designer.gui.viewmodels.forms import Entry
 from designer.gui.viewmodels.inspector import inspect
 from designer.sources import Status
 
@@ -97,6 +98,11 @@ def test_another_type_brings_its_speed() -> None:
     assert with_ports(design, ("nic",), plain, ()) is plain
 
 
+def inspect_link(design: Design) -> dict[str, Entry]:
+    form = inspect(design, frozenset({((), Ref("links", "cable"))}))
+    return {e.name: e for s in form.sections for e in s.entries}
+
+
 def test_a_card_that_lets_less_through_than_its_cable_is_named() -> None:
     design = pair("200 GB/s")
     found = let_through(design, design, design.links["cable"])
@@ -105,7 +111,9 @@ def test_a_card_that_lets_less_through_than_its_cable_is_named() -> None:
     assert let_through(narrow, narrow, narrow.links["cable"]) is None
     form = inspect(design, frozenset({((), Ref("links", "cable"))}))
     entries = {e.name: e for s in form.sections for e in s.entries}
-    assert entries["let_through"].text == "50 GB/s, all that nic can do"
+    assert entries["let_through"].text == "400 Gb/s, all that nic can do"
+    assert entries["bandwidth_per_direction"].text == "1.6 Tb/s"
+    assert inspect_link(pair("25 GB/s", "pcie"))["bandwidth_per_direction"].text == "25 GB/s"
     assert "let_through" not in {
         e.name for s in inspect(narrow, frozenset({((), Ref("links", "cable"))})).sections for e in s.entries
     }

@@ -122,11 +122,17 @@ def test_tables_of_a_result_are_rows_with_units() -> None:
     assert lines[1].cells[1].text == ""
 
 
-@pytest.mark.parametrize("look", [theme.LIGHT, theme.DARK])
+@pytest.mark.parametrize("look", [theme.LIGHT, theme.DARK, theme.CONTRAST])
 @pytest.mark.parametrize("ink", ["text", "muted", "faint", "good", "warn", "bad", "assumed"])
 @pytest.mark.parametrize("ground", ["surface", "sunken"])
 def test_text_stands_out_from_its_ground(look, ink, ground) -> None:
     assert contrast(getattr(look, ink), getattr(look, ground)) >= 4.0
+
+
+@pytest.mark.parametrize("ink", ["text", "muted", "faint", "good", "warn", "bad", "assumed", "accent", "border"])
+@pytest.mark.parametrize("ground", ["window", "surface", "raised", "sunken"])
+def test_high_contrast_is_high(ink, ground) -> None:
+    assert contrast(getattr(theme.CONTRAST, ink), getattr(theme.CONTRAST, ground)) >= 7.0
 
 
 def contrast(one: str, other: str) -> float:

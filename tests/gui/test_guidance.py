@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from designer.findings import Severity
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._empty import EmptyPage
@@ -120,7 +121,7 @@ def test_long_findings_are_broken_into_lines(shown: MainWindow, qtbot: QtBot) ->
     assert table.rowHeight(longest) >= lines * metrics.height()
     assert all(t[0].isupper() for t in texts if t.split()[0].isalpha())
     # without remarks only what has to be mended is left
-    panel.remarks.click()
+    panel.kinds[Severity.INFO].click()
     panel.flush()
     left = [line.cells[1].text for line in table.lines.lines]
     assert 0 < len(left) < len(texts)

@@ -155,6 +155,18 @@ def test_workload_forms_give_back_what_they_were_filled_with() -> None:
     entries = workload_forms.entries("transfer", settings)
     texts = {e.name: e.spelled for e in entries}
     assert workload_forms.typed("transfer", texts) == settings
+
+
+def test_a_zero_that_means_something_is_shown_in_its_words() -> None:
+    entries = {e.name: e for e in workload_forms.entries("kvm_migration", {"at_once": 3})}
+    assert [entries[n].text for n in ("max_bandwidth", "device_state", "at_once")] == ["none", "0 B", "3"]
+    transfer = {e.name: e for e in workload_forms.entries("transfer", {"demand": "0 GB/s"})}
+    assert (transfer["size"].text, transfer["demand"].text) == ("a steady stream", "all it can get")
+    for text in ("a steady stream", "None", "0 B"):
+        assert forms.check(transfer["size"], text) == ""
+        assert workload_forms.typed("transfer", {"size": text}) == {}
+    assert "1 GiB" in str(workload_forms.typed("transfer", {"size": "1 GiB"}))
+    assert forms.check(entries["device_state"], "none")
     spec = workload_forms.new_workload(
         one_server(workloads=[WorkloadSpec(id="transfer", kind="transfer")]), "transfer", "", {}
     )

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="FORMAT", help="svg, png, pdf, graphml, design; else what OUT ends with")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write")
     pictures = parser.add_argument_group("pictures")
-    pictures.add_argument("--theme", choices=("light", "dark"), default="light")
+    pictures.add_argument("--theme", choices=("light", "dark", "contrast"), default="light")
     pictures.add_argument("--only", metavar="ID", action="append", default=[], help="only this; may be given again")
     pictures.add_argument("--workload", metavar="ID", help="links in the colours of this workload's load")
     pictures.add_argument("--scale", type=float, default=2.0, help="pixels of a PNG per unit of the drawing")

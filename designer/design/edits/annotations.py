@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from designer.design.document import Annotation, Design
-from designer.design.edit import DesignEdit, add, change, remove, several
+from designer.design.address import missing
+from designer.design.document import Annotation, Design, with_changes
+from designer.design.edit import DesignEdit, add, change, put, remove, several
 
 
 @dataclass(frozen=True)
@@ -61,3 +62,38 @@ class ChangeAnnotations(DesignEdit):
     def apply(self, design: Design) -> Design:
         """See `Edit`."""
         return change(design, "annotations", self.ids, self.changes)
+
+
+@dataclass(frozen=True)
+class OrderAnnotations(DesignEdit):
+    """Bring notes and frames before all others of their style, or behind them; among themselves they stay as they are.
+
+    Frames stand behind all parts and notes in front of them, whatever their order.
+    """
+
+    ids: tuple[str, ...]
+    front: bool
+
+    @property
+    def label(self) -> str:
+        """See `Edit`."""
+        notes = several(self.ids, "note", "notes")
+        return f"Bring {notes} to front" if self.front else f"Send {notes} to back"
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`."""
+        chosen = set(self.ids)
+        if not chosen <= design.annotations.keys():
+            raise missing("annotations", min(chosen - design.annotations.keys()))
+        drawn = sorted(design.annotations.values(), key=lambda note: note.order)
+        moved: list[Annotation] = []
+        for style in ("frame", "note"):
+            of_style = [note for note in drawn if note.style == style]
+            mine = [note for note in of_style if note.id in chosen]
+            others = [note.order for note in of_style if note.id not in chosen]
+            ends = of_style[-len(mine) :] if self.front else of_style[: len(mine)]
+            if not mine or ends == mine:
+                continue
+            first = max(others) + 1 if self.front else min(others) - len(mine)
+            moved += [with_changes(note, order=first + i) for i, note in enumerate(mine)]
+        return put(design, "annotations", moved) if moved else design

@@ -6,16 +6,16 @@ The text is JSON, so it passes between windows, programs and mails.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import Field, ValidationError
 
 from designer.catalog.parttype import PartType, SourceRecord
-from designer.design.address import AnyAddress, Ref, block_at, missing, with_block
+from designer.design.address import AnyAddress, Ref, block_at, get_item, missing, with_block
 from designer.design.copies import Chosen, Planted, Planter, as_link, choose, cut_out, merged, shifted, top_left
-from designer.design.document import Annotation, Block, Design, Link
+from designer.design.document import Annotation, Block, Design, Link, Position
 from designer.design.edit import BlockEdit, put, several
 from designer.design.ids import Numberer
 from designer.design.limits import check_size
@@ -167,11 +167,18 @@ def _with_extras(design: Design, clip: Clip, offset: tuple[int, int]) -> Design:
 
 @dataclass(frozen=True)
 class Duplicate(BlockEdit):
-    """Copy things beside themselves; with ``outside_links`` the copies are linked outside as the originals are."""
+    """Copy things beside themselves; with ``outside_links`` the copies are linked outside as the originals are.
+
+    Parameters
+    ----------
+    start
+        Where things without a position are drawn, for copies that shall stand at ``offset`` from there.
+    """
 
     refs: tuple[Ref, ...]
     offset: tuple[int, int] = (24, 24)
     outside_links: bool = False
+    start: Mapping[Ref, tuple[int, int]] = field(default_factory=dict[Ref, tuple[int, int]])
 
     @property
     def label(self) -> str:
@@ -180,7 +187,7 @@ class Duplicate(BlockEdit):
 
     def apply(self, design: Design) -> Design:
         """See `Edit`."""
-        return _repeated(design, self, self.refs, [self.offset], self.outside_links)
+        return _repeated(design, self, self.refs, [self.offset], self.outside_links, self.start)
 
 
 @dataclass(frozen=True)
@@ -217,10 +224,11 @@ def _repeated(
     refs: tuple[Ref, ...],
     offsets: list[tuple[int, int]],
     outside: bool,
+    start: Mapping[Ref, tuple[int, int]] | None = None,
 ) -> Design:
     block = block_at(design, edit.within)
     chosen = choose(block, refs, edit.within)
-    source = cut_out(block, chosen)
+    source = _placed(cut_out(block, chosen), start or {})
     if (len(source.parts) + len(source.links) + len(source.groups)) * len(offsets) > MAX_COPIES:
         raise DocumentError(
             f"more than {MAX_COPIES:,} things would be made", place=edit.place(), remedy="use a group instead"
@@ -247,6 +255,16 @@ def _repeated(
             for offset in offsets
         ]
     return check_size(put(design, "annotations", copies), edit.place())
+
+
+def _placed(source: Block, start: Mapping[Ref, tuple[int, int]]) -> Block:
+    """The block with positions for those that have none."""
+    for ref, (x, y) in start.items():
+        if ref.what in ("parts", "groups"):
+            item = get_item(source, ref)
+            if item.position is None:
+                source = put(source, ref.what, [item.model_copy(update={"position": Position(x=x, y=y)})])
+    return source
 
 
 def _back_in_containers(block: Block, planted: Planted, chosen: Chosen) -> Block:

@@ -138,7 +138,7 @@ class Window(Protocol):
         ...
 
     def set_theme(self, name: str) -> None:
-        """``system``, ``light`` or ``dark``."""
+        """``system``, ``light``, ``dark`` or ``contrast``."""
         ...
 
     def reset_layout(self) -> None:

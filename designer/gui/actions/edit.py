@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from designer.gui.actions import _arranging as arranging
 from designer.gui.actions import _linking as linking
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
 
@@ -153,5 +154,20 @@ ACTIONS = (
            section=4, under="Arrange"),
     Action("edit.distribute_vertical", "Equal gaps, vertically", _distribute("vertical"), (), _three_boxes,
            section=4, under="Arrange"),
+    *(
+        Action(
+            f"edit.same_{name}", f"Same {name}", arranging.match(*which), (), arranging.can_match, section=4,
+            under="Arrange", tip=f"as the {largest} of the selected parts and notes",
+        )
+        for name, largest, which in (
+            ("width", "widest", (True, False)), ("height", "highest", (False, True)), ("size", "largest", (True, True))
+        )
+    ),
+    Action("edit.to_front", "Bring note to front", arranging.order(True), ("Ctrl+]",), arranging.has_notes,
+           section=4, under="Arrange",
+           tip="notes among notes, frames among frames: frames stay behind all parts"),
+    Action("edit.to_back", "Send note to back", arranging.order(False), ("Ctrl+[",), arranging.has_notes,
+           section=4, under="Arrange",
+           tip="notes among notes, frames among frames: notes stay in front of all parts"),
 )  # fmt: skip
 MENU = Menu("edit", "Edit", 20, ACTIONS)

@@ -119,7 +119,12 @@ ACTIONS = (
     Action("view.reset_layout", "Put all panels back", lambda w: w.reset_layout(), (), section=5),
     *(
         Action(f"view.theme_{name}", title, _theme(name), (), section=6, under="Theme", checked=_is_theme(name))
-        for name, title in (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
+        for name, title in (
+            ("system", "As the desktop"),
+            ("light", "Light"),
+            ("dark", "Dark"),
+            ("contrast", "High contrast"),
+        )
     ),
     Action(
         "view.next_tab", "Next design", lambda w: w.next_tab(1), ("Ctrl+Tab", "Ctrl+PgDown"), has_document, section=7

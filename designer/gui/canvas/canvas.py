@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QFocusEvent,
+    QGuiApplication,
     QHideEvent,
     QImage,
     QKeyEvent,
@@ -223,8 +224,7 @@ class Canvas(QWidget):
     def _show_machines(self, machines: Machines | None, show: bool) -> None:
         if machines is None and self.scenery.machines is None and show == self.scenery.show_machines:
             return
-        view, bounds = self.camera.target, self.scenery.stage.bounds
-        whole = view in (view.fitted(bounds), self._beside_legend(bounds))
+        bounds, whole = self.scenery.stage.bounds, self.shows_all()
         self.scenery.set_machines(machines, show)
         self.tool.redrawn()
         self._relit()
@@ -442,6 +442,11 @@ class Canvas(QWidget):
         target = self._beside_legend(bounds) if len(self.scenery.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
 
+    def shows_all(self) -> bool:
+        """Whether the view is, or will be, the one that shows the whole design."""
+        view, bounds = self.camera.target, self.scenery.stage.bounds
+        return view in (view.fitted(bounds), self._beside_legend(bounds))
+
     def _beside_legend(self, bounds: Rect) -> View:
         """The view of the whole design; above the legend where that would lie on it and there is room to spare."""
         view = self.camera.view
@@ -654,11 +659,9 @@ class Canvas(QWidget):
 
     def _pointer(self, at: QPointF, event: QMouseEvent | None = None) -> Pointer:
         sx, sy = self.camera.view.to_scene(at.x(), at.y())
-        if event is None:
-            return Pointer(at.x(), at.y(), sx, sy)
-        keys = event.modifiers()
+        keys = event.modifiers() if event is not None else QGuiApplication.keyboardModifiers()
         return Pointer(
-            at.x(), at.y(), sx, sy, event.button(),
+            at.x(), at.y(), sx, sy, event.button() if event is not None else Qt.MouseButton.NoButton,
             bool(keys & Qt.KeyboardModifier.ShiftModifier),
             bool(keys & Qt.KeyboardModifier.ControlModifier),
             bool(keys & Qt.KeyboardModifier.AltModifier),

@@ -34,7 +34,12 @@ class SettingsDialog(QDialog):
         self.setWindowTitle("Settings")
         self._settings = settings
         self.theme = QComboBox()
-        for name, title in (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark")):
+        for name, title in (
+            ("system", "As the desktop"),
+            ("light", "Light"),
+            ("dark", "Dark"),
+            ("contrast", "High contrast"),
+        ):
             self.theme.addItem(title, name)
         self.theme.setCurrentIndex(self.theme.findData(settings.theme))
         self.scale = QSpinBox()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QIcon, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QVBoxLayout, QWidget
 
+from designer.design.address import block_at
+from designer.design.diff import Diff
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import make_tree
+from designer.gui.session import Session
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
 
@@ -56,6 +59,46 @@ class PartsPanel(Panel):
         self.search.installEventFilter(self)
         self.tree.installEventFilter(self)
         self.tree.doubleClicked.connect(self._insert)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._offer)
+
+    def watch(self, session: Session) -> None:
+        """Remember which parts are used, however they came into the design."""
+        self.wire(session.design_changed, self._used)
+
+    def _used(self, changes: Diff) -> None:
+        types = {
+            block_at(changes.after, within).parts[part].type
+            for within, block in changes.blocks.items()
+            for part in block["parts"].added
+        }
+        # what brings parts of several types at once is a template or a paste
+        if len(types) == 1 and "" not in types and self._settings.used_parts[:1] != list(types):
+            self._settings.add_used_part(types.pop())
+            self.outdate()
+
+    def _offer(self, at: QPoint) -> None:
+        """Right click: insert, or mark as a favourite."""
+        index = self.tree.indexAt(at)
+        key = self._key(index)
+        if key is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Insert", lambda: self._insert(index))
+        title = "Remove from favourites" if key in self._settings.favourites else "Add to favourites"
+        menu.addAction(f"{title}\tCtrl+B", lambda: self._mark(key))
+        menu.popup(self.tree.viewport().mapToGlobal(at))
+
+    def _key(self, index: QModelIndex) -> tuple[str, str] | None:
+        branch = self.model.branch(index)
+        return branch.key if branch is not None and isinstance(branch.key, tuple) else None
+
+    def _mark(self, key: tuple[str, str] | None) -> None:
+        """Make a favourite, or no longer one."""
+        if key is not None:
+            self._settings.set_favourite(*key, key not in self._settings.favourites)
+            self.outdate()
 
     def refresh(self) -> None:
         """Fill the tree."""
@@ -64,20 +107,36 @@ class PartsPanel(Panel):
         from designer.interchange.templates import list_templates
 
         query = self.search.text()
-        self.model.set_theme(self.theme)
         delegate = self.tree.itemDelegate()
         if isinstance(delegate, DetailDelegate):
             delegate.theme = self.theme
-        self.model.set_roots(palette.tree(load_catalog(), list_templates(), query, self._settings.used_parts))
+        settings = self._settings
+        known = {branch.title for branch in self.model.roots}
+        opened = {
+            branch.title
+            for row, branch in enumerate(self.model.roots)
+            if self.tree.isExpanded(self.model.index(row, 0))
+        }
+        scrolled = self.tree.verticalScrollBar().value()
+        # both make the model anew, which closes everything
+        self.model.set_theme(self.theme)
+        self.model.set_roots(
+            palette.tree(load_catalog(), list_templates(), query, settings.used_parts, settings.favourites)
+        )
+        for row, branch in enumerate(self.model.roots):
+            # favourites are there to be seen
+            if branch.title in opened or (branch.title == palette.FAVOURITES and branch.title not in known):
+                self.tree.expand(self.model.index(row, 0))
+        self.tree.verticalScrollBar().setValue(scrolled)
         if query.strip():
             self.tree.expandAll()
             first = self.model.index(0, 0, self.model.index(0, 0))
             self.tree.setCurrentIndex(first)
 
     def _insert(self, index: QModelIndex) -> None:
-        branch = self.model.branch(index)
-        if branch is not None and isinstance(branch.key, tuple):
-            what, key = branch.key
+        chosen = self._key(index)
+        if chosen is not None:
+            what, key = chosen
             if what == "part":
                 self._settings.add_used_part(key)
             self.insert_requested.emit(what, key)
@@ -90,6 +149,9 @@ class PartsPanel(Panel):
                 if self.search.text().strip() and watched is self.search:
                     self.flush()
                 self._insert(self.tree.currentIndex())
+                return True
+            if event.key() == Qt.Key.Key_B and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                self._mark(self._key(self.tree.currentIndex()))
                 return True
             if event.key() == Qt.Key.Key_Escape:
                 self.left.emit()

@@ -39,8 +39,16 @@ def gather(
     return sorted(unique.values(), key=lambda f: _ORDER[f.severity])
 
 
+def counts(findings: Iterable[Finding]) -> dict[Severity, int]:
+    """How many there are of each severity."""
+    found = dict.fromkeys(_ORDER, 0)
+    for finding in findings:
+        found[finding.severity] += 1
+    return found
+
+
 def lines(findings: Sequence[Finding]) -> list[Line]:
-    """Rows of the table."""
+    """Rows of the table; the key of a row is the finding itself."""
     return [
         Line(
             (
@@ -49,7 +57,7 @@ def lines(findings: Sequence[Finding]) -> list[Line]:
                 Cell(sentence_case(f.remedy), f.remedy, tone="muted", tip=f.remedy),
                 Cell(f.code, f.code, tone="muted", tip=f.code),
             ),
-            f.where,
+            f,
         )
         for f in findings
     ]

@@ -34,6 +34,8 @@ class Entry:
         The edit that sets the value from spelled text; empty text takes an override away.
     value
         SI value for sliders; None where there is none.
+    zero
+        Words that zero is shown as, and may be entered as; empty where zero is a number like others.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Entry:
     make: Callable[[str], Edit] | None = None
     value: float | None = None
     bar: float | None = None
+    zero: str = ""
 
     @property
     def editable(self) -> bool:
@@ -123,11 +126,18 @@ def rounded(value: float, dimension: str) -> str:
     return text
 
 
+def means_zero(text: str, words: str) -> bool:
+    """Whether a text says zero in the words of a field; ``none`` is understood in each that has words for it."""
+    return bool(words) and text.strip().lower() in (words.lower(), "none")
+
+
 def check(entry: Entry, text: str) -> str:
     """Why `text` cannot be the value of an entry; empty when it can."""
     text = text.strip()
     if not text:
         return f"{entry.title} is needed" if entry.required else ""
+    if means_zero(text, entry.zero):
+        return ""
     if entry.dimension in DIMENSIONS:
         try:
             if parse(text, entry.dimension) < 0:

@@ -24,12 +24,12 @@ from designer.design.elaborate import patterns
 from designer.design.rates import raw_rate
 from designer.errors import DesignerError
 from designer.fields import Quantity
-from designer.gui.viewmodels.cables import Recabled, let_through, with_ports
+from designer.gui.viewmodels.cables import Recabled, is_cable, let_through, with_ports
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
 from designer.gui.viewmodels.places import Picked
 from designer.gui.viewmodels.vm_form import vms_form
 from designer.sources import Status
-from designer.units import DIMENSIONS, format_quantity
+from designer.units import DIMENSIONS, format_line_rate, format_quantity
 
 _GESTURE = "inspector"
 
@@ -310,7 +310,7 @@ def _with_cards(form: Form, design: Design, block: Block, things: Sequence[Link 
     if found is None:
         return form
     rate, name = found
-    text = f"{format_quantity(rate, 'rate', 4)}, all that {name} can do"
+    text = f"{_rate(one.kind, rate)}, all that {name} can do"
     entry = Entry("let_through", "Lets through, per direction", text, note="the analysis counts no more than this")
     sections = tuple(replace(s, entries=(*s.entries, entry)) if s.title == "Link" else s for s in form.sections)
     return replace(form, sections=sections)
@@ -349,7 +349,7 @@ def _link_entries(
     yield Entry(
         "bandwidth_per_direction",
         "Bandwidth, one link, per direction",
-        format_quantity(rate, "rate", 4),
+        _rate(first.kind, rate),
         spelled,
         "rate",
         status=str(status),
@@ -373,6 +373,11 @@ def _link_entries(
     status_choices = tuple((str(s), str(s)) for s in Status)
     now = str(common("status"))
     yield Entry("status", "How sure", now, now, "choice", status_choices, make=lambda t: edit({"status": Status(t)}))
+
+
+def _rate(kind: str, rate: float) -> str:
+    """A raw rate as people of that kind of link know it: cables in bits."""
+    return format_line_rate(rate, 4) if is_cable(kind) else format_quantity(rate, "rate", 4)
 
 
 def _fitting(link: LinkValues, parts: Any) -> tuple[str, ...]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from pydantic import JsonValue
 
 from designer.design.document import Design, WorkloadSpec
 from designer.design.ids import next_id
-from designer.gui.viewmodels.forms import Entry
-from designer.units import DIMENSIONS
+from designer.errors import UnitError
+from designer.gui.viewmodels.forms import Entry, means_zero
+from designer.units import DIMENSIONS, parse
 from designer.workload.kind import Setting, workload_kinds
+
+_MEANS: Final = re.compile(r"0(?: \S+)? for (.+)")
+_ZERO: Final = {"size": "0 B", "rate": "0 B/s", "duration": "0 s", "frequency": "0 1/s"}
 
 
 def kinds() -> tuple[tuple[str, str, str], ...]:
@@ -27,12 +33,33 @@ def entries(kind_name: str, settings: Mapping[str, JsonValue]) -> tuple[Entry, .
 def _entry(setting: Setting, value: JsonValue) -> Entry:
     now = setting.default if value is None else value
     spelled = ("yes" if now else "no") if isinstance(now, bool) else ("" if now is None else str(now))
+    word = word_for_zero(setting)
+    if word and _is_nothing(setting, now):
+        spelled = word
     choices = tuple((c, c) for c in setting.choices)
     dimension = "text" if setting.dimension == "selector" else setting.dimension
     return Entry(
         setting.name, setting.title, spelled, spelled, dimension, choices, note=setting.help,
-        overridden=value is not None and value != setting.default, required=setting.default is None,
+        overridden=value is not None and value != setting.default, required=setting.default is None, zero=word,
     )  # fmt: skip
+
+
+def word_for_zero(setting: Setting) -> str:
+    """What zero stands for, from the help of a setting: ``0 B/s for none``; empty where zero is a number."""
+    found = _MEANS.fullmatch(setting.help.rpartition(";")[2].strip())
+    return found[1] if found is not None and setting.dimension != "flag" else ""
+
+
+def _is_nothing(setting: Setting, value: JsonValue) -> bool:
+    """Whether a value is zero."""
+    if isinstance(value, int | float):
+        return value == 0
+    if setting.dimension not in DIMENSIONS or not isinstance(value, str):
+        return value == "0"
+    try:
+        return parse(value, setting.dimension) == 0
+    except UnitError:
+        return False
 
 
 def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
@@ -41,6 +68,8 @@ def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     for setting in kind.settings:
         text = texts.get(setting.name, "").strip()
+        if means_zero(text, word_for_zero(setting)):
+            text = _nothing(setting)
         if not text and setting.default is not None:
             continue
         value: JsonValue = text
@@ -53,6 +82,11 @@ def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
         if value != setting.default:
             found[setting.name] = value
     return found
+
+
+def _nothing(setting: Setting) -> str:
+    """Zero as the setting's default spells it, or plainly."""
+    return str(setting.default) if _is_nothing(setting, setting.default) else _ZERO.get(setting.dimension, "0")
 
 
 def new_workload(design: Design, kind_name: str, title: str, settings: Mapping[str, JsonValue]) -> WorkloadSpec:

@@ -33,6 +33,8 @@ class ExportOptions:
         Paths of the only parts and groups to draw, with all they contain; empty means everything.
     scale
         Pixels for one scene unit, of pixel pictures.
+    transparent
+        Whether the ground of pixel pictures is left out.
     loads
         What the wires carry, to be drawn as colours.
     """
@@ -41,6 +43,7 @@ class ExportOptions:
     opened: frozenset[Address] | None = None
     chosen: frozenset[str] = field(default_factory=frozenset[str])
     scale: float = 2.0
+    transparent: bool = False
     legend: bool = True
     title: bool = True
     labels: bool = True

@@ -11,7 +11,7 @@ from designer.report.drawing.png import to_png
 
 def write(design: Design, path: Path, options: ExportOptions) -> None:
     """Write the picture of a design."""
-    write_bytes(path, to_png(picture_of(design, options), options.scale))
+    write_bytes(path, to_png(picture_of(design, options), options.scale, options.transparent))
 
 
 EXPORTER = Exporter("png", ".png", "PNG picture", write)

@@ -24,8 +24,13 @@ _MOST_PIXELS: Final = 120_000_000
 _LONGEST: Final = 16_000
 
 
-def to_png(picture: Picture, scale: float = 2.0) -> bytes:
+def to_png(picture: Picture, scale: float = 2.0, transparent: bool = False) -> bytes:
     """The picture as PNG, so many pixels for one scene unit; less where it would get too large.
+
+    Parameters
+    ----------
+    transparent
+        Whether what lies behind shows through where nothing is drawn.
 
     Raises
     ------
@@ -45,7 +50,8 @@ def to_png(picture: Picture, scale: float = 2.0) -> bytes:
     area = picture.width * picture.height * (scale * over) ** 2
     scale *= min(1.0, (_MOST_PIXELS / max(area, 1.0)) ** 0.5)
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
-    image = image_module.new("RGB", (size[0] * over, size[1] * over), picture.background)
+    ground = (*rgb(picture.background), 0) if transparent else picture.background
+    image = image_module.new("RGBA" if transparent else "RGB", (size[0] * over, size[1] * over), ground)
     painter = _Painter(picture, draw_module.Draw(image), scale * over, font_module)
     painter.paint()
     if over > 1:

@@ -689,3 +689,143 @@ def test_undo_while_dragging_ends_the_drag(bench: Any) -> None:
     assert isinstance(bench.canvas.tool, Select)
     release(bench, start + QPoint(50, 50))
     assert bench.steps() == 0
+
+
+# ---- copies by dragging
+
+
+def place(bench: Any, part_id: str) -> tuple[int, int]:
+    at = bench.session.design.parts[part_id].position
+    assert at is not None
+    return at.x, at.y
+
+
+def test_a_drag_with_ctrl_copies_in_one_step(make: Make) -> None:
+    bench = make(grid_of_parts())
+    design = bench.session.design
+    bench.select("gpu0", "gpu1")
+    start = bench.at("gpu1")
+    shift = round(240 * bench.canvas.view.scale)
+    drag(bench, start, start + QPoint(0, shift), CTRL)
+    parts = bench.session.design.parts
+    new = set(parts) - set(design.parts)
+    assert len(new) == 2
+    assert bench.selected() == new
+    assert {i: p for i, p in parts.items() if i in design.parts} == design.parts
+    low = sorted(place(bench, i) for i in new)
+    assert [x for x, _ in low] == [0, 200], "copies line up with their originals"
+    assert len({y for _, y in low}) == 1
+    assert low[0][1] > 150
+    assert bench.steps() == 1
+    bench.session.undo()
+    assert bench.session.design == design
+
+
+def test_alt_is_for_snapping_whether_copies_are_made_or_not(make: Make) -> None:
+    places: dict[bool, tuple[int, int]] = {}
+    for free in (False, True):
+        bench = make(grid_of_parts())
+        start = bench.at("gpu0")
+        drag(bench, start, start + QPoint(3, 203), CTRL | ALT if free else CTRL)
+        (new,) = bench.selected()
+        places[free] = place(bench, new)
+        assert place(bench, "gpu0") == (0, 0)
+    assert places[False][0] == 0
+    assert places[True][0] != 0
+
+
+def test_ctrl_may_be_pressed_and_let_go_during_the_drag(make: Make) -> None:
+    bench = make(grid_of_parts())
+    start, stop = bench.at("gpu0"), bench.at("gpu0") + QPoint(0, 200)
+    press(bench, start)
+    move(bench, stop)
+    stage = bench.canvas.scenery.stage
+    assert stage.lifted is not None
+    QTest.keyPress(bench.canvas, Key.Key_Control, CTRL)
+    assert stage.lifted is None, "the original is seen where it stays"
+    assert bench.canvas.cursor().shape() is Qt.CursorShape.DragCopyCursor
+    bench.canvas.repaint()
+    QTest.keyRelease(bench.canvas, Key.Key_Control, NONE)
+    assert stage.lifted is not None
+    release(bench, stop)
+    assert set(bench.session.design.parts) == {"gpu0", "gpu1", "gpu2", "gpu3"}
+    assert place(bench, "gpu0")[1] > 0
+    # and Esc leaves no trace of a copy
+    design = bench.session.design
+    press(bench, bench.at("gpu1"), keys=CTRL)
+    move(bench, bench.at("gpu1") + QPoint(0, 90), CTRL)
+    key(bench, Key.Key_Escape)
+    assert bench.session.design is design
+
+
+def test_a_click_with_ctrl_still_takes_away(bench: Any) -> None:
+    bench.select("gpu0", "gpu1")
+    press(bench, bench.at("gpu0"), keys=CTRL)
+    assert bench.selected() == {"gpu0", "gpu1"}
+    release(bench, bench.at("gpu0"), keys=CTRL)
+    assert bench.selected() == {"gpu1"}
+    assert bench.steps() == 0
+
+
+def test_a_copy_may_go_into_another_container_with_what_it_holds(make: Make) -> None:
+    parts = [
+        Part(id="box1", kind="server", position=Position(x=0, y=0), size=Size(width=400, height=240)),
+        Part(id="own", kind="gpu", parent="box1", position=Position(x=40, y=80)),
+        Part(id="box2", kind="server", position=Position(x=600, y=0), size=Size(width=600, height=240)),
+        Part(id="rack", kind="rack", position=Position(x=0, y=600), size=Size(width=900, height=500)),
+        Part(
+            id="other", kind="server", parent="rack", position=Position(x=480, y=80), size=Size(width=300, height=200)
+        ),
+    ]
+    bench = make(Design(name="d", parts={p.id: p for p in parts}))
+    design = bench.session.design
+    drag(bench, bench.at("own"), bench.at("box2", 0.5, 0.6), CTRL)
+    (new,) = bench.selected()
+    assert bench.session.design.parts[new].parent == "box2"
+    assert bench.session.design.parts["own"] == design.parts["own"]
+    x, y = bench.canvas.scenery.geometry.rect[bench.box(new)][:2].tolist()
+    left, top, width, height = bench.canvas.scenery.geometry.rect[bench.box("box2")].tolist()
+    assert left < x < left + width
+    assert top < y < top + height
+    assert bench.steps() == 1
+    bench.session.undo()
+    # a whole server, with the GPU in it
+    stop = bench.at("rack", 0.25, 0.5)
+    drag(bench, bench.at("box1", 0.3, 0.06), stop, CTRL)
+    (new,) = bench.selected()
+    assert bench.session.design.parts[new].parent == "rack"
+    assert [p.kind for p in bench.session.design.parts.values() if p.parent == new] == ["gpu"]
+    # what it cannot hold is refused
+    bench.session.undo()
+    steps = bench.steps()
+    drag(bench, bench.at("own"), bench.at("rack", 0.2, 0.8), CTRL)
+    assert bench.steps() == steps
+    assert bench.warnings
+
+
+def test_copies_of_parts_that_were_laid_out_stand_where_they_are_dropped(bench: Any) -> None:
+    """Parts without a place of their own."""
+    box = bench.box("gpu0")
+    before = bench.canvas.scenery.geometry.rect[box].tolist()
+    start = bench.at("gpu0")
+    drag(bench, start, start + QPoint(0, 64), CTRL)
+    (new,) = bench.selected()
+    after = bench.canvas.scenery.geometry.rect[bench.box(new)].tolist()
+    moved = (after[1] - before[1]) * bench.canvas.view.scale
+    assert moved == pytest.approx(64, abs=14)
+    assert abs(after[0] - before[0]) * bench.canvas.view.scale < 14
+
+
+def test_notes_and_groups_are_copied_too(make: Make) -> None:
+    group = Group(
+        id="pods", replicas=3, position=Position(x=0, y=0),
+        content=Design(name="x", parts={"gpu0": Part(id="gpu0", kind="gpu")}),
+    )  # fmt: skip
+    note = Annotation(id="n", text="note", position=Position(x=600, y=0))
+    bench = make(Design(name="d", groups={"pods": group}, annotations={"n": note}))
+    for what, thing in (("annotations", "n"), ("groups", "pods")):
+        start = bench.at(thing, what=what)
+        drag(bench, start, start + QPoint(0, 250), CTRL)
+        assert len(getattr(bench.session.design, what)) == 2
+    assert bench.steps() == 2
+    assert not bench.warnings

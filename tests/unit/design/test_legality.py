@@ -40,6 +40,22 @@ def test_refusals_say_why(a: str, b: str, kind: str | None, reason: str) -> None
     assert reason.lower() in verdict.reason.lower()
 
 
+@pytest.mark.parametrize(("speed", "kinds"), [(None, ()), ("225 GB/s", ("c2c",))])
+def test_a_link_that_parts_have_to_tell_of_is_proposed_only_where_they_do(
+    speed: str | None, kinds: tuple[str, ...]
+) -> None:
+    design = typed_server()
+    assert can_connect(design, "gpu0", "storage_nic0", "c2c").ok, "who asks for it by name gets it"
+    if speed is not None:
+        told = {"c2c_bandwidth_per_direction": Quantity(value=speed)}
+        gpu = design.parts["gpu0"].model_copy(update={"overrides": told})
+        design = design.model_copy(update={"parts": {**design.parts, "gpu0": gpu}})
+    verdict = can_connect(design, "gpu0", "storage_nic0")
+    assert verdict.kinds == kinds
+    if not kinds:
+        assert verdict.reason == "all PCIe ports of gpu0 are in use"
+
+
 def test_room_counts_what_drawn_links_and_wirings_leave() -> None:
     design = typed_server()
     assert free_ports(design, "gpu0", "nvlink") == 0

@@ -46,13 +46,13 @@ def _contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", "dark", "contrast"])
 def colours(request: pytest.FixtureRequest) -> Palette:
     return palette(request.param)
 
 
-def test_there_is_a_light_and_a_dark_palette_and_no_other_is_invented() -> None:
-    assert set(palettes()) == {"light", "dark"}
+def test_there_are_three_palettes_and_no_other_is_invented() -> None:
+    assert set(palettes()) == {"light", "dark", "contrast"}
     with pytest.raises(CatalogError):
         palette("neon")
 
@@ -74,6 +74,21 @@ def test_text_is_readable_on_every_ground(colours: Palette) -> None:
         assert _contrast(surface["text_muted"], surface[ground]) >= 4.5
     assert _contrast(surface["badge_text"], surface["badge"]) >= 4.5
     assert _contrast(surface["bound_text"], surface["bound"]) >= 4.5
+
+
+def test_high_contrast_is_high() -> None:
+    colours = palette("contrast")
+    surface = colours.surface
+    for ground in ("canvas", "container", "container_alternate", "card", "note", "frame"):
+        assert _contrast(surface["text"], surface[ground]) >= 12
+        assert _contrast(surface["text_muted"], surface[ground]) >= 7
+        assert _contrast(surface["card_border"], surface[ground]) >= 7
+        for ink in ("selection", "bound", "warning", "error", "assumed", "container_border"):
+            assert _contrast(surface[ink], surface[ground]) >= 4.5, (ink, ground)
+    for accent in (*colours.kinds.values(), *colours.links.values()):
+        assert _contrast(accent, surface["card"]) >= 4.5
+    for share in (0, 0.25, 0.5, 1):
+        assert _contrast(colours.utilisation(share), surface["canvas"]) >= 3
 
 
 def test_every_kind_of_part_has_a_glyph_and_an_accent_of_its_own(colours: Palette) -> None:

@@ -1,6 +1,8 @@
-"""Moving things: snapped to neighbours and grid, into containers, onto links."""
+"""Moving things, or copies of them: snapped to neighbours and grid, into containers, onto links."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ from designer.gui.canvas.compose_boxes import cards, containers
 from designer.gui.canvas.compose_overlay import ghosts, guides, outline, tip, wire_glow
 from designer.gui.canvas.compose_text import texts
 from designer.gui.canvas.compose_wires import near
+from designer.gui.canvas.copying import copy_to
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
 from designer.gui.canvas.hit import container_for, wire_at
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
@@ -29,9 +32,9 @@ _MOST_WIRES = 500
 
 
 class Drag(Tool):
-    """The chosen boxes follow the pointer; one step of undo at the end."""
+    """The chosen boxes follow the pointer, with Ctrl copies of them; one step of undo at the end."""
 
-    hint = "Alt: without snapping · drop into a container or on a link · Esc cancels"
+    hint = "Ctrl: copy · Alt: without snapping · drop into a container or on a link · Esc cancels"
     cursor = Qt.CursorShape.SizeAllCursor
     scrolls = True
     quiet = True
@@ -44,7 +47,7 @@ class Drag(Tool):
         self._boxes = movable(geometry, boxes.tolist())
         self._lifted = scenery.contents(self._boxes)
         a, b = self._lifted[geometry.wire_a], self._lifted[geometry.wire_b]
-        self._wires = a | b
+        self._wires, self._inner = a | b, a & b
         self._frame_rect = scenery.region(np.array(self._boxes, dtype=np.int64))
         parents = {int(geometry.parent[i]) for i in self._boxes}
         self._parent = parents.pop() if len(parents) == 1 else None
@@ -55,6 +58,7 @@ class Drag(Tool):
         self._wire = -1
         self._offer: Offer | None = None
         self._at = start
+        self._copying = False
 
     def enter(self) -> None:
         """See `Tool`."""
@@ -80,14 +84,28 @@ class Drag(Tool):
             rect = rect[np.argpartition(gap, MOST_NEIGHBOURS)[:MOST_NEIGHBOURS]]
         return rect
 
+    def _copy(self, on: bool) -> None:
+        """Whether the originals stay where they are, to be seen and to line up with."""
+        self._copying = on
+        self.host.lift(None if on else self._lifted, None if on else self._wires)
+        self.host.set_cursor(Qt.CursorShape.DragCopyCursor if on else self.cursor)
+
     def move(self, p: Pointer) -> None:
         """See `Tool`."""
         self._at = p
+        if p.ctrl != self._copying:
+            self._copy(p.ctrl)
         dx, dy = p.sx - self._start.sx, p.sy - self._start.sy
         reach = _REACH / self.host.view.scale
-        self._snap = Snapped(dx, dy) if p.alt else snapped(self._frame_rect, dx, dy, self._others, reach)
+        self._snap = Snapped(dx, dy) if p.alt else snapped(self._frame_rect, dx, dy, self._around(), reach)
         self._aim(p)
         self.host.refresh()
+
+    def _around(self) -> Float:
+        """What to line up with now."""
+        if not self._copying:
+            return self._others
+        return np.concatenate([self._others, self.host.scenery.geometry.rect[self._boxes]])
 
     def _aim(self, p: Pointer) -> None:
         """What the drop would do: hang into another container, or into a link."""
@@ -99,7 +117,7 @@ class Drag(Tool):
         if target != home:
             self._target = target
             self._offer = put_into(stage.geometry, self._boxes, self._snap.dx, self._snap.dy, target)
-        if len(self._boxes) == 1 and not self._wires.any():
+        if len(self._boxes) == 1 and not self._wires.any() and not self._copying:
             wire = wire_at(stage, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
             if wire >= 0:
                 offer = thread(stage.geometry, wire, self._boxes[0])
@@ -114,14 +132,25 @@ class Drag(Tool):
             self.host.finish()
             self.host.warn(offer.reason)
             return
-        edit = offer.edit if offer is not None else move(geometry, self._boxes, self._snap.dx, self._snap.dy)
+        if self._copying:
+            edit = copy_to(geometry, self._boxes, self._snap.dx, self._snap.dy, self._target).edit
+        else:
+            edit = offer.edit if offer is not None else move(geometry, self._boxes, self._snap.dx, self._snap.dy)
         # the edit comes first, so that nothing is drawn at its old place in between
         if edit is not None:
-            self.host.make(edit)
+            self.host.make(edit, select_new=self._copying)
         self.host.finish()
 
     def key(self, press: Press) -> bool:
-        """See `Tool`: keys other than Esc wait until the drag is over."""
+        """See `Tool`: keys other than Ctrl and Esc wait until the drag is over."""
+        if press.key == Qt.Key.Key_Control:
+            self.move(replace(self._at, ctrl=True))
+        return True
+
+    def key_up(self, press: Press) -> bool:
+        """See `Tool`."""
+        if press.key == Qt.Key.Key_Control:
+            self.move(replace(self._at, ctrl=False))
         return True
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
@@ -140,7 +169,7 @@ class Drag(Tool):
         if len(boxes) <= _MOST_BOXES:
             moved = frame.moved(dx, dy)
             found += containers(stage, moved, boxes)
-            wires = np.flatnonzero(self._wires)
+            wires = np.flatnonzero(self._inner if self._copying else self._wires)
             if len(wires) <= _MOST_WIRES:
                 found += near(stage, frame, wires, self._stretched(wires))
             found += cards(stage, moved, boxes)
@@ -157,7 +186,8 @@ class Drag(Tool):
     def _said(self) -> str:
         geometry = self.host.scenery.geometry
         assert self._target is not None
-        return "Move to the canvas" if self._target < 0 else f"Move into {geometry.label(self._target)}"
+        verb = "Copy" if self._copying else "Move"
+        return f"{verb} to the canvas" if self._target < 0 else f"{verb} into {geometry.label(self._target)}"
 
     def _stretched(self, wires: Int) -> Float:
         """Routes of wires whose ends moved; the bends between follow."""

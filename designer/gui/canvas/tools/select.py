@@ -42,7 +42,9 @@ _STEPS: Final = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)
 class Select(Tool):
     """Nothing is going on: the pointer shows what a press would do."""
 
-    hint = "Click selects · drag moves · C connects · double-click opens · drag on empty ground selects"
+    hint = (
+        "Click selects · drag moves, with Ctrl copies · C connects · double-click opens · drag on empty ground selects"
+    )
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
@@ -107,7 +109,8 @@ class Select(Tool):
         if hit.area is Area.FOLD or not picked:
             return
         if p.ctrl:
-            self.host.select(selection ^ picked)
+            # what is selected may be about to be copied: a click takes it away when the button is let go
+            self.host.select(selection if self._was_selected else selection ^ picked)
         elif p.shift:
             self.host.select(selection | picked)
         elif not self._was_selected and hit.area is not Area.BODY:
@@ -171,7 +174,7 @@ class Select(Tool):
         self._down = None
         selected = self.host.scenery.selected
         movable = hit.area in (Area.CARD, Area.HEADER) or (hit.area is Area.BODY and self._was_selected)
-        if movable and hit.number in selected and not (down.ctrl or down.shift):
+        if movable and hit.number in selected and not down.shift:
             tool: Tool = Drag(self.host, down, selected)
         elif hit.area in (Area.WIRE_A, Area.WIRE_B) and self._was_selected:
             tool = Rehang(self.host, hit.number, "a" if hit.area is Area.WIRE_A else "b", down)
@@ -193,6 +196,8 @@ class Select(Tool):
                 self.host.select(())
         elif not (p.shift or p.ctrl):
             self.host.select(self._picked(hit))
+        elif down.ctrl and self._was_selected:
+            self.host.select(self.host.scenery.selection - self._picked(hit))
 
     def double(self, p: Pointer) -> None:
         """See `Tool`: opens what can be opened; on empty ground parts are offered."""

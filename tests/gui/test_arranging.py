@@ -1,0 +1,84 @@
+"""Same size, and what stands before what: by the menu, as a user does."""
+
+from __future__ import annotations
+
+from designer.design.address import Ref
+from designer.design.document import Annotation, Design, Part, Position, Size
+from designer.gui.main_window import MainWindow
+from designer.gui.session import Session
+
+
+def shown(window: MainWindow, design: Design) -> Session:
+    return window.workspace.add(design).session
+
+
+def pick(session: Session, *refs: tuple[str, str]) -> None:
+    session.select([((), Ref(what, i)) for what, i in refs])  # type: ignore[arg-type]
+
+
+def extent(window: MainWindow, what: str, thing: str) -> tuple[int, int]:
+    canvas = window.canvas
+    assert canvas is not None
+    box = canvas.scenery.box_of(((), Ref(what, thing)))  # type: ignore[arg-type]
+    assert box is not None
+    _, _, width, height = canvas.scenery.geometry.rect[box].tolist()
+    return round(width), round(height)
+
+
+def design() -> Design:
+    parts = {
+        "gpu0": Part(id="gpu0", kind="gpu", position=Position(x=0, y=0), size=Size(width=300, height=60)),
+        "gpu1": Part(id="gpu1", kind="gpu", position=Position(x=400, y=0)),
+    }
+    notes = {
+        "low": Annotation(id="low", text="low", position=Position(x=0, y=300), size=Size(width=80, height=200)),
+        "up": Annotation(id="up", text="up", position=Position(x=20, y=320), size=Size(width=90, height=90)),
+    }
+    return Design(name="sizes", parts=parts, annotations=notes)
+
+
+def test_things_become_as_wide_and_as_high_as_the_largest_in_one_step(window: MainWindow) -> None:
+    session = shown(window, design())
+    pick(session, ("parts", "gpu0"))
+    window.update_actions()
+    assert not window.qt_actions["edit.same_size"].isEnabled()
+    pick(session, ("parts", "gpu0"), ("parts", "gpu1"), ("annotations", "low"))
+    high = extent(window, "parts", "gpu1")[1]
+    window.qt_actions["edit.same_width"].trigger()
+    assert extent(window, "parts", "gpu1") == (300, high)
+    assert extent(window, "annotations", "low") == (300, 200)
+    session.undo()
+    window.qt_actions["edit.same_size"].trigger()
+    assert {extent(window, w, i) for w, i in (("parts", "gpu0"), ("parts", "gpu1"), ("annotations", "low"))} == {
+        (300, 200)
+    }
+    assert extent(window, "annotations", "up") == (90, 90)
+    assert session.history.done == 1
+    session.undo()
+    assert session.design == design()
+
+
+def test_a_note_in_front_is_the_one_that_is_hit(window: MainWindow) -> None:
+    from designer.gui.canvas.hit import pick as hit
+
+    session = shown(window, design())
+    canvas = window.canvas
+    assert canvas is not None
+
+    def on_top() -> str:
+        found = hit(canvas.scenery.stage, 40, 340, 1.0, canvas.screen_.level)
+        return canvas.scenery.geometry.refs[found.number].id
+
+    canvas.zoom_to(1.0)
+    assert on_top() == "up"
+    pick(session, ("annotations", "low"))
+    window.qt_actions["edit.to_front"].trigger()
+    assert on_top() == "low"
+    window.qt_actions["edit.to_back"].trigger()
+    assert on_top() == "up"
+    session.undo()
+    session.undo()
+    assert session.design == design()
+    pick(session, ("parts", "gpu0"))
+    window.update_actions()
+    assert not window.qt_actions["edit.to_front"].isEnabled()
