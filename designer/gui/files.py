@@ -63,13 +63,13 @@ class Files:
     ----------
     host, over
         The window as what it can do, and as what dialogs stand over.
+    look
+        Name of the theme, in which pictures are exported.
     """
 
-    def __init__(
-        self, host: Host, over: QWidget, settings: Settings, toasts: Toasts, is_dark: Callable[[], bool]
-    ) -> None:
+    def __init__(self, host: Host, over: QWidget, settings: Settings, toasts: Toasts, look: Callable[[], str]) -> None:
         self._host, self._over = host, over
-        self._settings, self._toasts, self._is_dark = settings, toasts, is_dark
+        self._settings, self._toasts, self._look = settings, toasts, look
 
     def ask_open(self) -> None:
         """Ask for files and open them."""
@@ -185,7 +185,7 @@ class Files:
         if canvas is None:
             return
         try:
-            write_picture(canvas, file, "dark" if self._is_dark() else "light", selected_only, pixels or Pixels())
+            write_picture(canvas, file, self._look(), selected_only, pixels or Pixels())
         except DesignerError as error:
             self._host.warn(str(error))
             return

@@ -85,7 +85,7 @@ class MainWindow(QMainWindow):
         box.addWidget(self.pages, 1)
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
-        self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.is_dark)
+        self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
         self.tabs.hide()
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
@@ -234,6 +234,7 @@ class MainWindow(QMainWindow):
             return
         from designer.gui.canvas.canvas import Canvas
         from designer.gui.canvas.machine_watch import MachineWatch
+        from designer.gui.last_views import LastView
         from designer.gui.workers import Sweeper
 
         self.sweeper = self.sweeper or Sweeper(self)
@@ -280,6 +281,7 @@ class MainWindow(QMainWindow):
         canvas.setFocus()
         # the docks have taken their room only when the event loop has been round
         QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
+        LastView(canvas, self.settings)
 
     def _closed(self, document: Document) -> None:
         at = self._order.index(document)
@@ -404,10 +406,9 @@ class MainWindow(QMainWindow):
     def _canvas_theme(self) -> Any:
         from dataclasses import replace
 
-        from designer.gui.canvas.canvas_theme import DARK, LIGHT
+        from designer.gui.canvas.canvas_theme import canvas_theme
 
-        chosen = DARK if self.theme.is_dark else LIGHT
-        return replace(chosen, family=self.font().family())
+        return replace(canvas_theme(self.theme.name), family=self.font().family())
 
     def set_theme(self, name: str) -> None:
         """``system``, ``light`` or ``dark``; everything changes at once."""
