@@ -26,7 +26,7 @@ from designer.formulas.migration.vmotion_cpu import vmotion_cpu
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.sources import Estimate
-from designer.units import format_quantity, parse_rate, parse_size
+from designer.units import format_line_rate, format_quantity, parse_rate, parse_size
 
 #: what says which machines move, and which GPUs take them
 STAYING_SOURCES: Final = ("denneman-2023-vgpu-vmotion", "nvidia-aie-user-guide")
@@ -253,7 +253,7 @@ def stun_sweep(moved: Moved) -> tuple[Curve, ...]:
         ]  # fmt: skip
         lines.append(
             Curve(
-                format_quantity(line, "rate"), SWEPT_SIZES, tuple(s.value for s in stuns), tuple(s.low for s in stuns),
+                format_line_rate(line), SWEPT_SIZES, tuple(s.value for s in stuns), tuple(s.low for s in stuns),
                 tuple(s.high for s in stuns),
             )
         )  # fmt: skip
