@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("PySide6", reason="the window belongs to the gui extra")
 pytest.importorskip("pytestqt", reason="pytest-qt belongs to the dev extra")
 
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from designer.gui import theme
@@ -33,12 +34,14 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
-    """A test must leave no thread of ours and no window."""
+    """A test must leave no thread of ours, no window and no key pressed."""
     before = set(threading.enumerate())
     yield
     app = QApplication.instance()
     if isinstance(app, QApplication):
         app.processEvents()
+        # a click with Ctrl leaves Ctrl pressed for Qt, and selecting a row then adds it to what is selected
+        QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(0, 0))
         gc.collect()
         shown = [w for w in app.topLevelWidgets() if w.isVisible()]
         assert not shown, f"windows left open: {shown}"
