@@ -28,6 +28,7 @@ from designer.design.edits.structure import Delete
 from designer.gui.app import SWITCH
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.stage import Frame
+from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.settings import Settings
@@ -45,7 +46,7 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "settings"))
     settings = Settings()
     settings.reduced_motion = True
-    monkeypatch.setattr(MainWindow, "ask_to_save", lambda self, title: "discard")
+    monkeypatch.setattr(Files, "ask_to_save", lambda self, title: "discard")
     # threads take turns as in the program
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)
