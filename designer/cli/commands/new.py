@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     target = Path(options.output)
     if target.exists() and not options.force:
         raise FormatError("the file exists already", file=str(target), remedy="choose another name or add --force")
-    save(load(find_template(options.template)).design, target)
+    save(load(find_template(options.template)).design, target, overwrite=options.force)
     print(f"wrote {target}")
     return 0
 

@@ -6,11 +6,18 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
+from designer.interchange.native.held import Owner, file_lock, writing_lock
+from designer.interchange.native.known import last_known, remember
+from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.unwritable import reason
+
+#: so long somebody else may take to write a file that is to be written [s]
+_PATIENCE: Final = 10.0
 
 
 def dumps(design: Design) -> str:
@@ -20,15 +27,92 @@ def dumps(design: Design) -> str:
     return json.dumps(envelope, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def save(design: Design, path: str | Path) -> None:
+def save(design: Design, path: str | Path, overwrite: bool = False) -> None:
     """Write `design` to `path`: beside it first, then synced, then renamed, so the old file survives any failure.
+
+    Parameters
+    ----------
+    overwrite
+        Write also over what others did: a file that changed since this program read or wrote it, or that is open in
+        another program's window.
 
     Raises
     ------
+    Conflict
+        If that would take away the work of others.
     FormatError
         If the file cannot be written.
     """
-    write_text(Path(path), dumps(design))
+    path = Path(path)
+    replace(path, dumps(design), last_known(path), overwrite)
+
+
+def replace(path: Path, text: str, known: str | None, overwrite: bool = False, ours: bool = False) -> str:
+    """Write `text` to `path` unless that takes away the work of others; what ``raw.digest_of`` says of it then.
+
+    Parameters
+    ----------
+    known
+        What the file's bytes were when we last knew it; None if we never did.
+    ours
+        Whether it is we who have the file open.
+
+    Raises
+    ------
+    Conflict, FormatError
+        As `save`.
+    """
+    writing = writing_lock(path)
+    try:
+        alone = writing.wait(_PATIENCE)
+    except OSError:
+        # where no lock can stand no file can either, or it is a device: writing tells
+        alone = True
+    if not alone:
+        raise FormatError("another program is writing it just now", file=shown(path), remedy="try again")
+    try:
+        digest = digest_of(text.encode("utf-8", "replace"))
+        if not overwrite and path.is_file():
+            demand_unchanged(path, known, digest, ours)
+        write_text(path, text)
+        remember(path, digest)
+        return digest
+    finally:
+        writing.release()
+
+
+def demand_unchanged(path: Path, known: str | None, new: str | None = None, ours: bool = False) -> None:
+    """Refuse to write over a file that others changed or have open; `new` is what is to be in it.
+
+    Raises
+    ------
+    Conflict
+        If they did, or have.
+    """
+    if known is not None:
+        found = digest_of(read_bytes(path, MAX_FILE))
+        if found not in (known, new):
+            raise Conflict("it was changed by somebody else since it was read", path, found, None)
+    owner = None if ours else file_lock(path).owner()
+    if owner is not None:
+        raise Conflict(f"it is open elsewhere: {owner.text}", path, known, owner)
+
+
+class Conflict(FormatError):
+    """A file holds the work of others, which would be lost.
+
+    Parameters
+    ----------
+    found
+        What the file's bytes are now, where that is known.
+    owner
+        Who has it open.
+    """
+
+    def __init__(self, text: str, path: Path, found: str | None, owner: Owner | None) -> None:
+        remedy = "save under another name, or look at what is in it and overwrite it knowingly"
+        super().__init__(text, file=shown(path), remedy=remedy)
+        self.found, self.owner = found, owner
 
 
 def write_text(path: Path, text: str) -> None:
