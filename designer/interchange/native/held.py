@@ -121,7 +121,9 @@ class Lock:
         except OSError:
             return None
         try:
-            return None if _lock(handle, self.path) else (_read(self.path) or Owner("somebody", "an unknown host", 0, 0))
+            return (
+                None if _lock(handle, self.path) else (_read(self.path) or Owner("somebody", "an unknown host", 0, 0))
+            )
         finally:
             os.close(handle)
 

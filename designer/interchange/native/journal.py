@@ -20,10 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from designer.atomic import write
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS, Address, block_at, collection
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
-from designer.errors import FormatError
+from designer.errors import FormatError, WriteError
 from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.held import Lock, is_running
@@ -92,7 +93,7 @@ class Journal:
 
         Raises
         ------
-        FormatError
+        WriteError
             If the journal cannot be written; the next call begins it anew.
         """
         with self._turn:
@@ -111,10 +112,11 @@ class Journal:
                     if changed:
                         self._edits += 1
                         self._append(_patch(changed))
-            except OSError as error:
+            except (OSError, WriteError) as error:
                 self._let_go()
-                raise FormatError(
-                    f"the journal cannot be written: {error.strerror}",
+                why = error.strerror if isinstance(error, OSError) else error.text
+                raise WriteError(
+                    f"the journal cannot be written: {why}",
                     file=shown(self.path),
                     remedy="save the design, and free some space",
                 ) from None
@@ -156,17 +158,8 @@ class Journal:
         if not self._lock.take():
             raise OSError(0, "another program writes a journal of this name")
         self._let_go()
-        # beside it first: a program that ends here leaves the journal as it was
-        beside = self.path.with_suffix(".part")
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            data = _line(head)
-            _write(handle, data)
-            if self._sync:
-                os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(beside, self.path)
+        data = _line(head)
+        write(self.path, data, private=True)
         self._handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
         self._start, self._size = len(data), 0
         self._sync_soon()
@@ -241,7 +234,6 @@ class Journal:
             self._let_go()
             self._edits, self._trouble = 0, None
             self.path.unlink(missing_ok=True)
-            self.path.with_suffix(".part").unlink(missing_ok=True)
         self.close()
 
 

@@ -1,4 +1,4 @@
-"""What runs that ended badly left behind: each journal with what it would give back, and whether that is still wanted."""
+"""What runs that ended badly left behind: each journal, what it would give back, and whether that is still wanted."""
 
 from __future__ import annotations
 
@@ -70,9 +70,10 @@ def inspect(path: Path) -> Leftover | None:
     """What a journal would give back; None if it is gone."""
     try:
         written = path.stat().st_mtime
-        found = recover(path)
     except OSError:
         return None
+    try:
+        found = recover(path)
     except FormatError as error:
         return Leftover(path, State.DAMAGED, written, path.stem, remark=error.text) if path.exists() else None
     file = Path(found.file) if found.file is not None else None
@@ -90,7 +91,6 @@ def remove(path: Path) -> None:
         if not lock.take():
             return
         path.unlink(missing_ok=True)
-        path.with_suffix(".part").unlink(missing_ok=True)
     except OSError:
         return
     finally:
@@ -117,7 +117,6 @@ class Claim:
         # only what stands elsewhere now is removed
         if kind is None:
             self._path.unlink(missing_ok=True)
-            self._path.with_suffix(".part").unlink(missing_ok=True)
         self._lock.release()
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from designer.atomic import write
 from designer.design.document import Design
-from designer.errors import FormatError
+from designer.errors import WriteError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.held import Owner, file_lock, writing_lock
 from designer.interchange.native.known import last_known, remember
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
-from designer.interchange.unwritable import reason
 
 #: so long somebody else may take to write a file that is to be written [s]
 _PATIENCE: Final = 10.0
@@ -27,8 +26,8 @@ def dumps(design: Design) -> str:
     return json.dumps(envelope, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def save(design: Design, path: str | Path, overwrite: bool = False) -> None:
-    """Write `design` to `path`: beside it first, then synced, then renamed, so the old file survives any failure.
+def save(design: Design, path: str | Path, overwrite: bool = False) -> tuple[str, ...]:
+    """Write `design` to `path`, whole or not at all; says what one should know (see ``atomic.write``).
 
     Parameters
     ----------
@@ -44,11 +43,34 @@ def save(design: Design, path: str | Path, overwrite: bool = False) -> None:
         If the file cannot be written.
     """
     path = Path(path)
-    replace(path, dumps(design), last_known(path), overwrite)
+    return replace(path, encoded(design, path), last_known(path), overwrite).notes
 
 
-def replace(path: Path, text: str, known: str | None, overwrite: bool = False, ours: bool = False) -> str:
-    """Write `text` to `path` unless that takes away the work of others; what ``raw.digest_of`` says of it then.
+def encoded(design: Design, path: Path) -> bytes:
+    """The bytes of a design file; `path` is named in the error.
+
+    Raises
+    ------
+    FormatError
+        If it holds what cannot be written.
+    """
+    try:
+        return dumps(design).encode()
+    except UnicodeEncodeError:
+        raise WriteError(
+            "it holds half a character (a lone surrogate)", file=shown(path), remedy="type the text with it again"
+        ) from None
+
+
+class Written(NamedTuple):
+    """What ``raw.digest_of`` says of a file that was written, and what one should know."""
+
+    digest: str
+    notes: tuple[str, ...]
+
+
+def replace(path: Path, data: bytes, known: str | None, overwrite: bool = False, ours: bool = False) -> Written:
+    """Write `data` to `path` unless that takes away the work of others.
 
     Parameters
     ----------
@@ -69,14 +91,14 @@ def replace(path: Path, text: str, known: str | None, overwrite: bool = False, o
         # where no lock can stand no file can either, or it is a device: writing tells
         alone = True
     if not alone:
-        raise FormatError("another program is writing it just now", file=shown(path), remedy="try again")
+        raise WriteError("another program is writing it just now", file=shown(path), remedy="try again")
     try:
-        digest = digest_of(text.encode("utf-8", "replace"))
-        if not overwrite and path.is_file():
+        digest = digest_of(data)
+        if not overwrite and os.path.isfile(path):
             demand_unchanged(path, known, digest, ours)
-        write_text(path, text)
+        notes = write(path, data)
         remember(path, digest)
-        return digest
+        return Written(digest, notes)
     finally:
         writing.release()
 
@@ -98,7 +120,7 @@ def demand_unchanged(path: Path, known: str | None, new: str | None = None, ours
         raise Conflict(f"it is open elsewhere: {owner.text}", path, known, owner)
 
 
-class Conflict(FormatError):
+class Conflict(WriteError):
     """A file holds the work of others, which would be lost.
 
     Parameters
@@ -113,53 +135,3 @@ class Conflict(FormatError):
         remedy = "save under another name, or look at what is in it and overwrite it knowingly"
         super().__init__(text, file=shown(path), remedy=remedy)
         self.found, self.owner = found, owner
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text` in one step; a symbolic link stays, what it points to is replaced.
-
-    Raises
-    ------
-    FormatError
-        If the file cannot be written.
-    """
-    try:
-        path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file():
-            raise FormatError("this is no plain file", file=str(path), remedy="choose another name")
-        mode = path.stat().st_mode & 0o777 if path.exists() else None
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise _unwritten(path, error) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode if mode is not None else 0o644)
-        os.replace(name, path)
-        _sync_folder(path.parent)
-    except UnicodeEncodeError:
-        Path(name).unlink(missing_ok=True)
-        raise FormatError(
-            "it holds half a character (a lone surrogate)", file=str(path), remedy="type the text with it again"
-        ) from None
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise _unwritten(path, error) from error
-
-
-def _unwritten(path: Path, error: OSError) -> FormatError:
-    why = reason(path, error)
-    return FormatError(why.text, file=str(path), remedy=why.remedy)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power failure, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
