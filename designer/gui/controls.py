@@ -14,17 +14,23 @@ from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QWidget
 
-#: a tip longer than this is no tip; the rest is left out
-_LONGEST_TIP: Final = 2000
+from designer.plain_text import harmless, shortened
+
+#: laying out more characters than this makes the window wait
+_LONGEST: Final = 6000
 
 
 class Label(QLabel):
-    """A label that shows its text as it is."""
+    """A label that shows its text as it is, and of a text without end the beginning and the end."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(harmless(shortened(text, _LONGEST)))
 
 
 class MarkedLabel(QLabel):
@@ -64,8 +70,7 @@ def plain(text: str) -> str:
     """A text for a tip or a message box, which know no plain text: what looks like HTML is written so that it shows as
     it was meant.
     """
-    if len(text) > _LONGEST_TIP:
-        text = text[: _LONGEST_TIP - 1] + "…"
+    text = harmless(shortened(text))
     if not GuiQt.mightBeRichText(text):
         return text
     return f"<p style='white-space:pre-wrap'>{html.escape(text)}</p>"

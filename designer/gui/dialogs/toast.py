@@ -11,9 +11,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from designer.gui.controls import Label
 from designer.gui.viewmodels.words import sentence_case
+from designer.plain_text import shortened
 
 _SHORT, _LONG = 3500, 9000
 _MOST = 4
+#: characters of a message: it must leave room for the others
+_MOST_TEXT: Final = 600
 #: the widest a message gets before it is broken into lines [px]
 _WIDEST: Final = 420
 
@@ -31,7 +34,7 @@ class Toast(QFrame):
 
     def __init__(self, text: str, bad: bool, button: str, run: Callable[[], object] | None, parent: QWidget) -> None:
         super().__init__(parent)
-        text = sentence_case(text)
+        text = shortened(sentence_case(text), _MOST_TEXT)
         self.setObjectName("toast")
         self.setProperty("bad", bad)
         label = Label(text)
@@ -85,7 +88,7 @@ class Toasts(QWidget):
 
     def say(self, text: str, bad: bool = False, button: str = "", run: Callable[[], object] | None = None) -> Toast:
         """Show a message; errors and those with a button stay longer."""
-        same = [t for t in self.shown if t.text == sentence_case(text)]
+        same = [t for t in self.shown if t.text == shortened(sentence_case(text), _MOST_TEXT)]
         for old in same + self.shown[: max(0, len(self.shown) + 1 - _MOST)]:
             old.leave()
         toast = Toast(text, bad, button, run, self)
