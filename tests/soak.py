@@ -25,7 +25,7 @@ from pathlib import Path
 _MOST_OPEN = 4
 #: a design that has grown beyond this many parts is closed: it is the window that is tried, not the engine
 _LARGEST = 220
-_TEMPLATES = ("hgx-h100-8", "dgx-a100", "esxi-4x-a40")
+_TEMPLATES = ("hgx-h100-8", "dgx-a100", "dell-r750xa", "vsphere-cluster-4")
 _PANELS = (
     "inspector", "outline", "history", "parts", "flow", "links", "findings", "whatif", "timeline", "scaling",
     "migration", "tables", "compare",
@@ -334,7 +334,7 @@ def main() -> int:
         for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
             os.environ[name] = home
         report = Soak(chosen.edits, chosen.seed).run()
-    print(json.dumps(asdict(report)))
+    sys.stdout.write(json.dumps(asdict(report)) + "\n")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -35,6 +36,21 @@ def _finite(value: Any) -> Any:
 def print_problem(text: str) -> None:
     """One line on stderr."""
     print(f"designer: {shortened(text)}", file=sys.stderr)
+
+
+def print_written(output: str, notes: Sequence[str] = (), quiet: bool = False) -> None:
+    """Say that a file was written, and what one should know of it; nothing goes into the output itself."""
+    for note in notes:
+        print_problem(f"note: {note}")
+    if not quiet:
+        print(f"wrote {output}", file=sys.stderr if _is_stdout(output) else sys.stdout)
+
+
+def _is_stdout(output: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(output), os.fstat(1)) and not sys.stdout.isatty()
+    except (OSError, ValueError):
+        return False
 
 
 #: longer cells go on below themselves

@@ -186,10 +186,12 @@ class Files:
         if canvas is None:
             return
         try:
-            write_picture(canvas, file, self._look(), selected_only, pixels or Pixels())
+            notes = write_picture(canvas, file, self._look(), selected_only, pixels or Pixels())
         except DesignerError as error:
             self._host.warn(str(error))
             return
+        for note in notes:
+            self._host.warn(note)
         self._host.say(f"Wrote {file.name}")
 
     def copy_picture(self) -> None:

@@ -11,10 +11,21 @@ from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QBuffer, QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMenu, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFileDialog,
+    QMenu,
+    QMessageBox,
+    QSizePolicy,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
+from designer import atomic
+from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
@@ -520,8 +531,17 @@ class FigureView(QWidget):
 
     def _save(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, "Save picture", "figure.png", "PNG (*.png)")
-        if name:
-            self.grab().save(name)
+        if not name:
+            return
+        picture = QBuffer()
+        self.grab().save(picture, "PNG")
+        try:
+            atomic.write(name, bytes(picture.data().data()))
+        except WriteError as error:
+            told = QMessageBox(QMessageBox.Icon.Warning, "Save picture", "", parent=self)
+            told.setTextFormat(Qt.TextFormat.PlainText)
+            told.setText(str(error))
+            told.exec()
 
 
 def plot_item(plot: pg.PlotWidget) -> pg.PlotItem:

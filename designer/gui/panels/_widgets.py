@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QTableView,
@@ -164,7 +163,7 @@ class ElidedLink(QPushButton):
         self.setText(self.fontMetrics().elidedText(self.full, Qt.TextElideMode.ElideMiddle, room))
 
 
-def quiet(text: str, role: str = "muted") -> QLabel:
+def quiet(text: str, role: str = "muted") -> Label:
     """A label in a quiet colour."""
     label = Label(text)
     label.setProperty("role", role)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from designer.atomic import write
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS, Address, block_at, collection
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
@@ -22,7 +23,6 @@ from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.raw import read_bytes, shown
 from designer.interchange.native.reader import read_raw
-from designer.interchange.native.writer import write_text
 
 JOURNAL: Final = "designer-journal"
 SUFFIX: Final = ".journal"
@@ -81,7 +81,7 @@ class Journal:
         head = {"format": JOURNAL, "version": VERSION, "written_by": written_by(), "file": self.file,
                 "process": os.getpid(), "design": design.model_dump(mode="json", exclude_defaults=True)}  # fmt: skip
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(self.path, _line(head))
+        write(self.path, _line(head).encode(), private=True)
         self._handle = self.path.open("ab")
         self._start, self._size = self.path.stat().st_size, 0
 
