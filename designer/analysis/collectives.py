@@ -15,6 +15,7 @@ from designer.analysis.network import LISTED_LIMIT, SPREAD, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
+from designer.analysis.staging import staged
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import CollectiveSituation, CollectiveTime
@@ -183,7 +184,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     n = min(len(activity.legs), LISTED_LIMIT)
     all_legs = activity.legs
     legs = Legs(all_legs.flow[:n], all_legs.source[:n], all_legs.target[:n], all_legs.share[:n])
-    routes = route(network, legs)
+    routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
     bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}

@@ -18,6 +18,7 @@ from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind, PathClass
@@ -184,7 +185,7 @@ def _activities(network: Network, groups: Int, place: str) -> tuple[Activity | N
 
 
 def _activity(network: Network, legs: Legs, place: str) -> Activity:
-    routes = route(network, legs, sums=True)
+    routes = route(network, staged(network, legs), sums=True)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(
@@ -237,7 +238,7 @@ def _situation(
         # Where both use the same PCIe links, the ring that runs through both is slower than either alone.
         intra, inter = _together(network, inside, between)
     if inside is not None and path is None:
-        path = _placed(_achieved(network).placement(inside.routes, len(inside.legs)).max())
+        path = _placed_path(network, inside)
     nic_path, host, nics = PathClass.PCIE_SWITCH, 0.0, 1
     kind = NetworkKind.INFINIBAND
     if between is not None:
@@ -297,7 +298,14 @@ def _together(network: Network, inside: Activity, between: Activity) -> tuple[fl
 
 
 def _nic_path(network: Network, between: Activity) -> PathClass:
-    return _placed(_achieved(network).placement(between.routes, len(between.legs)).max())
+    return _placed_path(network, between)
+
+
+def _placed_path(network: Network, activity: Activity) -> PathClass:
+    """The slowest kind of way over PCIe that the hops take; a stop in host memory is slower than any."""
+    if stages(network, activity.routes).any():
+        return PathClass.HOST_MEMORY
+    return _placed(_achieved(network).placement(activity.routes, len(activity.legs)).max())
 
 
 def _achieved(network: Network) -> Achieved:
