@@ -83,10 +83,12 @@ class Document(QObject):
         FormatError
             If it cannot be written; the old file is as it was.
         """
-        save(self.session.design, file)
+        notes = save(self.session.design, file)
         self._journal.file = str(file)
         self.session.mark_saved(file)
         self._drop_journal()
+        for note in notes:
+            self.session.warned.emit(note)
 
     def close(self) -> None:
         """Stop all work and remove the journal."""
