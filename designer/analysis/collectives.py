@@ -18,7 +18,7 @@ from designer.analysis.communicator import (
     widened,
 )
 from designer.analysis.flows import Incidence
-from designer.analysis.gateways import ROLES
+from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.islands import role_of
 from designer.analysis.network import LISTED_LIMIT, NETWORK, SPREAD, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
@@ -130,7 +130,7 @@ def told_roles(group: Communicator) -> list[Finding]:
     by_role: dict[str, list[int]] = {}
     for nic in nics.tolist():
         role = role_of(network, int(net.part_def[nic]))
-        if role not in ROLES[0]:
+        if role not in COMPUTE_ROLES[0]:
             by_role.setdefault(role, []).append(nic)
     return [
         Finding(

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import P2P, RDMA, Achieved, derated
+from designer.analysis.achieved import COPY, P2P, RDMA, Achieved, derated
 from designer.analysis.hashing import mix
 from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
@@ -292,6 +292,7 @@ def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[Edg
     n = len(legs)
     crosses = network.island[legs.source] != network.island[legs.target]
     protocol = np.where(crosses, RDMA, P2P)
+    protocol[routes.flow[stages(network, routes)]] = COPY
     placement = achieved.placement(routes, n)
     definition = network.net.link_def[routes.channel >> 1]
     code = np.stack([definition, protocol[routes.flow], placement[routes.flow]])
@@ -320,15 +321,21 @@ def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[Edg
 
 
 def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, dict[int, Constant]]:
-    """PCIe links that hops between peers use in both directions, and what each direction keeps, by definition."""
+    """PCIe links that hops use in both directions, and what each direction keeps, by definition.
+
+    Copies to and from host memory meet in the root and keep less than those between peers.
+    """
     net = network.net
     pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
     link = routes.channel >> 1
-    rows = pcie[net.link_def[link]] & (protocol[routes.flow] == P2P) & network.full[link]
+    rows = pcie[net.link_def[link]] & np.isin(protocol[routes.flow], (P2P, COPY)) & network.full[link]
     back = (routes.channel & 1).astype(bool)
     both: Int = np.intersect1d(link[rows & back], link[rows & ~back]).astype(np.int64)
+    hosted = set(net.link_def[link[rows & (protocol[routes.flow] == COPY)]].tolist())
     definitions = np.unique(net.link_def[both]).tolist()
-    return both, {d: both_directions_share(net.link_defs[d].generation or 0, peers=True) for d in definitions}
+    return both, {
+        d: both_directions_share(net.link_defs[d].generation or 0, peers=d not in hosted) for d in definitions
+    }
 
 
 def _calibrated(network: Network) -> Float:
