@@ -18,12 +18,13 @@ from designer.analysis.communicator import (
     widened,
 )
 from designer.analysis.flows import Incidence
-from designer.analysis.gateways import ROLES
+from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.islands import role_of
 from designer.analysis.network import LISTED_LIMIT, NETWORK, SPREAD, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
+from designer.analysis.staging import staged
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -129,7 +130,7 @@ def told_roles(group: Communicator) -> list[Finding]:
     by_role: dict[str, list[int]] = {}
     for nic in nics.tolist():
         role = role_of(network, int(net.part_def[nic]))
-        if role not in ROLES[0]:
+        if role not in COMPUTE_ROLES[0]:
             by_role.setdefault(role, []).append(nic)
     return [
         Finding(
@@ -260,7 +261,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     n = min(len(activity.legs), LISTED_LIMIT)
     all_legs = activity.legs
     legs = Legs(all_legs.flow[:n], all_legs.source[:n], all_legs.target[:n], all_legs.share[:n])
-    routes = route(network, legs)
+    routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
     bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
