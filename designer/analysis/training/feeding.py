@@ -179,7 +179,7 @@ def _ways(
     swollen = samples.decoded / samples.stored if path.decode == "cpu" else 1.0
     copying = Legs(rows, arrive[rows], readers[rows], np.full(len(rows), swollen))
     # what host memory holds already comes from there even where the rest is placed directly
-    near = near_memory(network, readers, memory)
+    near = near_memory(network, readers)
     rows = np.flatnonzero((arrive == readers) & (near != readers) & (held > 0))
     holding = Legs(rows, near[rows], readers[rows], np.full(len(rows), held))
     legs = Legs(
