@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from designer.gui.controls import plain
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings
 
@@ -218,7 +219,7 @@ class Files:
         answer = QMessageBox.question(
             self._over,
             "Not saved",
-            f"Save the changes of {title}?",
+            plain(f"Save the changes of {title}?"),
             buttons.Save | buttons.Discard | buttons.Cancel,
             buttons.Save,
         )

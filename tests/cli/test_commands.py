@@ -12,6 +12,8 @@ from designer.cli.main import COMMANDS
 from designer.interchange.templates import open_design
 from tests.cli.calling import call, process
 
+pytestmark = pytest.mark.without_qt
+
 PARTS = {
     "server",
     "cpu",

@@ -35,7 +35,7 @@ KIND = PartKind(
             partners=("pcie_switch", "gpu", "nic", "dpu", "drive", "storage", "memory", "nvswitch"),
         ),
         PortKind("memory", "Memory channels", ("memory_bus",), partners=("memory",)),
-        PortKind("internal", "On-die fabric", ("infinity_fabric", "upi"), partners=("numa",)),
+        PortKind("internal", "On-die fabric", ("infinity_fabric",), partners=("numa",)),
         PortKind(
             "nvlink",
             "NVLink to accelerators",

@@ -39,6 +39,12 @@ KIND = PartKind(
         Field("xgmi_links", "xGMI links", "count"),
         Field("pcie_generation", "PCIe generation", "count"),
         Field("pcie_lanes", "PCIe lanes", "count"),
+        Field(
+            "peer_access",
+            "Peers reach its memory over PCIe",
+            "flag",
+            help="Without it copies to other devices stop in host memory; accelerator links are not concerned.",
+        ),
         Field("c2c_bandwidth_per_direction", "Chip-to-chip link to the host, per direction", "rate"),
         Field(
             "streaming_multiprocessors",

@@ -27,7 +27,8 @@ def run(options: argparse.Namespace) -> int:
     target = Path(options.output)
     if target.exists() and not options.force:
         raise FormatError("the file exists already", file=str(target), remedy="choose another name or add --force")
-    print_written(str(target), save(load(find_template(options.template)).design, target))
+    notes = save(load(find_template(options.template)).design, target, overwrite=options.force)
+    print_written(str(target), notes)
     return 0
 
 

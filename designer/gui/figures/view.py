@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
 import re
@@ -15,7 +16,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QMouseE
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFileDialog,
-    QLabel,
     QMenu,
     QMessageBox,
     QSizePolicy,
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from designer import atomic
 from designer.errors import WriteError
+from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
 from designer.units import DIMENSION_OF_UNIT, format_si
@@ -161,10 +162,9 @@ class FigureView(QWidget):
         self.figure: Figure | None = None
         self._theme = theme
         self._plot: pg.PlotWidget | None = None
-        self._title = QLabel()
+        self._title = Label()
         self._title.setProperty("role", "title")
-        self._legend = QLabel()
-        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        self._legend = MarkedLabel()
         self._legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(8, 4, 10, 0)
@@ -201,7 +201,7 @@ class FigureView(QWidget):
             self._plot.close()
             self._plot.deleteLater()
             self._plot = None
-        self._title.setToolTip(figure.title if figure else "")
+        self._title.setToolTip(plain(figure.title) if figure else "")
         self._legend.setText(self._legend_text(figure) if figure else "")
         self.setAccessibleName(figure.title if figure else "No figure")
         if figure is None:
@@ -250,7 +250,7 @@ class FigureView(QWidget):
                 # it stands in the middle below the plot, not of the whole width
                 longest = self.width() - beside - _BESIDE if side == "bottom" else max(40, self.height() - 80)
                 text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
-                plot_item(plot).getAxis(side).setLabel(text, color=self._theme.muted)
+                plot_item(plot).getAxis(side).setLabel(html.escape(text), color=self._theme.muted)
         self._set_ranges(plot, figure)
 
     def _new_plot(self, figure: Figure) -> pg.PlotWidget:
@@ -453,7 +453,7 @@ class FigureView(QWidget):
         if event.type() == QEvent.Type.MouseMove:
             text = self.read(event.position())
             if text:
-                QToolTip.showText(event.globalPosition().toPoint(), text, plot.viewport())
+                QToolTip.showText(event.globalPosition().toPoint(), plain(text), plot.viewport())
             else:
                 QToolTip.hideText()
         elif event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.RightButton:
@@ -581,9 +581,9 @@ def _values_at(name: str, at: tuple[float, ...], value: tuple[float, ...], row: 
 
 
 def _mark(sign: str, colour: QColor, name: str) -> str:
-    return (
-        f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name.replace(' ', '&nbsp;').replace('/', '/&#8288;')}"
-    )
+    # a name stays in one line
+    whole = html.escape(name).replace(" ", "&nbsp;").replace("/", "/&#8288;")
+    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{whole}"
 
 
 __all__ = ["FigureView", "axis_text", "binary_text"]

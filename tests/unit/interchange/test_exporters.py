@@ -14,6 +14,8 @@ from designer.interchange.exporting import ExportOptions, exporters, format_of, 
 from designer.interchange.native.reader import load
 from tests.designs import one_server, one_unit
 
+pytestmark = pytest.mark.without_qt
+
 _STARTS = {
     "svg": b"<svg ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-", "graphml": b"<?xml ", "design": b"{",
 }  # fmt: skip
