@@ -99,6 +99,8 @@ class Achieved:
         network = self._network
         link = network.net.link_defs[definition]
         kind = _CLASS.get(link.kind, LinkClass.FABRIC)
+        if kind is LinkClass.ETHERNET and link.attributes.get("technology", "").upper() == "EFA":
+            kind = LinkClass.EFA
         if kind is LinkClass.SOCKET and not self._between_sockets[definition]:
             kind = LinkClass.FABRIC
         generation = link.generation or 0

@@ -274,7 +274,8 @@ class _Evaluation:
         for one, start, end in zip(opposite.tolist(), starts.tolist(), ends.tolist(), strict=True):
             definition = int(net.link_def[one])
             mine = rows[order[start:end]]
-            kept = both_directions_share(net.link_defs[definition].generation or 0)
+            peers = bool((self.protocol[routes.flow[mine]] == P2P).all())
+            kept = both_directions_share(net.link_defs[definition].generation or 0, peers=peers)
             label = labels.setdefault(
                 definition, f"{network.channel_label(2 * one, both_ways=True)}, both ways at once"
             )
@@ -429,7 +430,7 @@ class _Evaluation:
         constant = self.achieved.constant(definition, protocol, placement)
         if shared:
             generation = self.network.net.link_defs[definition].generation or 0
-            constant = product(constant, both_directions_share(generation))
+            constant = product(constant, both_directions_share(generation, peers=protocol == P2P))
         status = self.network.link_facts[definition].status
         spread = SPREAD[status].value if status in (Status.UNVERIFIED, Status.ASSUMED) else 0.0
         sources.add(constant.source)

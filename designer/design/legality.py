@@ -231,7 +231,9 @@ def _free(
     number = used.number(path)
     free = None
     if total is not None:
-        sharing = {name for port in ports for name in port.links}
+        # a kind that has a port without a limit as well, as on-die links of a CPU, takes nothing from the others
+        free_elsewhere = {name for port in kind.ports if not (port.count or port.count_field) for name in port.links}
+        sharing = {name for port in ports for name in port.links} - free_elsewhere
         taken = sum(int(used.links[k][number]) for k in sharing if k in used.links) if number is not None else 0
         if freed is not None and freed.kind in sharing:
             taken -= freed.count

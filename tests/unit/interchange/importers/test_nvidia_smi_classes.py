@@ -160,4 +160,4 @@ def test_the_largest_table_reads_in_a_few_seconds() -> None:
     lines += ["\t".join([one, *("X" if one == other else "NV18" for other in names)]) for one in names]
     start = time.process_time()
     read_any("\n".join(lines).encode(), "nvidia-smi-topo")
-    assert time.process_time() - start < 4
+    assert time.process_time() - start < 8
