@@ -165,29 +165,26 @@ class Files:
         have open.
         """
         other = document.session.file is None or document.session.file != file
-        left: list[Answer] = []
+        keep = Answer("keep", "&Keep mine", "Write yours over the file: what they did is gone")
+        right = [CANCEL, Answer("save_as", "Save &as…", "Keep both: yours under another name")]
         if conflict.found is not None and not other:
-            left = [
+            title, text = "File changed", f"{file.name} was changed by somebody else since you opened or saved it."
+            row = Row("Keeping yours takes their changes away", str(file.parent))
+            right = [
                 Answer("compare", "Com&pare", "Show both side by side; nothing is written"),
                 Answer("reload", "&Reload", "Take over what the file holds; undo brings yours back"),
+                *right,
             ]
-            text = f"{file.name} was changed by somebody else since you opened or saved it."
-            detail = "Overwriting takes their changes away."
         else:
-            text = f"{file.name} is open elsewhere."
-            detail = conflict.owner.text if conflict.owner is not None else "somebody else"
-        right = [
-            CANCEL,
-            Answer("save_as", "Save &as…", "Keep both: yours under another name"),
-            Answer("keep", "&Overwrite", "Write yours over the file"),
-        ]
-        # Enter must not take anybody's work away
-        right = [right[2], right[0], right[1]]
-        row = Row(detail, str(file.parent))
-        return ask(Question("File changed" if left else "File in use", text, [row], left, right, self._over))
+            title, text = "File in use", f"{file.name} is open elsewhere."
+            row = Row(conflict.owner.text if conflict.owner is not None else "somebody else", str(file.parent))
+        # Enter does the last: it takes nobody's work away
+        return ask(Question(title, text, [row], [keep], right, self._over))
 
     def settle(self, document: Document, choice: str) -> None:
-        """Do what was chosen about a file that others changed: ``keep``, ``reload``, ``compare``, ``save_as``, ``save``."""
+        """Do what was chosen about a file others changed: ``keep``, ``reload``, ``compare``, ``save_as``, ``save``;
+        anything else does nothing.
+        """
         from designer.errors import FormatError
 
         if choice == "reload":
@@ -304,7 +301,9 @@ class Files:
             rows.append(Row(names[document], f"{edits}{place}"))
         many = len(unsaved) > 1
         text = f"Save the changes of these {len(unsaved)} designs?" if many else "Save the changes of this design?"
-        discard = Answer("discard", "&Discard all" if many else "&Discard", "Close without saving; the changes are gone")
+        discard = Answer(
+            "discard", "&Discard all" if many else "&Discard", "Close without saving; the changes are gone"
+        )
         save = Answer("save", "&Save all" if many else "&Save", "Save, then close")
         return Question("Unsaved changes", text, rows, [discard], [CANCEL, save], self._over)
 

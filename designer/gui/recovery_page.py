@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPixmap
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
@@ -22,6 +21,11 @@ from designer.gui.workers import Cancelled_, Newest
 from designer.interchange.native.leftovers import Leftover, State
 
 _PICTURE: Final = QSize(168, 100)
+#: the language of the desktop does not matter: the window speaks English
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 #: between two pictures there is time for a click [ms]
 _BETWEEN: Final = 15
 #: the widest the list gets [px]
@@ -56,7 +60,7 @@ class Entry(QFrame):
         self.box = QCheckBox()
         self.box.setChecked(leftover.state is State.UNSAVED)
         self.box.setAccessibleName(f"{leftover.title}, {described(leftover)}")
-        self.box.toggled.connect(lambda _on: self.ticked.emit())
+        self.box.toggled.connect(self._toggled)
         self.picture = Label()
         self.picture.setFixedSize(_PICTURE)
         self._theme = theme
@@ -85,6 +89,9 @@ class Entry(QFrame):
         if leftover.design is not None:
             line.addWidget(self.picture)
         line.addLayout(words, 1)
+
+    def _toggled(self, _on: bool) -> None:
+        self.ticked.emit()
 
     def paint(self, ratio: float) -> None:
         """Make the picture."""
@@ -165,7 +172,6 @@ class RecoveryPage(QWidget):
         box.addWidget(self.heading)
         box.addWidget(self.told)
         box.addLayout(line)
-        box.addSpacing(4)
         box.addLayout(self._list)
         box.addStretch(1)
         page = QWidget()
@@ -230,7 +236,7 @@ class RecoveryPage(QWidget):
     def _head(self, title: str, told: str) -> None:
         head = Label(title)
         head.setProperty("role", "title")
-        self._list.addSpacing(8)
+        head.setContentsMargins(0, 8 if self._shown else 0, 0, 0)
         self._put(head)
         if told:
             below = Label(told)
@@ -330,8 +336,7 @@ def when(at: float, now: float) -> str:
         return f"today {clock}"
     if then[:3] == time.localtime(now - 86_400)[:3]:
         return f"yesterday {clock}"
-    months = "January February March April May June July August September October November December".split()
-    return f"{then.tm_mday} {months[then.tm_mon - 1]} {then.tm_year}, {clock}"
+    return f"{then.tm_mday} {_MONTHS[then.tm_mon - 1]} {then.tm_year}, {clock}"
 
 
 def cut(text: str, metrics: QFontMetrics) -> str:

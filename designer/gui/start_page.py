@@ -52,7 +52,7 @@ _BETWEEN: Final = 15
 #: what pictures, and opening a design, need beside Qt: loaded by a thread once the window can be used
 _LATER: Final = (
     "designer.interchange.native.reader", "designer.design.geometry", "designer.report.drawing.palette",
-    "designer.interchange.native.journal", "designer.interchange.native.writer", "designer.design.history",
+    "designer.interchange.native.leftovers", "designer.interchange.native.writer", "designer.design.history",
     "designer.design.edits.clipboard", "designer.design.edits.structure",
 )  # fmt: skip
 #: the templates most people look for, shown first
