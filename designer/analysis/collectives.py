@@ -50,14 +50,7 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     AnalysisError
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
-    parts = resolve(network, operation.group, f"{place}.group")
-    parts = parts[network.has(Capability.ACCELERATE)[parts]]
-    if len(parts) < 2:
-        raise AnalysisError(
-            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
-            place=f"{place}.group", remedy="choose a larger group",
-        )  # fmt: skip
-    group = make_communicator(network, parts, place)
+    group = asked_group(network, operation, place)
     spreads = (_spread(network, group.inside), _spread(network, group.between))
     time = _time(group, operation, operation.size, spreads)
     binds, then = _bottlenecks(group, operation, time)
@@ -67,6 +60,30 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources)
+
+
+def asked_group(network: Network, operation: Collective, place: str) -> Communicator:
+    """The group of a collective, routed.
+
+    Raises
+    ------
+    AnalysisError
+        If it has fewer than two accelerators, or they cannot reach each other.
+    """
+    parts = resolve(network, operation.group, f"{place}.group")
+    parts = parts[network.has(Capability.ACCELERATE)[parts]]
+    if len(parts) < 2:
+        raise AnalysisError(
+            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
+            place=f"{place}.group", remedy="choose a larger group",
+        )  # fmt: skip
+    return make_communicator(network, parts, place)
+
+
+def time_of(group: Communicator, operation: Collective) -> CollectiveTime:
+    """Time of a collective over its group, with its band."""
+    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
+    return _time(group, operation, operation.size, spreads)
 
 
 def _spread(network: Network, activity: Activity | None) -> float:
