@@ -6,6 +6,7 @@
     ├── DocumentError    an edit or a document breaks the rules of a design
     ├── FormatError      a design file cannot be read (version, syntax, size)
     ├── ExchangeError    a foreign file cannot be read or written
+    ├── WriteError       a file cannot be written, whatever its format
     ├── AnalysisError    a study cannot be run on this design
     └── Cancelled        the user stopped a long run
 
@@ -70,6 +71,10 @@ class FormatError(DesignerError):
 
 class ExchangeError(DesignerError):
     """A foreign file cannot be imported, or a design cannot be exported to a format."""
+
+
+class WriteError(FormatError, ExchangeError):
+    """A file cannot be written. Both of the above: who writes designs or pictures expects the one or the other."""
 
 
 class AnalysisError(DesignerError):

@@ -99,11 +99,15 @@ class Achieved:
         network = self._network
         link = network.net.link_defs[definition]
         kind = _CLASS.get(link.kind, LinkClass.FABRIC)
+        if kind is LinkClass.ETHERNET and link.attributes.get("technology", "").upper() == "EFA":
+            kind = LinkClass.EFA
         if kind is LinkClass.SOCKET and not self._between_sockets[definition]:
             kind = LinkClass.FABRIC
         generation = link.generation or 0
         if kind is LinkClass.NVLINK and not generation:
             generation = self._nvlink_generation(definition)
+        if network.link_facts[definition].measured:
+            kind = LinkClass.FABRIC
         found = achievable_fraction(
             kind, PROTOCOLS[protocol], generation=generation, placement=_PLACEMENTS[placement],
             raw_bandwidth=network.link_facts[definition].rate,

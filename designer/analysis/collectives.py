@@ -9,15 +9,27 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.bounds import Resources, describe
-from designer.analysis.communicator import Activity, Communicator, make_communicator, widened
+from designer.analysis.communicator import (
+    IN_NETWORK,
+    NETWORK_SWITCHES,
+    Activity,
+    Communicator,
+    make_communicator,
+    widened,
+)
 from designer.analysis.flows import Incidence
-from designer.analysis.network import LISTED_LIMIT, SPREAD, Network, in_order
+from designer.analysis.gateways import COMPUTE_ROLES
+from designer.analysis.islands import role_of
+from designer.analysis.network import LISTED_LIMIT, NETWORK, SPREAD, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
+from designer.analysis.staging import staged
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
-from designer.formulas.collectives import CollectiveSituation, CollectiveTime
+from designer.findings import Finding, Severity
+from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind
+from designer.formulas.collectives._terms import held_between, held_inside
 from designer.formulas.collectives.size_sweep import sizes
 from designer.sources import Status
 from designer.units import format_quantity
@@ -40,6 +52,7 @@ class CollectiveAnswer:
     loads: ChannelLoads
     curves: tuple[Curve, ...]
     sources: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 def evaluate_collective(network: Network, operation: Collective, place: str, curves: bool = True) -> CollectiveAnswer:
@@ -59,7 +72,62 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources)
+    findings = (*told_roles(group), *_unused(group, operation))
+    return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
+
+
+def _unused(group: Communicator, operation: Collective) -> list[Finding]:
+    """Switches that could add, where that is not counted."""
+    network = group.network
+    if operation.collective != CollectiveKind.ALL_REDUCE or operation.algorithm == IN_NETWORK:
+        return []
+    if group.reduces:
+        text = "the switches of the network can reduce (SHARP), which is not counted: libraries leave it off"
+        return [Finding("COLL-SHARP-OFF", Severity.INFO, text, (), f"set the algorithm to {IN_NETWORK} to count it")]
+    activity = group.between
+    if activity is None or group.situation.network is NetworkKind.INFINIBAND:
+        return []
+    net = network.net
+    links = np.unique(activity.routes.channel >> 1)
+    ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
+    where = [p for p in ends.tolist() if network.kind(p).name in NETWORK_SWITCHES and _says_so(network, p)]
+    if not where:
+        return []
+    text = f"{len(where)} network switches say that they reduce; outside InfiniBand (SHARP) that is not counted"
+    places = tuple(net.path(p) for p in where[:LISTED_LIMIT])
+    return [Finding("COLL-SHARP-OFF", Severity.WARNING, text, places, "clear in_switch_reduction on these switches")]
+
+
+def _says_so(network: Network, part: int) -> bool:
+    quantity = network.design.quantity(network.net.part(part), "in_switch_reduction")
+    return quantity is not None and bool(quantity.value)
+
+
+def told_roles(group: Communicator) -> list[Finding]:
+    """NICs meant for something else that carry this traffic because no other joins the servers."""
+    if group.between is None:
+        return []
+    network, net = group.network, group.network.net
+    links = np.unique(group.between.routes.channel >> 1)
+    links = links[network.domain[links] == NETWORK]
+    ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
+    nics = ends[network.has(Capability.ATTACH)[ends]]
+    by_role: dict[str, list[int]] = {}
+    for nic in nics.tolist():
+        role = role_of(network, int(net.part_def[nic]))
+        if role not in COMPUTE_ROLES[0]:
+            by_role.setdefault(role, []).append(nic)
+    return [
+        Finding(
+            "COLL-OTHER-NETWORK",
+            Severity.WARNING,
+            f"traffic between the accelerators of different servers runs over the {role} network: "
+            "no NIC meant for it joins these servers",
+            tuple(net.path(nic) for nic in found[:LISTED_LIMIT]),
+            "add NICs with the role compute, or give these that role if they serve both",
+        )
+        for role, found in sorted(by_role.items())
+    ]
 
 
 def asked_group(network: Network, operation: Collective, place: str) -> Communicator:
@@ -77,7 +145,16 @@ def asked_group(network: Network, operation: Collective, place: str) -> Communic
             f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
             place=f"{place}.group", remedy="choose a larger group",
         )  # fmt: skip
-    return make_communicator(network, parts, place)
+    group = make_communicator(network, parts, place)
+    if operation.collective == CollectiveKind.ALL_TO_ALL:
+        group = group.exchanging()
+    if operation.algorithm == IN_NETWORK and not group.reduces:
+        raise AnalysisError(
+            "no reduction in the network: not every switch between the servers is InfiniBand and says that it reduces",
+            place=f"{place}.algorithm",
+            remedy="set in_switch_reduction on the switches, or choose another algorithm",
+        )
+    return group
 
 
 def time_of(group: Communicator, operation: Collective) -> CollectiveTime:
@@ -170,19 +247,21 @@ def told(group: Communicator, activity: Activity | None, gain: float | None, fir
     """What binds a side of a collective in words, or what would next; `gain` is of the whole side twice as wide."""
     if activity is None:
         return []
-    chosen = activity.binds if first else activity.then
+    network, situation = group.network, group.situation
+    held = held_between(situation) if activity is group.between else held_inside(situation)
+    chosen = (activity.edge_binds if held else activity.binds) if first else activity.then
     if not chosen:
         return []
-    network = group.network
     incidence = Incidence(
         np.array([0, len(activity.resource)]), activity.resource.astype(np.int32), activity.usage, network.capacity,
         np.ones(1), np.full(1, np.inf),
     )  # fmt: skip
     bounds, members = describe(Resources(network), incidence, chosen, {})
     alone = gain if len(members) == 1 else 1.0
-    hops = f"every rank sends at most {format_quantity(activity.rate, 'rate')} raw"
-    if activity is group.between:
-        hops = f"every server sends at most {format_quantity(activity.rate, 'rate')} raw"
+    who = "server" if activity is group.between else "rank"
+    hops = f"every {who} sends at most {format_quantity(activity.rate, 'rate')} raw"
+    if held and first:
+        hops = f"single transfers get {format_quantity(activity.edge.value, 'rate')} for every {who} through it"
     return [
         replace(
             b,
@@ -200,7 +279,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     n = min(len(activity.legs), LISTED_LIMIT)
     all_legs = activity.legs
     legs = Legs(all_legs.flow[:n], all_legs.source[:n], all_legs.target[:n], all_legs.share[:n])
-    routes = route(network, legs)
+    routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
     bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}

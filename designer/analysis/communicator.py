@@ -12,16 +12,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import Achieved, derated
+from designer.analysis.achieved import COPY, P2P, RDMA, Achieved, derated
 from designer.analysis.hashing import mix
 from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
-from designer.formulas.collectives import CollectiveKind, CollectiveSituation, CollectiveTime, NetworkKind, PathClass
+from designer.formulas.collectives import (
+    CollectiveKind,
+    CollectiveSituation,
+    CollectiveTime,
+    EdgeRate,
+    NetworkKind,
+    PathClass,
+)
 from designer.formulas.collectives.collective_time import collective_time
+from designer.formulas.transfer.achievable_fraction import both_directions_share
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -31,11 +40,18 @@ Float = npt.NDArray[np.float64]
 FIRST_REDUCING: Final = Constant(4, 4, 4, "nccl-tuning", Status.PRIMARY)
 #: groups of more shapes than this are judged by the first ones
 SHAPES_LIMIT: Final = 16
+#: kinds of part that are switches of a network
+NETWORK_SWITCHES: Final = frozenset({"switch"})
+#: the algorithm that switches of the network add for; libraries leave it off unless asked
+IN_NETWORK: Final = "in-network"
+#: more pairs inside servers than this are not routed for an exchange of all with all, which then counts as a ring
+PAIRS_LIMIT: Final = 20_000
 #: names users know for the algorithms of the formulas
 ALGORITHMS: Final = {
     "ring": frozenset({"ring"}),
-    "tree": frozenset({"double-binary-tree"}),
+    "tree": frozenset({"tree", "pat"}),
     "in-switch": frozenset({"nvls", "nvls-tree"}),
+    IN_NETWORK: frozenset({"sharp"}),
     "hierarchical": frozenset({"hierarchical"}),
     "direct": frozenset({"direct"}),
 }
@@ -51,6 +67,9 @@ class Activity:
         What it gets alone [B/s], raw.
     binds, then
         Resources that bind it, and those that would next; ``rate_then`` is the rate when the first are gone.
+    edge
+        What plain transfers over these links reach when all hops are busy at once, so what no hop can pass;
+        ``edge_binds`` are the resources that hold it there.
     """
 
     legs: Legs
@@ -61,6 +80,8 @@ class Activity:
     binds: tuple[int, ...]
     then: tuple[int, ...]
     rate_then: float
+    edge: EdgeRate
+    edge_binds: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +94,10 @@ class Communicator:
         What the formulas need; ``message`` and ``kind`` are replaced for each question.
     inside, between
         The ring inside every server, and the exchange between servers; None where there is none.
+    exchange
+        Every rank to each other one of its server at once; None where that is as the ring.
+    reduces
+        Whether every network switch between the servers says that it reduces.
     """
 
     network: Network
@@ -80,11 +105,29 @@ class Communicator:
     inside: Activity | None
     between: Activity | None
     parts: Int
+    exchange: Activity | None = None
+    reduces: bool = False
 
     def time(self, kind: str, message: float, algorithm: str = "auto") -> CollectiveTime:
-        """Time of a collective over this group."""
-        asked = replace(self.situation, kind=CollectiveKind(kind), message=message)
+        """Time of a collective over this group.
+
+        Raises
+        ------
+        AnalysisError
+            If the algorithm cannot run it here.
+        """
+        # the library has it off by default: reduction in the network is used where it is asked for
+        helped = self.reduces and algorithm == IN_NETWORK
+        asked = replace(self.situation, kind=CollectiveKind(kind), message=message, in_network_reduction=helped)
         return collective_time(asked, ALGORITHMS.get(algorithm))
+
+    def exchanging(self) -> Communicator:
+        """The same group with the links inside its servers loaded as by all ranks sending to all."""
+        if self.exchange is None:
+            return self
+        s = self.situation
+        situation = replace(s, intra_bandwidth=s.direct_bandwidth, intra_edge=s.direct_edge)
+        return replace(self, inside=self.exchange, situation=situation)
 
 
 def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
@@ -96,8 +139,12 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
         If some ranks cannot reach the others.
     """
     inside, between = _activities(network, ranks[None], place)
-    situation = _situation(network, ranks, pattern_of(network, ranks), inside, between)
-    return Communicator(network, situation, inside, between, ranks)
+    pattern = pattern_of(network, ranks)
+    exchange = _exchange(network, ranks, pattern, inside, place)
+    situation = _situation(network, ranks, pattern, inside, between, exchange)
+    reduces = between is not None and situation.network is NetworkKind.INFINIBAND
+    reduces = reduces and _reduces(network, between, NETWORK_SWITCHES)
+    return Communicator(network, situation, inside, between, ranks, exchange, reduces)
 
 
 def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communicator, ...]:
@@ -123,6 +170,20 @@ def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communic
     return tuple(_share(one, inside, between) for one in shapes)
 
 
+def _exchange(network: Network, ranks: Int, pattern: Pattern, inside: Activity | None, place: str) -> Activity | None:
+    """Every rank sending to each other rank of its server at once; None where that loads the links as the rings do."""
+    if inside is None or pattern.path is PathClass.NVLINK_SWITCH:
+        return None
+    pairs = [(a, b, 1 / (len(m) - 1)) for m in pattern.members for a in m for b in m if a != b]
+    if len(pairs) == len(pattern.inside.share) or len(pairs) > PAIRS_LIMIT:
+        return None
+    source, target, share = (np.array(column) for column in zip(*pairs, strict=True))
+    try:
+        return _activity(network, Legs(np.arange(len(pairs)), ranks[source], ranks[target], share), place)
+    except AnalysisError:
+        return None  # some reach each other only around the ring, which passes their data on
+
+
 def _share(alone: Communicator, inside: Activity | None, between: Activity | None) -> Communicator:
     """A group with the bandwidth it keeps when its equals are at work too."""
     network, situation = alone.network, alone.situation
@@ -139,6 +200,9 @@ def _share(alone: Communicator, inside: Activity | None, between: Activity | Non
         intra_bandwidth=intra,
         direct_bandwidth=situation.direct_bandwidth * left,
         pair_bandwidth=situation.pair_bandwidth * left,
+        intra_edge=inside.edge if inside else None,
+        direct_edge=situation.direct_edge.scaled(left) if situation.direct_edge else None,
+        inter_edge=between.edge if between else None,
         inter_bandwidth=inter,
         host_bandwidth=_host_rate(network, between) if between else 0.0,
         nic_path=_nic_path(network, between) if between else situation.nic_path,
@@ -170,6 +234,9 @@ def widened(one: Communicator, inside: float, between: float) -> Communicator:
         pair_bandwidth=s.pair_bandwidth * inside,
         inter_bandwidth=s.inter_bandwidth * between,
         host_bandwidth=s.host_bandwidth * between,
+        intra_edge=s.intra_edge.scaled(inside) if s.intra_edge else None,
+        direct_edge=s.direct_edge.scaled(inside) if s.direct_edge else None,
+        inter_edge=s.inter_edge.scaled(between) if s.inter_edge else None,
     )
     return replace(one, situation=wider)
 
@@ -184,7 +251,7 @@ def _activities(network: Network, groups: Int, place: str) -> tuple[Activity | N
 
 
 def _activity(network: Network, legs: Legs, place: str) -> Activity:
-    routes = route(network, legs, sums=True)
+    routes = route(network, staged(network, legs), sums=True)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(
@@ -208,8 +275,67 @@ def _activity(network: Network, legs: Legs, place: str) -> Activity:
     rate_then = float(rest.min()) if len(rest) else np.inf
     then = resource[~binds][rest <= rate_then * (1 + TIE_TOLERANCE)] if len(rest) else resource[:0]
     return Activity(
-        legs, routes, resource, usage, rate, tuple(resource[binds].tolist()), tuple(then.tolist()), rate_then
-    )
+        legs, routes, resource, usage, rate, tuple(resource[binds].tolist()), tuple(then.tolist()), rate_then,
+        *_edge(network, legs, routes, entry),
+    )  # fmt: skip
+
+
+def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[EdgeRate, tuple[int, ...]]:
+    """What the network solves for these hops, all busy alike: one rate for all, so the tightest resource gives it.
+
+    Notes
+    -----
+    The fractions are those of single transfers: rings are measured on few machines, and where a link keeps less of
+    its raw rate than those did, such as one between sockets, the ring cannot have more.
+    """
+    achieved = _achieved(network)
+    n = len(legs)
+    crosses = network.island[legs.source] != network.island[legs.target]
+    protocol = np.where(crosses, RDMA, P2P)
+    protocol[routes.flow[stages(network, routes)]] = COPY
+    placement = achieved.placement(routes, n)
+    definition = network.net.link_def[routes.channel >> 1]
+    code = np.stack([definition, protocol[routes.flow], placement[routes.flow]])
+    kinds, which = np.unique(code, axis=1, return_inverse=True)
+    found = [achieved.constant(*column) for column in kinds.T.tolist()]
+    both, kept = _both_ways(network, routes, protocol)
+    ends: list[float] = []
+    binds: tuple[int, ...] = ()
+    for end in ("value", "low", "high"):
+        share = np.array([min(1.0, getattr(one, end)) for one in found])[which.ravel()]
+        taken = routes.share / share
+        load = np.bincount(entry, taken, network.n_resources)
+        met = np.flatnonzero(load)
+        level = network.capacity[met] / load[met]
+        if len(both):
+            share_kept = np.array([getattr(kept[int(d)], end) for d in network.net.link_def[both]])
+            on_link = np.bincount(routes.channel >> 1, taken, network.net.n_links)[both]
+            # a PCIe link has one resource a direction, and both stand for the link
+            met = np.concatenate([met, network.first_resource[both], network.first_resource[both] + 1])
+            level = np.concatenate([level, np.tile(2 * network.rate[both] * share_kept / on_link, 2)])
+        rate = float(level.min())
+        ends.append(rate)
+        if end == "value":
+            binds = tuple(np.unique(met[level <= rate * (1 + TIE_TOLERANCE)]).tolist())
+    return EdgeRate(*ends), binds
+
+
+def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, dict[int, Constant]]:
+    """PCIe links that hops use in both directions, and what each direction keeps, by definition.
+
+    Copies to and from host memory meet in the root and keep less than those between peers.
+    """
+    net = network.net
+    pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
+    link = routes.channel >> 1
+    rows = pcie[net.link_def[link]] & np.isin(protocol[routes.flow], (P2P, COPY)) & network.full[link]
+    back = (routes.channel & 1).astype(bool)
+    both: Int = np.intersect1d(link[rows & back], link[rows & ~back]).astype(np.int64)
+    hosted = set(net.link_def[link[rows & (protocol[routes.flow] == COPY)]].tolist())
+    definitions = np.unique(net.link_def[both]).tolist()
+    return both, {
+        d: both_directions_share(net.link_defs[d].generation or 0, peers=d not in hosted) for d in definitions
+    }
 
 
 def _calibrated(network: Network) -> Float:
@@ -228,7 +354,12 @@ def _calibrated(network: Network) -> Float:
 
 
 def _situation(
-    network: Network, parts: Int, pattern: Pattern, inside: Activity | None, between: Activity | None
+    network: Network,
+    parts: Int,
+    pattern: Pattern,
+    inside: Activity | None,
+    between: Activity | None,
+    exchange: Activity | None,
 ) -> CollectiveSituation:
     ranks, members, path = len(parts), pattern.members, pattern.path
     intra = inside.rate if inside else 0.0
@@ -237,7 +368,7 @@ def _situation(
         # Where both use the same PCIe links, the ring that runs through both is slower than either alone.
         intra, inter = _together(network, inside, between)
     if inside is not None and path is None:
-        path = _placed(_achieved(network).placement(inside.routes, len(inside.legs)).max())
+        path = _placed_path(network, inside)
     nic_path, host, nics = PathClass.PCIE_SWITCH, 0.0, 1
     kind = NetworkKind.INFINIBAND
     if between is not None:
@@ -252,8 +383,10 @@ def _situation(
         nics = max(1, round(int(attach[used].sum()) / len(members)))
     first = network.net.part(int(parts[0]))
     direct = pair = 0.0
+    if exchange is not None:
+        direct = min(exchange.rate, intra)
     if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
-        direct = inside.rate
+        direct = direct or inside.rate
         pair = inside.rate / max(1, ranks // len(members) - 1)
     return CollectiveSituation(
         kind=CollectiveKind.ALL_REDUCE,
@@ -273,6 +406,9 @@ def _situation(
         nic_path=nic_path,
         network=kind,
         switch_hops=_switch_hops(network, between),
+        intra_edge=inside.edge if inside else None,
+        direct_edge=exchange.edge if exchange else None,
+        inter_edge=between.edge if between else None,
     )
 
 
@@ -297,7 +433,14 @@ def _together(network: Network, inside: Activity, between: Activity) -> tuple[fl
 
 
 def _nic_path(network: Network, between: Activity) -> PathClass:
-    return _placed(_achieved(network).placement(between.routes, len(between.legs)).max())
+    return _placed_path(network, between)
+
+
+def _placed_path(network: Network, activity: Activity) -> PathClass:
+    """The slowest kind of way over PCIe that the hops take; a stop in host memory is slower than any."""
+    if stages(network, activity.routes).any():
+        return PathClass.HOST_MEMORY
+    return _placed(_achieved(network).placement(activity.routes, len(activity.legs)).max())
 
 
 def _achieved(network: Network) -> Achieved:
@@ -341,15 +484,19 @@ def _architecture(network: Network, kind: str, part: int) -> str:
     return f"sm_{digits}" if digits.isdigit() else "sm_80"
 
 
-def _reduces(network: Network, inside: Activity | None) -> bool:
-    """Whether every accelerator switch on the way says that it reduces."""
-    if inside is None:
+def _reduces(network: Network, activity: Activity | None, kinds: frozenset[str] | None = None) -> bool:
+    """Whether every switch on the way says that it reduces; of some kinds only, where given."""
+    if activity is None:
         return False
     net = network.net
-    links = np.unique(inside.routes.channel >> 1)
+    links = np.unique(activity.routes.channel >> 1)
     ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
     passed = np.unique(net.part_def[ends]).tolist()
-    definitions = [d for d in passed if Capability.SWITCH in network.kinds[d].capabilities]
+    definitions = [
+        d
+        for d in passed
+        if Capability.SWITCH in network.kinds[d].capabilities and (kinds is None or network.kinds[d].name in kinds)
+    ]
     answers: list[bool] = []
     for d in definitions:
         part = net.part_defs[d]

@@ -125,7 +125,7 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     links = islands.links[int(islands.link_start[island]) : int(islands.link_start[island + 1])]
     definitions = net.part_def[members].tolist()
     kinds = tuple(network.kinds[d] for d in definitions)
-    roles = tuple(_role(network, d) for d in definitions)
+    roles = tuple(role_of(network, d) for d in definitions)
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
     rates = network.rate[links]
@@ -142,7 +142,7 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     return known
 
 
-def _role(network: Network, definition: int) -> str:
+def role_of(network: Network, definition: int) -> str:
     """What a NIC is said to be for: its own attribute, else its type's value."""
     part = network.net.part_defs[definition]
     role = part.attributes.get("role", "")

@@ -16,6 +16,7 @@ from typing import Final
 from designer.cli.command import Command
 from designer.cli.plain import plain
 from designer.errors import DesignerError
+from designer.plain_text import shortened
 
 #: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
 COMMANDS: Final = {
@@ -53,8 +54,8 @@ def run(arguments: Sequence[str]) -> int:
     )  # fmt: skip
     command.add_arguments(parser)
     try:
-        options = parser.parse_args(list(arguments[1:]))
         with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
+            options = parser.parse_args(list(arguments[1:]))
             return command.run(options)
     except DesignerError as error:
         return fail(str(error))
@@ -81,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def fail(text: str) -> int:
     """Say what went wrong; the value is exit code 2."""
-    print(f"{_PROGRAM}: {text}", file=sys.stderr)
+    print(f"{_PROGRAM}: {shortened(text)}", file=plain(sys.stderr))
     return 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from designer.findings import Finding, Severity
+from designer.plain_text import DIRECTIONAL, shortened
 
-#: control characters that JSON may hold as they are, but a terminal must not get
-_ESCAPED = {code: f"\\u{code:04x}" for code in range(127, 160)}
+#: what JSON may hold as it is, but a terminal must not get: control characters and marks of direction
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(127, 160), *DIRECTIONAL)}
 
 
 def print_json(document: Any) -> None:
@@ -33,7 +35,22 @@ def _finite(value: Any) -> Any:
 
 def print_problem(text: str) -> None:
     """One line on stderr."""
-    print(f"designer: {text}", file=sys.stderr)
+    print(f"designer: {shortened(text)}", file=sys.stderr)
+
+
+def print_written(output: str, notes: Sequence[str] = (), quiet: bool = False) -> None:
+    """Say that a file was written, and what one should know of it; nothing goes into the output itself."""
+    for note in notes:
+        print_problem(f"note: {note}")
+    if not quiet:
+        print(f"wrote {output}", file=sys.stderr if _is_stdout(output) else sys.stdout)
+
+
+def _is_stdout(output: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(output), os.fstat(1)) and not sys.stdout.isatty()
+    except (OSError, ValueError):
+        return False
 
 
 #: longer cells go on below themselves
@@ -82,10 +99,10 @@ def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:
     for finding in sorted(findings, key=lambda f: order.index(f.severity)):
         where = ""
         if finding.where:
-            shown = ", ".join(finding.where[:4])
+            shown = ", ".join(shortened(place, 200) for place in finding.where[:4])
             where = f" [{shown}{f' and {len(finding.where) - 4} more' if len(finding.where) > 4 else ''}]"
         remedy = f" — {finding.remedy}" if finding.remedy else ""
-        print(f"{finding.severity}: {finding.code}: {finding.text}{where}{remedy}", file=out)
+        print(f"{finding.severity}: {finding.code}: {shortened(finding.text)}{where}{shortened(remedy)}", file=out)
 
 
 def progress_bar() -> Callable[[float, str], None]:

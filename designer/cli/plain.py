@@ -1,11 +1,10 @@
-"""Text from files of others on a terminal: characters that would command the terminal are shown, not obeyed."""
+"""Streams to a terminal: characters that would command it are shown, not obeyed."""
 
 from __future__ import annotations
 
-from typing import Any, Final, TextIO, cast
+from typing import Any, TextIO, cast
 
-#: control characters but tab, line feed and carriage return, which layout and progress need
-_CONTROLS: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), "�")
+from designer.plain_text import harmless
 
 
 class _Plain:
@@ -16,7 +15,7 @@ class _Plain:
 
     def write(self, text: str) -> int:
         """Write the text; its length."""
-        return self._stream.write(text.translate(_CONTROLS))
+        return self._stream.write(harmless(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

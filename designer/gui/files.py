@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from designer.gui.controls import plain
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings
 
@@ -185,10 +186,12 @@ class Files:
         if canvas is None:
             return
         try:
-            write_picture(canvas, file, self._look(), selected_only, pixels or Pixels())
+            notes = write_picture(canvas, file, self._look(), selected_only, pixels or Pixels())
         except DesignerError as error:
             self._host.warn(str(error))
             return
+        for note in notes:
+            self._host.warn(note)
         self._host.say(f"Wrote {file.name}")
 
     def copy_picture(self) -> None:
@@ -216,7 +219,7 @@ class Files:
         answer = QMessageBox.question(
             self._over,
             "Not saved",
-            f"Save the changes of {title}?",
+            plain(f"Save the changes of {title}?"),
             buttons.Save | buttons.Discard | buttons.Cancel,
             buttons.Save,
         )

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui import icons, theme
+from designer.gui.controls import plain
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
 from designer.gui.settings import Settings
@@ -154,7 +155,7 @@ class MainWindow(QMainWindow):
             made.setIconVisibleInMenu(False)
         tip = action.tip or action.title
         keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        made.setToolTip(f"{tip}  ({keys})" if keys else tip)
+        made.setToolTip(plain(f"{tip}  ({keys})" if keys else tip))
         made.setStatusTip(tip)
         made.setCheckable(action.checked is not None)
         made.triggered.connect(partial(self.run, action.id))
@@ -348,6 +349,8 @@ class MainWindow(QMainWindow):
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
+            # what is selected there is selected on the canvas: its letter does there what it does here
+            self.docks.docks["outline"].addAction(self.qt_actions["edit.connect"])
             state = self.settings.layout("docks")
             if state is not None:
                 self.restoreState(state, _LAYOUT)
@@ -396,7 +399,7 @@ class MainWindow(QMainWindow):
             text = ("● " if session.modified else "") + session.title
             if text != self.tabs.tabText(at):
                 self.tabs.setTabText(at, text)
-            self.tabs.setTabToolTip(at, str(session.file or "not saved yet"))
+            self.tabs.setTabToolTip(at, plain(str(session.file or "not saved yet")))
         document = self.document
         self.setWindowModified(document is not None and document.session.modified)
         self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer")

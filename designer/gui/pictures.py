@@ -21,8 +21,12 @@ class Pixels:
     transparent: bool = False
 
 
-def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool, pixels: Pixels = Pixels()) -> None:
+def write_picture(
+    canvas: Canvas, file: Path, theme: str, selected_only: bool, pixels: Pixels = Pixels()
+) -> tuple[str, ...]:
     """Write SVG, PDF or PNG by the suffix; groups that are open on the canvas are open in the picture.
+
+    Returns what one should know of the file written (see ``atomic.write``).
 
     Raises
     ------
@@ -48,4 +52,4 @@ def write_picture(canvas: Canvas, file: Path, theme: str, selected_only: bool, p
         theme=theme, opened=opened, chosen=chosen if selected_only else frozenset(), loads=loads, scale=pixels.scale,
         transparent=pixels.transparent,
     )  # fmt: skip
-    write_design(session.design, None, file, options)
+    return write_design(session.design, None, file, options)

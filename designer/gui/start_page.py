@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui import icons
+from designer.gui.controls import Label, plain
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.fuzzy import ranked
 
@@ -72,16 +73,16 @@ class Card(QFrame):
         self.setFixedSize(CARD)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip(tip)
+        self.setToolTip(plain(tip))
         self.setAccessibleName(f"{title}, {detail}" if detail else title)
         self.setAccessibleDescription(tip)
         self._theme = theme
         self._picture: QPixmap | None = None
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
-        name = QLabel(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30))
+        name = Label(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30))
         name.setProperty("role", "title")
-        below = QLabel(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
+        below = Label(self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28))
         below.setProperty("role", "muted")
         box = QVBoxLayout(self)
         box.setContentsMargins(14, _PICTURE + 12, 12, 10)
@@ -170,6 +171,11 @@ class Grid(QWidget):
 
     def set_cards(self, cards: list[Card]) -> None:
         """Show these cards."""
+        for card in self.cards:
+            if card not in cards:
+                self._grid.removeWidget(card)
+                card.setParent(None)
+                card.deleteLater()
         self.cards = cards
         self.lay(self.width(), anew=True)
 
@@ -183,12 +189,8 @@ class Grid(QWidget):
         if columns == self._columns and not anew:
             return
         self._columns = columns
-        while self._grid.count():
-            item = self._grid.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None and widget not in self.cards:
-                widget.setParent(None)
-                widget.deleteLater()
+        for card in self.cards:
+            self._grid.removeWidget(card)
         for number, card in enumerate(self.cards):
             self._grid.addWidget(card, number // columns, number % columns)
             card.show()
@@ -263,7 +265,7 @@ class StartPage(QWidget):
         self._sources: dict[int, tuple[str, str]] = {}
 
     def _heading(self, text: str) -> QLabel:
-        label = QLabel(text)
+        label = Label(text)
         font = QFont(label.font())
         font.setPointSizeF(font.pointSizeF() * 1.2)
         font.setWeight(QFont.Weight.DemiBold)
@@ -271,12 +273,12 @@ class StartPage(QWidget):
         return label
 
     def _top(self) -> QHBoxLayout:
-        title = QLabel("designer")
+        title = Label("designer")
         font = QFont(title.font())
         font.setPointSizeF(font.pointSizeF() * 2.1)
         font.setWeight(QFont.Weight.DemiBold)
         title.setFont(font)
-        claim = QLabel("Draw a server or a cluster, see which link starves the GPUs, and what to buy first.")
+        claim = Label("Draw a server or a cluster, see which link starves the GPUs, and what to buy first.")
         claim.setProperty("role", "muted")
         words = QVBoxLayout()
         words.setSpacing(2)

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QPaintEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QLabel,
     QProgressBar,
     QSizePolicy,
     QStyle,
@@ -22,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui import icons
+from designer.gui.controls import Choice, Label, plain
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class ToolStrip(QToolBar):
                 self._add(actions[action_id])
             else:
                 self.addSeparator()
-        self.chooser = QComboBox()
+        self.chooser = Choice()
         self.chooser.setAccessibleName("Workload shown")
         self.chooser.setToolTip("Workload shown")
         self.chooser.setMinimumWidth(280)
@@ -125,7 +124,7 @@ class ToolStrip(QToolBar):
         self._counted: object = None
         self.findings = QToolButton()
         self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.hint = QLabel()
+        self.hint = Label()
         self.hint.setProperty("role", "faint")
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -211,7 +210,7 @@ class ToolStrip(QToolBar):
     def progressed(self, share: float, what: str) -> None:
         """How far a long analysis is; what it is at, for those who point at it."""
         self.progress.setValue(round(share * 100))
-        self.progress.setToolTip(f"{what} – Shift+F5 stops")
+        self.progress.setToolTip(plain(f"{what} – Shift+F5 stops"))
         # a bar that only flashes disturbs
         if time.monotonic() - self._busy_since > _LONG:
             self._progress.setVisible(True)
@@ -230,7 +229,7 @@ class ToolStrip(QToolBar):
         self.findings.setText(str(count) if count else "")
         icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)
         self.findings.setIcon(icons.icon(icon, colour))
-        self.findings.setToolTip(f"Findings: {text}")
+        self.findings.setToolTip(plain(f"Findings: {text}"))
         self.findings.setAccessibleName(f"Findings: {text}")
 
     def _design_changed(self, changes: Any) -> None:

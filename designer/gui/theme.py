@@ -11,6 +11,8 @@ from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from designer import atomic
+from designer.errors import WriteError
 from designer.resources import assets
 
 #: what the settings offer
@@ -204,8 +206,8 @@ def picture_file(name: str, path: str, colour: str) -> str:
     try:
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             folder.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-    except OSError:
+            atomic.write(file, text.encode())
+    except (OSError, WriteError):
         return ""
     return file.as_posix()
 

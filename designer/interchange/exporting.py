@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from designer.atomic import write
 from designer.design.document import Design
 from designer.errors import ExchangeError
-from designer.interchange.exporters._exporter import Exporter, ExportOptions, write_bytes
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.native.writer import save
 from designer.registry import discover
@@ -18,9 +19,9 @@ from designer.report.drawing.elements import Picture
 __all__ = ["ExportOptions", "Exporter", "exporters", "format_of", "write_design", "write_picture"]
 
 
-def _write_native(design: Design, path: Path, options: ExportOptions) -> None:
+def _write_native(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     del options
-    save(design, path)
+    return save(design, path)
 
 
 _NATIVE: Final = Exporter("design", SUFFIX, "Design file", _write_native)
@@ -40,8 +41,10 @@ def format_of(path: str | os.PathLike[str]) -> str | None:
 
 def write_design(
     design: Design, format: str | None, path: str | os.PathLike[str], options: ExportOptions | None = None
-) -> None:
+) -> tuple[str, ...]:
     """Write a design in a format; where none is named, the file's name decides.
+
+    Returns what one should know of the file written (see ``atomic.write``).
 
     Raises
     ------
@@ -57,10 +60,10 @@ def write_design(
             file=os.fspath(path),
             remedy=f"use one of {known}",
         )
-    exporter.write(design, Path(path), options or ExportOptions())
+    return exporter.write(design, Path(path), options or ExportOptions())
 
 
-def write_picture(picture: Picture, path: str | os.PathLike[str]) -> None:
+def write_picture(picture: Picture, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a picture as SVG, or as PNG where the file's name says so.
 
     Raises
@@ -72,4 +75,4 @@ def write_picture(picture: Picture, path: str | os.PathLike[str]) -> None:
     from designer.report.drawing.svg import to_svg
 
     name = Path(path)
-    write_bytes(name, to_png(picture) if name.suffix == ".png" else to_svg(picture).encode("utf-8"))
+    return write(name, to_png(picture) if name.suffix == ".png" else to_svg(picture).encode("utf-8"))

@@ -2,7 +2,7 @@
 
 Frames are measured as processor time of a repaint, 1600 × 900, and held against two limits: a multiple of the same
 movement over an empty design in the same run, and the budget in milliseconds on a quiet machine, times how much slower
-this one is while the test runs: a million additions take 50 ms on the one the budgets were set for.
+this one is while the test runs (``pace.py``).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.live import Loads
 from designer.gui.canvas.view import View
 from designer.gui.session import Session
+from tests.bench import pace
 from tests.clusters import cluster
 
 #: budgets [ms]
 PAN_NEAR, FIT_10K, FIT_50K, CROSSING, HOVER, OPEN_10K = 8.0, 10.0, 16.0, 16.0, 0.2, 500.0
-QUIET = 0.050
 SERVERS = {"1k": 30, "10k": 290, "50k": 1430}
 
 
@@ -96,14 +96,7 @@ def look_at_middle(canvas: Canvas, scale: float) -> None:
 
 def slowness() -> float:
     """How many times slower than a quiet machine this one is just now, 1 or more: the slower of two looks."""
-    return max(_slowness(), _slowness())
-
-
-def _slowness() -> float:
-    start, total = time.process_time(), 0
-    for k in range(1_000_000):
-        total += k
-    return max(1.0, (time.process_time() - start) / QUIET)
+    return max(1.0, *(pace.slowness(time.process_time) for _ in range(2)))
 
 
 def note(benchmark, **values: float) -> None:

@@ -12,6 +12,8 @@ import pytest
 from designer.resources import templates
 from tests.cli.calling import Call, call
 
+pytestmark = pytest.mark.without_qt
+
 LLAMA: dict[str, Any] = {"model": "llama-2-7b", "sharding": "parameters"}
 FED: dict[str, Any] = {**LLAMA, "dataset": "c4-en", "source": "drives"}
 CONFIG: dict[str, Any] = {

@@ -12,6 +12,8 @@ from designer.design.document import VirtualMachine, VmDevice
 from designer.interchange.native.writer import save
 from tests.unit.analysis.vms.machines import cluster, with_vms
 
+pytestmark = pytest.mark.without_qt
+
 
 def test_an_evacuation_is_told_machine_by_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", "vsphere-cluster-4", "--workload", "evacuate"]) == 0

@@ -14,6 +14,8 @@ import pytest
 
 from tests.cli.calling import call, measured
 
+pytestmark = pytest.mark.without_qt
+
 Change = Callable[[dict[str, Any]], None]
 GPU = {"id": "gpu0", "kind": "gpu"}
 

@@ -33,6 +33,8 @@ from designer.gui.session import Session
 from designer.gui.viewmodels.places import picked_of
 from designer.units import format_si
 
+pytestmark = pytest.mark.platform
+
 LEFT = Qt.MouseButton.LeftButton
 CTRL = Qt.KeyboardModifier.ControlModifier
 ENTER = Qt.Key.Key_Return
@@ -662,6 +664,7 @@ from PySide6.QtTest import QTest
 from designer.design.edits.parts import ChangeParts
 from designer.gui.app import make_application, make_window
 from designer.gui.settings import Settings
+
 app = make_application()
 settings = Settings()
 settings.reduced_motion, settings.live = True, False

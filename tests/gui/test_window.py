@@ -22,6 +22,8 @@ from designer.gui.workspace import Document
 from designer.interchange.native.reader import load
 from tests.designs import one_server
 
+pytestmark = pytest.mark.platform
+
 TEMPLATE = "hgx-h100-8"
 GPU0 = ((), Ref("parts", "gpu0"))
 

@@ -11,6 +11,8 @@ from hypothesis import settings
 
 from tests.real import real_files, real_folder
 
+pytestmark = pytest.mark.without_qt
+
 
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"])
 def test_home_is_a_throw_away(variable: str) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 #: what users script against; names may be added, none may go
 PROMISED = ("open_design", "save_design", "analyze", "load_catalog", "to_networkx", "summarize")
+pytestmark = pytest.mark.without_qt
+
 HEAVY = ("PySide6", "pyqtgraph", "pydantic", "scipy", "networkx")
 
 

@@ -24,7 +24,7 @@ def evaluate(network: Network, operation: Collective, question: Question) -> tup
         answer.next,
         answer.flows,
         answer.n_flows,
-        (),
+        answer.findings,
         {"size-sweep": answer.curves} if answer.curves else {},
     )
     return result, answer.loads

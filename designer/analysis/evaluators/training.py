@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from designer.analysis.collectives import told_roles
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bound, ChannelLoads, Rows, WorkloadResult
@@ -36,10 +37,16 @@ def evaluate(network: Network, operation: Training, question: Question) -> tuple
         after,
         Rows(lambda: flows(drawn)),
         n_flows(drawn),
-        (*drawn.findings, *_cadence(found, operation)),
+        (*drawn.findings, *_roles(drawn), *_cadence(found, operation)),
         curves(network, drawn, operation) if question.curves else {},
     )
     return result, loads(network, drawn)
+
+
+def _roles(drawn: DrawnStep) -> list[Finding]:
+    """Networks meant for something else that the collectives of the step run over, each told once."""
+    found = [f for _, _, one in drawn.routed.used.values() for f in told_roles(one)]
+    return list({f.text: f for f in found}.values())
 
 
 def _arrivals(training: Training, drawn: DrawnStep) -> Bound:

@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     """Fit and write the design."""
     from pathlib import Path
 
-    from designer.cli.output import print_json
+    from designer.cli.output import print_json, print_written
     from designer.interchange.calibrating import LARGEST_TEXT, calibrate
     from designer.interchange.native.json_text import decode
     from designer.interchange.native.raw import read_bytes
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     design, found = calibrate(
         open_any(options.design).design, text, options.tool, Path(options.measured).name, options.group
     )
-    save(design, Path(options.output))
+    notes = save(design, Path(options.output))
     if options.json:
         print_json(
             {
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         readings = f"{found.points} reading{'s' * (found.points != 1)}"
         print(f"{found.what}: {found.factor:.3f} of the prediction, from {readings}")
-        print(f"wrote {options.output}")
+    print_written(options.output, notes, options.json)
     return 0
 
 

@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Write a design in a foreign format."""
     from pathlib import Path
 
+    from designer.cli.output import print_written
     from designer.errors import ExchangeError
     from designer.interchange.exporting import ExportOptions, write_design
     from designer.interchange.templates import open_any
@@ -45,8 +46,7 @@ def run(options: argparse.Namespace) -> int:
         scale=options.scale,
         loads=_loads(design, options.workload) if options.workload else None,
     )
-    write_design(design, options.to, Path(options.output), asked)
-    print(f"wrote {options.output}")
+    print_written(options.output, write_design(design, options.to, Path(options.output), asked))
     return 0
 
 

@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     """Read a foreign file, write a design, tell what was guessed or dropped."""
     import sys
 
-    from designer.cli.output import finding_dict, print_findings, print_json
+    from designer.cli.output import finding_dict, print_findings, print_json, print_written
     from designer.design.query import summarize
     from designer.findings import Severity
     from designer.interchange.importing import read_any, read_bytes
@@ -32,17 +32,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         imported = read_any(options.input, options.format)
     summary = summarize(imported.design, options.output)
-    if options.output:
-        save(imported.design, options.output)
+    notes = save(imported.design, options.output) if options.output else ()
     if options.json:
         print_json({**summary, "findings": [finding_dict(f) for f in imported.findings]})
     else:
         parts = ", ".join(f"{n} {k}" for k, n in summary["parts"].items())
         links = ", ".join(f"{n} {k}" for k, n in summary["links"].items())
         print(f"{imported.design.title or imported.design.name}: {parts}\nlinks: {links or 'none'}")
-        if options.output:
-            print(f"wrote {options.output}")
         print_findings(imported.findings)
+    if options.output:
+        print_written(options.output, notes, options.json)
     return 1 if any(f.severity is Severity.ERROR for f in imported.findings) else 0
 
 

@@ -18,6 +18,7 @@ def run(options: argparse.Namespace) -> int:
     """Write a copy of a template."""
     from pathlib import Path
 
+    from designer.cli.output import print_written
     from designer.errors import FormatError
     from designer.interchange.native.reader import load
     from designer.interchange.native.writer import save
@@ -26,8 +27,8 @@ def run(options: argparse.Namespace) -> int:
     target = Path(options.output)
     if target.exists() and not options.force:
         raise FormatError("the file exists already", file=str(target), remedy="choose another name or add --force")
-    save(load(find_template(options.template)).design, target)
-    print(f"wrote {target}")
+    notes = save(load(find_template(options.template)).design, target, overwrite=options.force)
+    print_written(str(target), notes)
     return 0
 
 

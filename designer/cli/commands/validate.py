@@ -76,6 +76,7 @@ def _painter(name: str) -> Callable[[Validation], None]:
     """What writes the figure; a name that cannot be written to is refused before anything is computed."""
     from pathlib import Path
 
+    from designer.cli.output import print_written
     from designer.errors import ExchangeError
     from designer.interchange.exporting import write_picture
     from designer.report.drawing.chart import picture_of
@@ -88,7 +89,7 @@ def _painter(name: str) -> Callable[[Validation], None]:
         raise ExchangeError("the folder of the figure does not exist", file=name, remedy="make it, or choose another")
 
     def paint(found: Validation) -> None:
-        write_picture(picture_of(figures_of(found)), path)
+        print_written(name, write_picture(picture_of(figures_of(found)), path), quiet=True)
 
     return paint
 

@@ -60,6 +60,19 @@ class Protocol(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeRate:
+    """What the links on the way let one edge of a pattern carry while all its edges are busy, with its band [B/s]."""
+
+    value: float
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> EdgeRate:
+        """That many times as much [B/s]."""
+        return EdgeRate(self.value * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveSituation:
     """One collective on one group of ranks, with the raw bandwidth the drawn routes give it.
 
@@ -104,6 +117,9 @@ class CollectiveSituation:
         Its switches can reduce (SHARP).
     switch_hops
         Switches between two servers of the group, the farthest pair.
+    intra_edge, direct_edge, inter_edge
+        What single transfers over the same links reach when all edges of the ring, of the direct exchange and between
+        the servers are busy at once: no algorithm passes it. None where the links are not drawn.
     """
 
     kind: CollectiveKind
@@ -124,6 +140,9 @@ class CollectiveSituation:
     network: NetworkKind = NetworkKind.INFINIBAND
     in_network_reduction: bool = False
     switch_hops: int = 1
+    intra_edge: EdgeRate | None = None
+    direct_edge: EdgeRate | None = None
+    inter_edge: EdgeRate | None = None
 
     def __post_init__(self) -> None:
         if self.ranks < 1 or not 1 <= self.servers <= self.ranks:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
     CollectiveSituation,
+    EdgeRate,
     NetworkKind,
     PathClass,
     Protocol,
@@ -58,6 +59,12 @@ class Rate:
         """The lower of two rates [B/s]."""
         return self if self.value <= ceiling.value else ceiling
 
+    def within(self, edge: EdgeRate | None) -> Rate:
+        """This rate, but nowhere more than the links under it carry [B/s]."""
+        if edge is None:
+            return self
+        return Rate(min(self.value, edge.value), min(self.low, edge.low), min(self.high, edge.high))
+
 
 def exactly(bandwidth: float) -> Rate:
     """A raw bandwidth as a rate without spread [B/s]."""
@@ -72,11 +79,46 @@ def ceiling(constant: Constant) -> Rate:
 UNLIMITED = exactly(math.inf)
 
 
-def intra_rate(situation: CollectiveSituation, raw: float | None = None) -> Rate:
+def intra_rate(situation: CollectiveSituation) -> Rate:
     """What rings with large chunks achieve inside a server, per rank and direction [B/s]."""
     if situation.ranks == situation.servers:
         return UNLIMITED
-    rate = exactly(situation.intra_bandwidth if raw is None else raw)
+    return _ring_rate(situation, situation.intra_bandwidth).within(situation.intra_edge)
+
+
+def direct_rate(situation: CollectiveSituation) -> Rate:
+    """What a rank sends to all its peers in the server at once [B/s]."""
+    if situation.ranks == situation.servers:
+        return UNLIMITED
+    edge = situation.direct_edge or situation.intra_edge
+    return _ring_rate(situation, situation.direct_bandwidth or situation.intra_bandwidth).within(edge)
+
+
+def pair_rate(situation: CollectiveSituation) -> Rate:
+    """What a rank sends to one peer of its server, where every rank does so at once [B/s]."""
+    raw = situation.pair_bandwidth or situation.intra_bandwidth
+    edge = situation.intra_edge
+    if edge is not None and 0 < raw < situation.intra_bandwidth:
+        edge = edge.scaled(raw / situation.intra_bandwidth)
+    return _ring_rate(situation, raw).within(edge)
+
+
+def held_inside(situation: CollectiveSituation) -> bool:
+    """Whether the links under a ring inside the server keep it below what rings reach elsewhere."""
+    edge = situation.intra_edge
+    if edge is None or situation.ranks == situation.servers:
+        return False
+    return edge.value < _ring_rate(situation, situation.intra_bandwidth).value
+
+
+def held_between(situation: CollectiveSituation) -> bool:
+    """The same between servers."""
+    edge = situation.inter_edge
+    return edge is not None and edge.value < network_rate(replace(situation, inter_edge=None)).value
+
+
+def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
+    rate = exactly(raw)
     path = situation.intra_path
     if path is PathClass.XGMI:
         return rate.times(c.XGMI_RING)
@@ -100,7 +142,7 @@ def network_rate(situation: CollectiveSituation) -> Rate:
         rate = rate.times(c.NIC_PATH[situation.nic_path])
     if situation.host_bandwidth > 0:
         rate = rate.at_most(exactly(situation.host_bandwidth).times(c.HOST_RDMA))
-    return rate
+    return rate.within(situation.inter_edge)
 
 
 def protocols(situation: CollectiveSituation) -> tuple[Protocol, ...]:

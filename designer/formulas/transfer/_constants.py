@@ -109,6 +109,15 @@ PCIE_BOTH_DIRECTIONS: Final = {
     4: Constant(0.72, 0.66, 0.95, "nvbandwidth-readme", Status.PRIMARY, "1", "26.0 → 18.7 GB/s on a Rome host"),
     5: Constant(0.85, 0.65, 0.98, _ASSUMED, _GUESS),
 }
+#: the same between peers, where kernels and not copy engines move the bytes
+PEER_BOTH_DIRECTIONS: Final = {
+    3: Constant(0.88, 0.70, 0.98, _ASSUMED, _GUESS, "1", "as of copies"),
+    4: Constant(
+        0.852, 0.78, 0.95, "collectives-fit", _DERIVED, "1",
+        "a ring of 4 L40S carries 22 GB/s each way on every link that gives 25.8 one way; 3 A100 through a CPU 20",
+    ),
+    5: Constant(0.85, 0.65, 0.98, _ASSUMED, _GUESS, "1", "as of copies"),
+}  # fmt: skip
 #: host memory at the end of a coherent link, both directions together
 HOST_MEMORY: Final = Constant(0.88, 0.78, 0.93, _FIT, _DERIVED, "1", "347 of 396 GB/s LPDDR5X")
 
@@ -118,6 +127,9 @@ INFINIBAND_RDMA: Final = Constant(
 )
 ETHERNET_RDMA: Final = Constant(0.92, 0.86, 0.97, _ASSUMED, _GUESS, "1", "87 % with files, 97 % at best")
 ETHERNET_STORAGE: Final = Constant(0.87, 0.80, 0.93, "nfs-rdma", Status.SECONDARY, "1", "347 of 400 Gb/s")
+EFA_RDMA: Final = Constant(
+    0.95, 0.85, 0.98, "collectives-fit", _DERIVED, "1", "as collectives between two servers reach, 4 × 100 Gb/s"
+)
 INFINIBAND_STORAGE: Final = Constant(0.92, 0.85, 0.96, _ASSUMED, _GUESS)
 PCIE_STORAGE: Final = Constant(0.87, 0.82, 0.91, "nfs-rdma", Status.SECONDARY, "1", "26.4–28.4 of 31.5 GB/s")
 PCIE_RDMA: Final = Constant(0.85, 0.78, 0.90, _ASSUMED, _GUESS, "1", "as copy engines")

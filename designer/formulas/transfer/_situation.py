@@ -17,6 +17,7 @@ class LinkClass(StrEnum):
     MEMORY_BUS = "memory-bus"  #: memory of a host
     ETHERNET = "ethernet"
     INFINIBAND = "infiniband"
+    EFA = "efa"  #: scalable reliable datagrams of a cloud, over Ethernet
     FABRIC = "fabric"  #: inside a switch or a chip
 
 

@@ -44,30 +44,35 @@ def achievable_fraction(
         found = product(found, c.RDMA_PLACEMENT[placement])
     if both_directions:
         if link is LinkClass.PCIE and protocol is not TransferProtocol.BAR_READ:
-            found = product(found, both_directions_share(generation))
+            found = product(found, both_directions_share(generation, peers=protocol is TransferProtocol.P2P))
         elif link in c.BOTH_DIRECTIONS:
             found = product(found, c.BOTH_DIRECTIONS[link])
     return found
 
 
-def both_directions_share(generation: int) -> Constant:
+def both_directions_share(generation: int, *, peers: bool = False) -> Constant:
     """What each direction of a PCIe link keeps of its one-way rate while the other is as busy [1].
 
     Parameters
     ----------
     generation
         Of PCIe; 0 takes the fourth.
+    peers
+        Whether the bytes go from device to device rather than from and to host memory.
     """
-    return newest(c.PCIE_BOTH_DIRECTIONS, generation or int(c.USUAL_PCIE.value))
+    table = c.PEER_BOTH_DIRECTIONS if peers else c.PCIE_BOTH_DIRECTIONS
+    return newest(table, generation or int(c.USUAL_PCIE.value))
 
 
 def _one_way(link: LinkClass, protocol: TransferProtocol, generation: int, raw: float) -> Constant:
     if link is LinkClass.PCIE:
         return _pcie(protocol, generation, raw)
-    if protocol is TransferProtocol.TCP and link in (LinkClass.ETHERNET, LinkClass.INFINIBAND):
+    if protocol is TransferProtocol.TCP and link in (LinkClass.ETHERNET, LinkClass.EFA, LinkClass.INFINIBAND):
         return next(share for limit, share in c.TCP if raw <= limit.value)
     storage = protocol is TransferProtocol.STORAGE
-    if link is LinkClass.ETHERNET:
+    if link is LinkClass.EFA and not storage:
+        return c.EFA_RDMA
+    if link in (LinkClass.ETHERNET, LinkClass.EFA):
         return c.ETHERNET_STORAGE if storage else c.ETHERNET_RDMA
     if link is LinkClass.INFINIBAND:
         return c.INFINIBAND_STORAGE if storage else c.INFINIBAND_RDMA

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from designer.gui.canvas.canvas_theme import CanvasTheme
+from designer.gui.controls import Label
 
 _WAYS: Final = (
     ("Drag in", "a part or a whole server from the list at the left"),
@@ -24,15 +25,15 @@ class Blank(QWidget):
     def __init__(self, theme: CanvasTheme, over: QWidget) -> None:
         super().__init__(over)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.title = QLabel("Nothing drawn yet")
+        self.title = Label("Nothing drawn yet")
         self._keys: list[QLabel] = []
         self._words: list[QLabel] = []
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(8)
         for row, (key, words) in enumerate(_WAYS):
-            self._keys.append(QLabel(key))
-            self._words.append(QLabel(words))
+            self._keys.append(Label(key))
+            self._words.append(Label(words))
             self._keys[-1].setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(self._keys[-1], row, 0)
             grid.addWidget(self._words[-1], row, 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+
+from designer.gui.controls import Choice
 
 
 class PixelsDialog(QDialog):
@@ -11,7 +13,7 @@ class PixelsDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("PNG picture")
-        self.scale = QComboBox()
+        self.scale = Choice()
         self.scale.setAccessibleName("Scale")
         for factor, title in ((1.0, "1 × (screen)"), (2.0, "2 × (sharp screens)"), (3.0, "3 ×"), (4.0, "4 × (print)")):
             self.scale.addItem(title, factor)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
+from designer.gui.controls import Choice, NumberBox
 from designer.gui.settings import Settings
 
 
@@ -33,7 +32,7 @@ class SettingsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self._settings = settings
-        self.theme = QComboBox()
+        self.theme = Choice()
         for name, title in (
             ("system", "As the desktop"),
             ("light", "Light"),
@@ -42,7 +41,7 @@ class SettingsDialog(QDialog):
         ):
             self.theme.addItem(title, name)
         self.theme.setCurrentIndex(self.theme.findData(settings.theme))
-        self.scale = QSpinBox()
+        self.scale = NumberBox()
         self.scale.setRange(80, 200)
         self.scale.setSingleStep(10)
         self.scale.setSuffix(" %")

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
-from shiboken6 import isValid
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from designer.gui.controls import Label
 from designer.gui.viewmodels.words import sentence_case
+from designer.plain_text import shortened
 
 _SHORT, _LONG = 3500, 9000
 _MOST = 4
+#: characters of a message: it must leave room for the others
+_MOST_TEXT: Final = 600
 #: the widest a message gets before it is broken into lines [px]
 _WIDEST: Final = 420
 
 
 class Toast(QFrame):
-    """One message, with a button where something can be done."""
+    """One message, with a button where something can be done.
+
+    Signals
+    -------
+    left
+        It is going away; sent once.
+    """
+
+    left = Signal()
 
     def __init__(self, text: str, bad: bool, button: str, run: Callable[[], object] | None, parent: QWidget) -> None:
         super().__init__(parent)
-        text = sentence_case(text)
+        text = shortened(sentence_case(text), _MOST_TEXT)
         self.setObjectName("toast")
         self.setProperty("bad", bad)
-        label = QLabel(text)
+        label = Label(text)
         label.setWordWrap(True)
         label.ensurePolished()
         # a label that breaks lines wants to be narrow: it is told how wide its text is
@@ -37,6 +49,7 @@ class Toast(QFrame):
         line.setContentsMargins(14, 9, 10, 9)
         line.setSpacing(12)
         line.addWidget(label, 1)
+        self._leaving = False
         if run is not None:
             act = QPushButton(button)
             act.setProperty("link", True)
@@ -52,7 +65,11 @@ class Toast(QFrame):
 
     def leave(self) -> None:
         """Go away."""
+        if self._leaving:
+            return
+        self._leaving = True
         self.hide()
+        self.left.emit()
         self.deleteLater()
 
 
@@ -71,22 +88,26 @@ class Toasts(QWidget):
 
     def say(self, text: str, bad: bool = False, button: str = "", run: Callable[[], object] | None = None) -> Toast:
         """Show a message; errors and those with a button stay longer."""
-        self.shown = [t for t in self.shown if isValid(t) and not t.isHidden()]
-        same = [t for t in self.shown if t.text == sentence_case(text)]
+        same = [t for t in self.shown if t.text == shortened(sentence_case(text), _MOST_TEXT)]
         for old in same + self.shown[: max(0, len(self.shown) + 1 - _MOST)]:
             old.leave()
         toast = Toast(text, bad, button, run, self)
         self._box.addWidget(toast, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.shown = [t for t in self.shown if isValid(t) and not t.isHidden()] + [toast]
+        self.shown.append(toast)
+        toast.left.connect(partial(self._let_go, toast))
         QTimer.singleShot(_LONG if bad or run is not None else _SHORT, toast, toast.leave)
-        toast.destroyed.connect(self._place)
         toast.show()
         self._place()
         return toast
 
+    def _let_go(self, toast: Toast) -> None:
+        # what is on show is known here: asked for its items, Qt makes wrappers of things it deletes without a word
+        self.shown = [t for t in self.shown if t is not toast]
+        self._box.removeWidget(toast)
+        self._place()
+
     def _place(self) -> None:
-        live = [i for i in range(self._box.count()) if self._box.itemAt(i) is not None]
-        self.setVisible(bool(live))
+        self.setVisible(bool(self.shown))
         self.adjustSize()
         width = min(560, self._over.width() - 24)
         self.resize(width, self.sizeHint().height())

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.design.document import WorkloadSpec
+from designer.gui.controls import Choice, Label, plain
 from designer.gui.viewmodels import forms, workloads
 
 
@@ -28,7 +28,7 @@ class WorkloadDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Workload" if spec is not None else "New workload")
         self._spec = spec
-        self.kind = QComboBox()
+        self.kind = Choice()
         self.kind.setAccessibleName("Kind of workload")
         for name, title, help_text in workloads.kinds():
             self.kind.addItem(title, name)
@@ -36,7 +36,7 @@ class WorkloadDialog(QDialog):
         self.title = QLineEdit(spec.title if spec is not None else "")
         self.title.setPlaceholderText("Title")
         self.title.setAccessibleName("Title")
-        self.help = QLabel()
+        self.help = Label()
         self.help.setWordWrap(True)
         self.help.setProperty("role", "muted")
         self.fields: dict[str, QLineEdit | QComboBox] = {}
@@ -49,7 +49,7 @@ class WorkloadDialog(QDialog):
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setWidget(self._page)
-        self.problem = QLabel()
+        self.problem = Label()
         self.problem.setWordWrap(True)
         self.problem.setProperty("role", "bad")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -88,14 +88,14 @@ class WorkloadDialog(QDialog):
         for entry in workloads.entries(self.kind_name, settings):  # type: ignore[arg-type]
             self._entries[entry.name] = entry
             field = self.fields[entry.name] = self._field(entry)
-            field.setToolTip(entry.note)
+            field.setToolTip(plain(entry.note))
             field.setAccessibleName(entry.title)
             self._form.addRow(entry.title, field)
         self._check()
 
     def _field(self, entry: forms.Entry) -> QLineEdit | QComboBox:
         if entry.dimension in ("choice", "flag"):
-            box = QComboBox()
+            box = Choice()
             for value, title in entry.choices or (("yes", "yes"), ("no", "no")):
                 box.addItem(title, value)
             box.setCurrentIndex(max(0, box.findData(entry.spelled)))

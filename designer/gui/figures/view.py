@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
 import re
@@ -10,10 +11,22 @@ from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QBuffer, QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QLabel, QMenu, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFileDialog,
+    QMenu,
+    QMessageBox,
+    QSizePolicy,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
+from designer import atomic
+from designer.errors import WriteError
+from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
 from designer.units import DIMENSION_OF_UNIT, format_si
@@ -149,10 +162,9 @@ class FigureView(QWidget):
         self.figure: Figure | None = None
         self._theme = theme
         self._plot: pg.PlotWidget | None = None
-        self._title = QLabel()
+        self._title = Label()
         self._title.setProperty("role", "title")
-        self._legend = QLabel()
-        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        self._legend = MarkedLabel()
         self._legend.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(8, 4, 10, 0)
@@ -189,7 +201,7 @@ class FigureView(QWidget):
             self._plot.close()
             self._plot.deleteLater()
             self._plot = None
-        self._title.setToolTip(figure.title if figure else "")
+        self._title.setToolTip(plain(figure.title) if figure else "")
         self._legend.setText(self._legend_text(figure) if figure else "")
         self.setAccessibleName(figure.title if figure else "No figure")
         if figure is None:
@@ -238,7 +250,7 @@ class FigureView(QWidget):
                 # it stands in the middle below the plot, not of the whole width
                 longest = self.width() - beside - _BESIDE if side == "bottom" else max(40, self.height() - 80)
                 text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
-                plot_item(plot).getAxis(side).setLabel(text, color=self._theme.muted)
+                plot_item(plot).getAxis(side).setLabel(html.escape(text), color=self._theme.muted)
         self._set_ranges(plot, figure)
 
     def _new_plot(self, figure: Figure) -> pg.PlotWidget:
@@ -441,7 +453,7 @@ class FigureView(QWidget):
         if event.type() == QEvent.Type.MouseMove:
             text = self.read(event.position())
             if text:
-                QToolTip.showText(event.globalPosition().toPoint(), text, plot.viewport())
+                QToolTip.showText(event.globalPosition().toPoint(), plain(text), plot.viewport())
             else:
                 QToolTip.hideText()
         elif event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.RightButton:
@@ -519,8 +531,17 @@ class FigureView(QWidget):
 
     def _save(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, "Save picture", "figure.png", "PNG (*.png)")
-        if name:
-            self.grab().save(name)
+        if not name:
+            return
+        picture = QBuffer()
+        self.grab().save(picture, "PNG")
+        try:
+            atomic.write(name, bytes(picture.data().data()))
+        except WriteError as error:
+            told = QMessageBox(QMessageBox.Icon.Warning, "Save picture", "", parent=self)
+            told.setTextFormat(Qt.TextFormat.PlainText)
+            told.setText(str(error))
+            told.exec()
 
 
 def plot_item(plot: pg.PlotWidget) -> pg.PlotItem:
@@ -560,9 +581,9 @@ def _values_at(name: str, at: tuple[float, ...], value: tuple[float, ...], row: 
 
 
 def _mark(sign: str, colour: QColor, name: str) -> str:
-    return (
-        f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{name.replace(' ', '&nbsp;').replace('/', '/&#8288;')}"
-    )
+    # a name stays in one line
+    whole = html.escape(name).replace(" ", "&nbsp;").replace("/", "/&#8288;")
+    return f"<span style='color:{colour.name()}'>{sign}</span>&nbsp;{whole}"
 
 
 __all__ = ["FigureView", "axis_text", "binary_text"]

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from designer.gui import icons
+from designer.gui.controls import plain
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 
@@ -78,7 +79,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.head_text(section, self._columns[section].title)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._columns[section].title or None
+            return plain(self._columns[section].title) or None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(section)
         return None
@@ -91,7 +92,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return cell.tip or None
+            return plain(cell.tip) or None
         if role == Qt.ItemDataRole.ForegroundRole:
             return self._colour(cell)
         if role == Qt.ItemDataRole.FontRole and cell.tone == "title":

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QByteArray, QMimeData, QModelInde
 from PySide6.QtGui import QColor, QIcon, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from designer.gui.controls import plain
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Branch
 
@@ -27,7 +28,12 @@ class TreeModel(QAbstractItemModel):
         self._theme = theme
         self._icon = find_icon
         self._roots: list[Branch] = []
-        self._above: dict[int, tuple[Branch | None, int]] = {}
+        #: branches by number, and for each its parent (0 for none) and row. Qt carries numbers, not branches: it does
+        #: not keep a branch alive, and an index may outlive the one it was made for
+        self._branches: dict[int, Branch] = {}
+        self._above: dict[int, tuple[int, int]] = {}
+        self._number: dict[int, int] = {}
+        self._next = 1
 
     @property
     def roots(self) -> Sequence[Branch]:
@@ -38,8 +44,8 @@ class TreeModel(QAbstractItemModel):
         """Show other branches."""
         self.beginResetModel()
         self._roots = roots
-        self._above = {}
-        self._learn(None, roots)
+        self._branches, self._above, self._number = {}, {}, {}
+        self._learn(0, roots)
         self.endResetModel()
 
     def set_theme(self, theme: Theme) -> None:
@@ -50,23 +56,29 @@ class TreeModel(QAbstractItemModel):
         self.beginResetModel()
         self.endResetModel()
 
-    def _learn(self, parent: Branch | None, branches: list[Branch]) -> None:
+    def _learn(self, parent: int, branches: list[Branch]) -> None:
         for row, branch in enumerate(branches):
-            self._above[id(branch)] = (parent, row)
-            self._learn(branch, branch.children)
+            # never used again, so that an old index finds nothing rather than another branch
+            number, self._next = self._next, self._next + 1
+            self._branches[number] = branch
+            self._above[number] = (parent, row)
+            self._number[id(branch)] = number
+            self._learn(number, branch.children)
+
+    def _index(self, row: int, branch: Branch, column: int = 0) -> QModelIndex:
+        return self.createIndex(row, column, self._number[id(branch)])
 
     def branch(self, index: Index) -> Branch | None:
         """The branch at an index."""
-        found = index.internalPointer() if index.isValid() else None
-        return found if isinstance(found, Branch) else None
+        return self._branches.get(index.internalId()) if index.isValid() else None
 
     def walk(self) -> Iterator[tuple[Branch, QModelIndex]]:
         """All branches with their indexes, from the top."""
-        todo = [(b, self.createIndex(i, 0, b)) for i, b in enumerate(self._roots)]
+        todo = [(b, self._index(i, b)) for i, b in enumerate(self._roots)]
         while todo:
             branch, index = todo.pop(0)
             yield branch, index
-            todo += [(b, self.createIndex(i, 0, b)) for i, b in enumerate(branch.children)]
+            todo += [(b, self._index(i, b)) for i, b in enumerate(branch.children)]
 
     def index_of(self, key: object) -> QModelIndex:
         """Index of the branch with a key; an invalid one if there is none."""
@@ -75,14 +87,11 @@ class TreeModel(QAbstractItemModel):
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         above = self.branch(parent)
         branches = above.children if above is not None else self._roots
-        return self.createIndex(row, column, branches[row]) if 0 <= row < len(branches) else QModelIndex()
+        return self._index(row, branches[row], column) if 0 <= row < len(branches) else QModelIndex()
 
     def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        branch = self.branch(index)
-        above = self._above.get(id(branch), (None, 0))[0] if branch is not None else None
-        if above is None:
-            return QModelIndex()
-        return self.createIndex(self._above[id(above)][1], 0, above)
+        above = self._above.get(index.internalId(), (0, 0))[0] if index.isValid() else 0
+        return self.createIndex(self._above[above][1], 0, above) if above else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         if parent.column() > 0:
@@ -102,7 +111,7 @@ class TreeModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{branch.title}, {branch.detail}" if branch.detail else branch.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return branch.tip or branch.title
+            return plain(branch.tip or branch.title)
         if role == DETAIL:
             return branch.detail
         if role == Qt.ItemDataRole.DecorationRole and branch.icon and self._icon is not None:

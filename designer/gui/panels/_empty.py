@@ -9,7 +9,7 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from designer.gui.panels._widgets import clear, quiet
+from designer.gui.panels._widgets import Lines, quiet
 
 #: so many workloads are offered
 _MOST: Final = 4
@@ -31,7 +31,7 @@ class EmptyPage(QWidget):
         self.setObjectName("panel")
         self.text = quiet(text)
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._buttons = QVBoxLayout()
+        self._buttons = Lines()
         self._buttons.setSpacing(2)
         self._offered: tuple[tuple[str, str], ...] = ()
         box = QVBoxLayout(self)
@@ -48,13 +48,13 @@ class EmptyPage(QWidget):
         if offered == self._offered:
             return
         self._offered = offered
-        clear(self._buttons)
+        self._buttons.let_go()
         for key, title in offered:
             button = QPushButton(f"Show “{title}”")
             button.setProperty("link", True)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.clicked.connect(partial(self._wanted, key))
-            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+            self._buttons.put(button, Qt.AlignmentFlag.AlignHCenter)
 
     def _wanted(self, key: str, *_: object) -> None:
         self.wanted.emit(key)

@@ -9,14 +9,15 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QTableView,
     QTreeView,
+    QVBoxLayout,
     QWidget,
 )
 
+from designer.gui.controls import Label
 from designer.gui.itemmodels.table import BarDelegate, TableModel
 from designer.gui.itemmodels.tree import DetailDelegate
 from designer.gui.theme import Theme
@@ -162,27 +163,49 @@ class ElidedLink(QPushButton):
         self.setText(self.fontMetrics().elidedText(self.full, Qt.TextElideMode.ElideMiddle, room))
 
 
-def quiet(text: str, role: str = "muted") -> QLabel:
+def quiet(text: str, role: str = "muted") -> Label:
     """A label in a quiet colour."""
-    label = QLabel(text)
+    label = Label(text)
     label.setProperty("role", role)
     label.setWordWrap(True)
     return label
 
 
-def clear(layout: object) -> None:
-    """Take every widget out of a layout and let it go."""
-    from PySide6.QtWidgets import QLayout
+class Lines(QVBoxLayout):
+    """A column of widgets that come and go together.
 
-    assert isinstance(layout, QLayout)
-    while layout.count():
-        item = layout.takeAt(0)
-        if item is None:
-            break
-        widget, inner = item.widget(), item.layout()
-        if widget is not None:
+    It knows its widgets itself: asked for its items, Qt makes wrappers of things it deletes without a word, and the
+    next object at that address would be taken for one of them.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        if parent is None:
+            super().__init__()
+        else:
+            super().__init__(parent)
+        self.held: list[QWidget] = []
+
+    def put(self, widget: QWidget, alignment: Qt.AlignmentFlag | None = None) -> None:
+        """Add a widget below the others."""
+        self.held.append(widget)
+        if alignment is None:
+            self.addWidget(widget)
+        else:
+            self.addWidget(widget, 0, alignment)
+
+    def let_go(self) -> None:
+        """Let all widgets go."""
+        for widget in self.held:
+            self.removeWidget(widget)
             widget.hide()
             widget.setParent(None)
             widget.deleteLater()
-        elif inner is not None:
-            clear(inner)
+        self.held.clear()
+
+
+def column(page: QWidget) -> tuple[QVBoxLayout, Lines]:
+    """A layout for a page, and in it the column whose widgets stand at the top."""
+    around, lines = QVBoxLayout(page), Lines()
+    around.addLayout(lines)
+    around.addStretch(1)
+    return around, lines

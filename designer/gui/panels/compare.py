@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from designer.design.document import Design
+from designer.gui.controls import Choice, Label
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -26,7 +27,7 @@ class ComparePanel(Panel):
         self._others = others
         self._known: list[Other] = []
         self._answer: tuple[object, object] | None = None
-        self.chooser = QComboBox()
+        self.chooser = Choice()
         self.chooser.setAccessibleName("Compare with")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(lambda: self._compare())
@@ -34,7 +35,7 @@ class ComparePanel(Panel):
         self.table.setSortingEnabled(False)
         head = QHBoxLayout()
         head.setContentsMargins(10, 6, 8, 2)
-        head.addWidget(QLabel("Compare with"))
+        head.addWidget(Label("Compare with"))
         head.addWidget(self.chooser)
         head.addStretch(1)
         box = QVBoxLayout(self)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from designer.findings import Severity
+from designer.gui.controls import plain
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
@@ -44,7 +45,7 @@ class FindingsPanel(Panel):
         self.kinds: dict[Severity, QCheckBox] = {}
         for severity, (title, tip) in _SHOWN.items():
             box = self.kinds[severity] = QCheckBox(title)
-            box.setToolTip(tip)
+            box.setToolTip(plain(tip))
             box.setChecked(True)
             box.toggled.connect(self.outdate)
         self.mend = QPushButton("Mend")

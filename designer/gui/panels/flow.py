@@ -10,16 +10,16 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
+from designer.gui.controls import Choice, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import ElidedLink, clear, quiet
+from designer.gui.panels._widgets import ElidedLink, column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import flow
@@ -51,8 +51,8 @@ class FlowPanel(Panel):
         super().__init__(theme, parent)
         words = QWidget()
         words.setObjectName("panel")
-        self._words = QVBoxLayout(words)
-        self._words.setContentsMargins(14, 10, 10, 8)
+        around, self._words = column(words)
+        around.setContentsMargins(14, 10, 10, 8)
         self._words.setSpacing(7)
         area = QScrollArea()
         area.setWidgetResizable(True)
@@ -65,7 +65,7 @@ class FlowPanel(Panel):
         area.viewport().installEventFilter(self)
         self._cells: list[QWidget] = []
         self._grid = QGridLayout()
-        self.chooser = QComboBox()
+        self.chooser = Choice()
         self._choices = ChoicesModel("Slowest flow", self)
         self.chooser.setModel(self._choices)
         self.chooser.setAccessibleName("Flow to show")
@@ -144,33 +144,34 @@ class FlowPanel(Panel):
     # ---- words
 
     def _write(self, view: flow.FlowView) -> None:
-        clear(self._words)
+        self._words.let_go()
         self._cells = []
-        title = QLabel(view.title)
+        title = Label(view.title)
         title.setProperty("role", "title")
         title.setWordWrap(True)
-        self._words.addWidget(title)
+        self._words.put(title)
         if view.trouble:
-            self._words.addWidget(quiet(view.trouble))
+            self._words.put(quiet(view.trouble))
         if self.session is not None and not self.session.design.workloads:
             add = QPushButton("Add a workload…")
             add.clicked.connect(self.workload_wanted)
-            self._words.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
+            self._words.put(add, Qt.AlignmentFlag.AlignLeft)
         if view.numbers:
-            self._words.addLayout(self._numbers(view.numbers))
+            self._words.put(self._numbers(view.numbers))
         if view.binding is not None:
-            self._words.addWidget(self._sentence("Binding", view.binding, self.theme.bad))
+            self._words.put(self._sentence("Binding", view.binding, self.theme.bad))
         if view.next is not None:
-            self._words.addWidget(self._sentence("Next", view.next, self.theme.muted))
-        self._words.addStretch(1)
+            self._words.put(self._sentence("Next", view.next, self.theme.muted))
 
-    def _numbers(self, numbers: tuple[flow.Number, ...]) -> QGridLayout:
-        self._grid = QGridLayout()
+    def _numbers(self, numbers: tuple[flow.Number, ...]) -> QWidget:
+        box = QWidget()
+        self._grid = QGridLayout(box)
+        self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(_BETWEEN)
         self._grid.setVerticalSpacing(4)
         self._cells = [_number(n) for n in numbers[:_NUMBERS]]
         self._arrange()
-        return self._grid
+        return box
 
     def _arrange(self) -> None:
         """As many numbers side by side as there is room for."""
@@ -195,10 +196,11 @@ class FlowPanel(Panel):
         lines = QVBoxLayout(box)
         lines.setContentsMargins(0, 2, 0, 0)
         lines.setSpacing(1)
-        tag = QLabel(f"<span style='color:{colour}; font-weight:600'>{head}</span>")
+        tag = Label(head)
+        tag.setStyleSheet(f"color: {colour}; font-weight: 600;")
         name = ElidedLink(sentence.head)
         name.setCursor(Qt.CursorShape.PointingHandCursor)
-        name.setToolTip(f"{sentence.head}\nShow on the canvas")
+        name.setToolTip(plain(f"{sentence.head}\nShow on the canvas"))
         name.clicked.connect(lambda: self._reveal(sentence.ids))
         top = QHBoxLayout()
         top.setSpacing(4)
@@ -281,7 +283,7 @@ def _columns(widths: list[int], room: int) -> int:
 
 def _number(number: flow.Number) -> QWidget:
     """A number under its name, over its band."""
-    value = QLabel(number.text)
+    value = Label(number.text)
     font = value.font()
     font.setPointSizeF(font.pointSizeF() * 1.35)
     font.setWeight(font.Weight.DemiBold)
@@ -291,7 +293,7 @@ def _number(number: flow.Number) -> QWidget:
     lines.setContentsMargins(0, 0, 0, 0)
     lines.setSpacing(2)
     for label in (quiet(number.title), value, quiet(number.band, "faint")):
-        label.setToolTip(number.tip)
+        label.setToolTip(plain(number.tip))
         label.setWordWrap(False)
         lines.addWidget(label)
     return cell

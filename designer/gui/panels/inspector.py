@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QSlider,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from designer.gui.controls import Choice, Label, Slider, plain
 from designer.gui.panels._panel import Panel
-from designer.gui.panels._widgets import clear, quiet
+from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import forms, inspector
@@ -67,7 +67,7 @@ class ValueField(QLineEdit):
             self.setText(text)
             self.setCursorPosition(0)
         self.setModified(False)
-        self.setToolTip(entry.tip)
+        self.setToolTip(plain(entry.tip))
         if (entry.title, entry.tip) != (self.accessibleName(), self.accessibleDescription()):
             self.setAccessibleName(entry.title)
             self.setAccessibleDescription(entry.tip)
@@ -106,7 +106,7 @@ class ValueField(QLineEdit):
             self.setProperty("wrong", bool(wrong))
             self.style().unpolish(self)
             self.style().polish(self)
-        self.setToolTip(wrong or self.entry.tip)
+        self.setToolTip(plain(wrong or self.entry.tip))
 
     def _finish(self) -> None:
         if not self.isModified():
@@ -131,11 +131,11 @@ class EntryRow(QWidget):
         self.entry = entry
         self._shown: Entry | None = None
         self._theme = theme
-        self.title = QLabel()
+        self.title = Label()
         self.title.setProperty("role", "muted")
         self.title.setWordWrap(True)
         self.value: QWidget = self._editor(entry)
-        self.mark = QLabel()
+        self.mark = Label()
         self.mark.setFixedWidth(12)
         self.mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         grid = QGridLayout(self)
@@ -161,17 +161,16 @@ class EntryRow(QWidget):
 
     def _editor(self, entry: Entry) -> QWidget:
         if not entry.editable:
-            label = QLabel()
+            label = Label()
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             return label
         if entry.dimension in ("choice", "flag"):
-            box = QComboBox()
+            box = Choice()
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             box.activated.connect(lambda: self.entered.emit(str(box.currentData())))
-            box.wheelEvent = lambda e: e.ignore()  # type: ignore[method-assign]
             return box
         field = ValueField(entry)
         field.entered.connect(self.entered)
@@ -189,7 +188,7 @@ class EntryRow(QWidget):
         if old == self._shown:
             return
         self.title.setText(entry.title)
-        self.setToolTip(entry.tip)
+        self.setToolTip(plain(entry.tip))
         if isinstance(self.value, QLabel):
             self.value.setText(entry.text)
         if self.bar is not None and entry.bar is not None:
@@ -202,7 +201,7 @@ class EntryRow(QWidget):
         sign, colour = ("●", self._theme.accent) if entry.overridden else ("?", self._theme.assumed)
         self.mark.setText(sign if entry.overridden or entry.unsure else "")
         self.mark.setStyleSheet(f"color: {colour};")
-        self.mark.setToolTip(entry.tip)
+        self.mark.setToolTip(plain(entry.tip))
 
 
 def fill(box: QComboBox, entry: Entry) -> None:
@@ -217,7 +216,7 @@ def fill(box: QComboBox, entry: Entry) -> None:
     if index < 0:
         box.setPlaceholderText(entry.text)
     box.setAccessibleName(entry.title)
-    box.setToolTip(entry.tip)
+    box.setToolTip(plain(entry.tip))
 
 
 class SectionBox(QWidget):
@@ -260,10 +259,10 @@ class WhatIf(QWidget):
         super().__init__(parent)
         self.entry: Entry | None = None
         self.base: Entry | None = None
-        self.title = QLabel()
-        self.factor = QLabel("× 1")
+        self.title = Label()
+        self.factor = Label("× 1")
         self.factor.setProperty("role", "muted")
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(-2 * _SLIDER, 2 * _SLIDER)
         self.slider.setAccessibleName("What if this number were larger or smaller")
         self.half, self.double = QPushButton("÷ 2"), QPushButton("× 2")
@@ -337,7 +336,7 @@ class MemberBar(QWidget):
             button.setArrowType(arrow)
             button.setAutoRaise(True)
             button.setAccessibleName(text)
-            button.setToolTip(f"{text}  ({key})")
+            button.setToolTip(plain(f"{text}  ({key})"))
         self.number = ValueField(Entry("member", "Member shown", "", dimension="count"))
         self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words = quiet("")
@@ -390,7 +389,7 @@ class InspectorPanel(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.title = QLabel()
+        self.title = Label()
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
         self.subtitle = quiet("")
@@ -403,8 +402,8 @@ class InspectorPanel(Panel):
         self._form: Form | None = None
         self._body = QWidget()
         self._body.setObjectName("panel")
-        self._sections = QVBoxLayout(self._body)
-        self._sections.setContentsMargins(10, 2, 8, 8)
+        around, self._sections = column(self._body)
+        around.setContentsMargins(10, 2, 8, 8)
         self._sections.setSpacing(2)
         area = QScrollArea()
         area.setWidgetResizable(True)
@@ -479,11 +478,10 @@ class InspectorPanel(Panel):
                 for entry in section.entries:
                     self.rows[entry.name].show_entry(entry)
             return
-        clear(self._sections)
+        self._sections.let_go()
         self.rows = {}
         for section in form.sections:
-            self._sections.addWidget(self._section(section))
-        self._sections.addStretch(1)
+            self._sections.put(self._section(section))
         self._touched = next(
             (e.name for s in form.sections for e in s.entries if e.scalable and e.dimension != "count"), ""
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from designer.gui.controls import Label
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -24,7 +25,7 @@ class LinksPanel(Panel):
         self.search.setAccessibleName("Filter channels")
         self.search.setMaximumWidth(240)
         self.idle = QCheckBox("Idle ones too")
-        self.headline = QLabel()
+        self.headline = Label()
         self.headline.setProperty("role", "muted")
         self.table = Table(links.COLUMNS, theme, "Channels by utilisation")
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.errors import Cancelled
+from designer.gui.controls import plain
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
@@ -174,7 +175,7 @@ class MeasuredPanel(Panel):
 
         found, problems = self._found
         self.headline.setText(measured.headline(found, problems))
-        self.headline.setToolTip("\n".join(problems[:12]))
+        self.headline.setToolTip(plain("\n".join(problems[:12])))
         self.table.lines.set_lines(measured.lines(found), measured.COLUMNS)
         self.table.fit_columns()
         self._draw(found)

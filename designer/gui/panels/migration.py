@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from designer.gui.panels._widgets import clear, quiet
+from designer.gui.controls import Label, MarkedLabel, plain
+from designer.gui.panels._widgets import column, quiet
 from designer.gui.panels.figures import FiguresPanel
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -27,8 +28,8 @@ class MigrationPanel(FiguresPanel):
         # while it is hidden it takes no room from the docks beside
         self.summary.hide()
         self.summary.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
-        self._lines = QVBoxLayout(self.summary)
-        self._lines.setContentsMargins(6, 2, 10, 2)
+        around, self._lines = column(self.summary)
+        around.setContentsMargins(6, 2, 10, 2)
         self._lines.setSpacing(3)
         self._row.insertWidget(0, self.summary)
 
@@ -56,7 +57,7 @@ class MigrationPanel(FiguresPanel):
     def refresh(self) -> None:
         """Draw numbers and figures."""
         moved = self.migration
-        clear(self._lines)
+        self._lines.let_go()
         if moved is None:
             self.summary.hide()
         super().refresh()
@@ -64,18 +65,16 @@ class MigrationPanel(FiguresPanel):
         if moved is None:
             return
         self._stack.setCurrentIndex(1)
-        title = QLabel(f"{moved.title}: {moved.source} → {moved.target}")
+        title = Label(f"{moved.title}: {moved.source} → {moved.target}")
         title.setProperty("role", "title")
         title.setWordWrap(True)
-        self._lines.addWidget(title)
+        self._lines.put(title)
         for number in moved.numbers:
-            line = QLabel(f"{number.title}: <b>{number.text}</b>")
-            line.setTextFormat(Qt.TextFormat.RichText)
-            line.setToolTip(number.tip)
-            self._lines.addWidget(line)
+            line = MarkedLabel(f"{escape(number.title)}: <b>{escape(number.text)}</b>")
+            line.setToolTip(plain(number.tip))
+            self._lines.put(line)
         if moved.bound:
             bound = quiet(f"Bound by {moved.bound}")
-            bound.setToolTip(moved.result.binding[0].why)
-            self._lines.addWidget(bound)
-        self._lines.addStretch(1)
+            bound.setToolTip(plain(moved.result.binding[0].why))
+            self._lines.put(bound)
         self.summary.setAccessibleName(moved.text)

@@ -7,8 +7,9 @@ import io
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from designer.gui.controls import Choice
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table
@@ -22,7 +23,7 @@ class TablesPanel(Panel):
 
     def __init__(self, empty: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.chooser = QComboBox()
+        self.chooser = Choice()
         self.chooser.setAccessibleName("Table to show")
         self.chooser.setMinimumWidth(260)
         self.chooser.activated.connect(self._show)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +9,6 @@ from pathlib import Path
 from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
-from designer.errors import ExchangeError
-from designer.interchange.unwritable import reason
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Picture
 from designer.report.drawing.loads import Loads
@@ -60,13 +56,14 @@ class Exporter:
     suffix
         With its dot.
     write
-        Design, path and options; raises ``ExchangeError`` where that cannot be done.
+        Design, path and options; gives what one should know of the file written (see ``atomic.write``), and raises
+        ``ExchangeError`` where that cannot be done.
     """
 
     name: str
     suffix: str
     title: str
-    write: Callable[[Design, Path, ExportOptions], None]
+    write: Callable[[Design, Path, ExportOptions], tuple[str, ...]]
 
 
 def picture_of(design: Design, options: ExportOptions) -> Picture:
@@ -79,31 +76,3 @@ def picture_of(design: Design, options: ExportOptions) -> Picture:
         chosen=options.chosen,
     )
     return compose(lay_out(design, options.opened), palette(options.theme), shown, options.loads)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Replace the file at `path` in one step: written beside it, synced, renamed.
-
-    Raises
-    ------
-    ExchangeError
-        If the file cannot be written.
-    """
-    temporary: str | None = None
-    try:
-        path = path.resolve() if path.is_symlink() else path
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-        temporary = None
-    except OSError as error:
-        why = reason(path, error)
-        raise ExchangeError(why.text, file=str(path), remedy=why.remedy) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)

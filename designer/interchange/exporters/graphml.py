@@ -7,23 +7,24 @@ from pathlib import Path
 
 import networkx as nx
 
+from designer import atomic
 from designer.design.document import Design
 from designer.design.elaborate import elaborate
 from designer.design.rates import raw_rate
 from designer.errors import ExchangeError
-from designer.interchange.exporters._exporter import Exporter, ExportOptions, write_bytes
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
 
 #: GraphML of more parts or links than this is of no use to anyone
 _MOST = 1_000_000
 
 
-def write(design: Design, path: Path, options: ExportOptions) -> None:
+def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write the elaborated design: one vertex a part, attributes kind, type, name, parent; one join a bundle."""
     del options
     graph = graph_of(design)
     out = io.BytesIO()
     nx.write_graphml(graph, out, encoding="utf-8", prettyprint=True)
-    write_bytes(path, out.getvalue())
+    return atomic.write(path, out.getvalue())
 
 
 def graph_of(design: Design) -> nx.MultiGraph[str]:

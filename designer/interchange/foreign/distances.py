@@ -1,8 +1,9 @@
-"""The bandwidth matrix of hwloc files: which objects NVLink joins and how fast."""
+"""The matrices of hwloc files: which objects NVLink joins and how fast, and how far NUMA nodes are from each other."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from designer.errors import ExchangeError
@@ -48,3 +49,56 @@ def _read_matrix(element: Element, file: str, found: dict[tuple[str, str], int])
             value = int(text) if re.fullmatch(r"[0-9]{1,12}", text, re.ASCII) else 0
             if value and row != column and (keys[column], keys[row]) not in found:
                 found[keys[row], keys[column]] = value
+
+
+def numa_latencies(root: Element, numbers: Sequence[str], file: str) -> list[list[float]]:
+    """Relative latencies between the NUMA nodes with these numbers of the system; empty where the file has none.
+
+    Versions 2 and 3 write ``<distances2 name="NUMALatency">`` at the end, version 1 ``<distances>`` inside an object.
+
+    Raises
+    ------
+    ExchangeError
+        If the matrix does not have the size it says.
+    """
+    for element in root.walk():
+        if element.tag == "distances2" and element.get("type") == "NUMANode" and "Latency" in element.get("name"):
+            keys = " ".join(e.text for e in element.all("indexes")).split()
+            values = " ".join(e.text for e in element.all("u64values")).split()
+            if len(keys) > MOST_OBJECTS or len(values) != len(keys) ** 2:
+                raise ExchangeError(
+                    f"the latency matrix of NUMA nodes has {len(keys)} names and {len(values)} values",
+                    file=file,
+                    place=f"line {element.line}",
+                    remedy="the file is damaged; write it again with lstopo",
+                )
+            found = _latency_rows(values, len(keys))
+            row = {key: i for i, key in enumerate(keys)}
+            if found and element.get("indexing", "os") == "os" and set(numbers) <= set(row):
+                return [[found[row[a]][row[b]] for b in numbers] for a in numbers]
+        elif element.tag == "distances" and element.get("nbobjs") == str(len(numbers)):
+            found = _latency_rows([e.get("value") for e in element.all("latency")], len(numbers))
+            if found:
+                return found
+    return []
+
+
+def _latency_rows(values: Sequence[str], size: int) -> list[list[float]]:
+    if len(values) != size * size or not all(re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", v, re.ASCII) for v in values):
+        return []
+    return [[float(v) for v in values[row * size : (row + 1) * size]] for row in range(size)]
+
+
+def socket_distances(
+    latencies: Sequence[Sequence[float]], sockets: Sequence[Sequence[str]]
+) -> dict[tuple[str, str], float]:
+    """The least latency between two sockets, by the NUMA nodes each has; ``sockets`` names those of each node."""
+    found: dict[tuple[str, str], float] = {}
+    for row, ones in zip(latencies, sockets, strict=False):
+        for value, others in zip(row, sockets, strict=False):
+            for a in ones:
+                for b in others:
+                    if a != b:
+                        key = (a, b) if a < b else (b, a)
+                        found[key] = min(found.get(key, value), value)
+    return found

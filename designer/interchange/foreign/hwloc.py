@@ -17,6 +17,8 @@ _PCI_TYPE = re.compile(
 )
 #: two-dimensional graphics chips of ATI that sit on server boards
 _ATI_2D: Final = ("4752", "515e", "5159", "5969", "4754")
+#: what a tier of memory has where the file is silent, as its part in the catalog: CXL of x8, PMem, HBM of a socket
+_TIER_BANDWIDTH: Final = {"CXL": "31.5 GB/s", "DAX": "31.5 GB/s", "PMEM": "45 GB/s", "HBM": "1000 GB/s"}
 #: what one PCIe lane carries by generation as hwloc computes it [GB/s]; 5 GT/s appears with either encoding
 _LANE_RATES: Final = ((1, 0.25), (2, 0.5), (2, 0.615385), (3, 0.984615), (4, 1.969231), (5, 3.938462), (6, 7.5625))
 
@@ -56,6 +58,31 @@ def subsystem(element: Element) -> dict[str, str]:
     if match is None or not match[4]:
         return {}
     return {"subsystem_vendor": match[4].lower(), "subsystem_device": match[5].lower()}
+
+
+def memory_tier(node: Element) -> str:
+    """The tier of a NUMA node's memory as the file tells it; empty where it does not, which is DRAM.
+
+    Memory that Linux hands on from a DAX device (`DAXDevice`) is persistent or behind CXL, never half of the DRAM.
+    """
+    subtype, told = node.get("subtype"), infos(node)
+    if subtype.upper().startswith("CXL"):
+        return "CXL"
+    if "DAXDevice" not in told and "DAXType" not in told:
+        return "PMEM" if subtype == "NVM" else subtype
+    if re.search(r"cxl|decoder[0-9]|dax_region", told.get("DAXParent", ""), re.IGNORECASE):
+        return "CXL"
+    return "PMEM" if "NVM" in (told.get("DAXType"), subtype) else subtype if subtype in ("HBM", "MCDRAM") else "DAX"
+
+
+def is_dram(tier: str) -> bool:
+    """Whether memory of this tier is the usual one behind the channels of a CPU."""
+    return tier in ("", "DRAM")
+
+
+def tier_bandwidth(tier: str) -> str:
+    """Bandwidth of memory of a tier that the file gives none for, spelled."""
+    return _TIER_BANDWIDTH.get("HBM" if tier == "MCDRAM" else tier, _TIER_BANDWIDTH["CXL"])
 
 
 def is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[tuple[str, Element]]) -> bool:

@@ -28,6 +28,7 @@ ON_DIE: Final = "400 GB/s"
 #: more sockets than this are joined in a ring, not each with each
 _MESH: Final = 8
 _MAX_PARTS: Final = 100_000
+_MAX_LINKS: Final = 400_000
 _NAME_LENGTH: Final = 200
 _VALUE_LENGTH: Final = 10_000
 
@@ -67,6 +68,7 @@ class Machine:
         self.types: dict[str, PartType] = {}
         self.policy = Policy()
         self._used: dict[str, int] = {}
+        self._copies: dict[str, int] = {}
         self._notes: dict[tuple[str, Severity, str, str], list[str]] = {}
 
     def note(self, code: str, severity: Severity, text: str, *where: str, remedy: str = "") -> None:
@@ -117,27 +119,31 @@ class Machine:
 
     def _free(self, kind: str, number: int | None) -> str:
         if number is not None and number >= 0:
-            wanted = f"{kind}{number}"
-            copy = 1
-            while wanted in self.parts:
-                copy += 1
-                wanted = f"{kind}{number}-{copy}"
-            return wanted
+            return self._unused(f"{kind}{number}", self.parts)
         at = self._used.get(kind, 0)
         while f"{kind}{at}" in self.parts:
             at += 1
         self._used[kind] = at + 1
         return f"{kind}{at}"
 
+    def _unused(self, wanted: str, taken: Mapping[str, object]) -> str:
+        """`wanted`, numbered where it is taken; the count goes on where it stopped, many equal names are no trouble."""
+        name, copy = wanted, self._copies.get(wanted, 1)
+        while name in taken:
+            copy += 1
+            name = f"{wanted}-{copy}"
+        self._copies[wanted] = copy
+        return name
+
     def link(self, a: str, b: str, values: LinkValues, attributes: Mapping[str, str] | None = None) -> str:
         """Join two parts; the id of the link."""
+        if len(self.links) >= _MAX_LINKS:
+            raise ExchangeError(
+                f"it describes more than {_MAX_LINKS:,} links", file=self.file, remedy="give the dump of one machine"
+            )
         link_id = base = f"{a}--{b}"
         if link_id in self.links:
-            link_id = base = f"{base}--{values.kind}"
-        copy = 1
-        while link_id in self.links:
-            copy += 1
-            link_id = f"{base}-{copy}"
+            link_id = self._unused(f"{base}--{values.kind}", self.links)
         fields = {name: getattr(values, name) for name in type(values).model_fields}
         fields["attributes"] = {**values.attributes, **(attributes or {})}
         fields["source"] = values.source or (self.key if values.status is Status.PRIMARY else "")
@@ -192,7 +198,9 @@ class Machine:
             self.note(
                 "IMP-ASSUMED-MEMORY",
                 Severity.INFO,
-                f"memory bandwidth is not in the file: {assumed} is assumed, all channels filled",
+                f"memory bandwidth is not in the file: {assumed} is assumed, all channels filled"
+                if tier in ("", "DRAM")
+                else f"the bandwidth of {tier} memory is not in the file: {assumed} is assumed",
                 link_id,
                 remedy="set the bandwidth of the memory links",
             )
@@ -212,6 +220,7 @@ class Machine:
             device = Device(model.title, model.type) if model.title else None
             extra = (attributes or {}).get(numas[0], {})
             cpus.append(self.add("cpu", parent=server, device=device, attributes={"derived": "yes", **extra}))
+            self.note_cpu(model, model.title, cpus[-1])
             for numa in numas:
                 self.on_die(cpus[-1], numa)
         if domains:
@@ -235,12 +244,11 @@ class Machine:
             ),
         )
 
-    def join_sockets(self, cpus: list[str], model: CpuModel) -> None:
-        """Links between sockets: each with each, a ring where there are many."""
-        if len(cpus) <= _MESH:
-            pairs = list(combinations(cpus, 2))
-        else:
-            pairs = list(zip(cpus, [*cpus[1:], cpus[0]], strict=True))
+    def join_sockets(
+        self, cpus: list[str], model: CpuModel, distances: Mapping[tuple[str, str], float] | None = None
+    ) -> None:
+        """Links between sockets: as a table of distances allows, else each with each, a ring where there are many."""
+        pairs = _nearest_pairs(cpus, distances or {})
         for a, b in pairs:
             link_id = self.link(
                 a,
@@ -259,6 +267,24 @@ class Machine:
                 link_id,
                 remedy="set the bandwidth of the links between CPUs",
             )
+        if distances and len(pairs) < len(cpus) * (len(cpus) - 1) // 2:
+            self.note(
+                "IMP-SOCKET-DISTANCES",
+                Severity.INFO,
+                "which sockets are joined follows from the latencies between their NUMA nodes: the nearest are",
+                *cpus,
+                remedy="draw the links between CPUs as the board has them",
+            )
+
+    def note_cpu(self, model: CpuModel, title: str, cpu: str) -> None:
+        """Tell of a processor whose part type is a guess, or that has none."""
+        if model.guess:
+            text = f"these CPUs are of the {model.guess}"
+        elif model.type or not (title or model.title):
+            return
+        else:
+            text = f"these CPUs ({title or model.title}) have no part type: cores, lanes and socket links are unknown"
+        self.note("IMP-CPU-TYPE", Severity.INFO, text, cpu, remedy="choose a part type for them")
 
     def accelerator_link(
         self, a: str, b: str, count: int, architecture: Architecture | None, kind: str, status: Status = Status.DERIVED
@@ -377,6 +403,47 @@ class Machine:
         names = (("server", "server"), ("gpu", "GPU"), ("nic", "NIC"), ("cpu", "socket"))
         counts = [(len(self.of_kind(kind)), name) for kind, name in names]
         return ", ".join(f"{n} {name}{'s' if n != 1 else ''}" for n, name in counts if n)
+
+
+def _nearest_pairs(cpus: list[str], distances: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
+    """Which sockets are joined: each with its nearest, and farther ones where groups would hang apart without.
+
+    Where every socket is equally far from every other one, or the file does not say, that is each with each, a ring
+    where there are many.
+    """
+    at = {(a, b): distances.get((a, b) if a < b else (b, a)) for a, b in combinations(cpus, 2)}
+    known = sorted({d for d in at.values() if d is not None})
+    if len(known) < 2 or any(d is None for d in at.values()):
+        return list(at) if len(cpus) <= _MESH else list(zip(cpus, [*cpus[1:], cpus[0]], strict=True))
+    group = {cpu: number for number, cpu in enumerate(cpus)}
+    pairs: list[tuple[str, str]] = []
+    for distance in known:
+        new = [pair for pair, far in at.items() if far == distance and (not pairs or group[pair[0]] != group[pair[1]])]
+        if pairs:
+            new = _abreast(new, group)
+        pairs += new
+        for a, b in new:
+            old, kept = group[b], group[a]
+            if old != kept:
+                group = {cpu: kept if number == old else number for cpu, number in group.items()}
+        if len(set(group.values())) == 1:
+            break
+    return pairs
+
+
+def _abreast(pairs: list[tuple[str, str]], group: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Of groups equally far from each other as a whole: the first with the first, the second with the second."""
+    members: dict[int, list[str]] = {}
+    for cpu, number in group.items():
+        members.setdefault(number, []).append(cpu)
+    between: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for a, b in pairs:
+        between.setdefault((group[a], group[b]), []).append((a, b))
+    kept: list[tuple[str, str]] = []
+    for (one, other), found in between.items():
+        whole = len(found) == len(members[one]) * len(members[other])
+        kept += list(zip(members[one], members[other], strict=False)) if whole else found
+    return kept
 
 
 def _one_line(text: str) -> str:

@@ -34,7 +34,7 @@ def kind_of(element: Element) -> str | None:
         return "gpu"
     if below or pci_class.startswith("0604"):
         return "pcie_switch"
-    if nets or pci_class.startswith("02"):
+    if nets or pci_class.startswith(("02", "0c06")):
         return "nic"
     if pci_class.startswith(("03", "12", "0b40")):
         return "gpu"

@@ -7,6 +7,7 @@ Which NUMA domain belongs to which package is told by CPU sets in all three vers
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,7 +24,7 @@ from designer.interchange.foreign.devices import (
     is_virtual_function,
     known_device,
 )
-from designer.interchange.foreign.distances import nvlink_bandwidths
+from designer.interchange.foreign.distances import numa_latencies, nvlink_bandwidths, socket_distances
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.links import draw_switch_trunk
 from designer.interchange.foreign.machine import Machine
@@ -88,6 +89,10 @@ class _Reader:
         self.server = self.machine.add("server", attributes=self._about())
         self.packages: list[_Place] = []
         self.domains: list[_Place] = []
+        #: packages that share a CPU with a set of CPUs, and homes of devices by their sets: both are asked for again
+        self.overlaps: dict[int, list[_Place]] = {}
+        self.homes: dict[tuple[int, int], tuple[str, bool]] = {}
+        self.real_ports: dict[int, set[tuple[str, str]]] = {}
         self.by_gp: dict[str, str] = {}
         self.architectures: dict[str, Architecture | None] = {}
         self.nvswitches: list[tuple[str, str]] = []
@@ -142,7 +147,7 @@ class _Reader:
     # -- sockets and NUMA domains ------------------------------------------------------------------------------------
 
     def _packages(self) -> None:
-        machine = self.machine
+        machine, architecture = self.machine, self._about().get("Architecture", "")
         for element in self.objects:
             if element.get("type") not in ("Package", "Socket"):
                 continue
@@ -151,7 +156,8 @@ class _Reader:
                 infos.get("CPUVendor", "") or infos.get("CPUModel", ""),
                 infos.get("CPUFamilyNumber", ""),
                 infos.get("CPUModelNumber", ""),
-                "ppc64" if "pvr" in infos.get("CPURevision", "") else self._about().get("Architecture", ""),
+                "ppc64" if "pvr" in infos.get("CPURevision", "") else architecture,
+                infos.get("CPUModel", ""),
             )
             title = " ".join(infos.get("CPUModel", "").split()) or model.title
             cores = sum(1 for e in element.walk() if e.get("type") == "Core")
@@ -162,52 +168,76 @@ class _Reader:
                 attributes={**infos, **hwloc.attributes(element, "os_index", "cpuset")},
                 overrides={"cores": machine.fact(cores)} if cores else None,
             )
+            machine.note_cpu(model, title, part)
             self.by_gp[f"Package:{element.get('gp_index')}"] = part
             self.packages.append(
                 _Place(part, hwloc.cpu_set(element.get("cpuset")), hwloc.cpu_set(element.get("nodeset")), model=model)
             )
-        if len(self.packages) > 1:
-            machine.join_sockets([p.part for p in self.packages], self.packages[0].model)
 
     def _domains(self) -> None:
         machine = self.machine
         bandwidth = self._memory_bandwidths()
         elements = [e for e in self.objects if e.get("type") == "NUMANode"]
-        numbers = [hwloc.integer(e.get("os_index")) for e in elements]
-        for element, number in zip(elements, numbers, strict=True):
-            cpus = hwloc.cpu_set(element.get("cpuset"))
-            number = number if numbers.count(number) == 1 else -1
-            tier = element.get("subtype")
+        elements = [e for e in elements if not self._is_gpu_memory(e)]
+        numbers = Counter(hwloc.integer(e.get("os_index")) for e in elements)
+        sets = [hwloc.cpu_set(e.get("cpuset")) for e in elements]
+        tiers = [hwloc.memory_tier(e) for e in elements]
+        homes = [self._sockets_of(e, cpus) for e, cpus in zip(elements, sets, strict=True)]
+        # memory of one tier behind the same sockets shares the bandwidth of that tier
+        sharing = Counter(
+            (_ids(home), hwloc.is_dram(tier)) for home, cpus, tier in zip(homes, sets, tiers, strict=True) if cpus
+        )
+        homes_of = [_ids(home) for home in homes]
+        seen: set[int] = set()
+        for element, cpus, tier, sockets in zip(elements, sets, tiers, homes, strict=True):
+            number = hwloc.integer(element.get("os_index"))
+            number = number if numbers[number] == 1 else -1
             infos = hwloc.infos(element)
             attributes = {**infos, **hwloc.attributes(element, "os_index", "cpuset", "subtype")}
             part = machine.add("numa", number=number, parent=self.server, attributes=attributes, name=tier)
-            sockets = self._sockets_of(element, cpus)
             for socket in sockets:
                 machine.on_die(socket.part, part)
             model = sockets[0].model if sockets else cpu_model("", "", "")
-            shared = sum(
-                1
-                for e in elements
-                if hwloc.cpu_set(e.get("cpuset")) and self._sockets_of(e, hwloc.cpu_set(e.get("cpuset"))) == sockets
-            )
+            dram = hwloc.is_dram(tier)
+            whole = model.memory if dram else hwloc.tier_bandwidth(tier)
             machine.memory(
                 part,
                 self.server,
                 number=number,
-                assumed=_scaled(model.memory, len(sockets), shared),
+                assumed=_scaled(whole, len(sockets) if dram else 1, sharing[_ids(sockets), dram] if dram else 1),
                 capacity=hwloc.integer(element.get("local_memory")),
                 bandwidth=bandwidth.get(element.get("gp_index"), 0.0),
                 tier=tier,
             )
-            twin = any(d.cpus == cpus for d in self.domains)
-            self.domains.append(_Place(part, cpus, hwloc.cpu_set(element.get("nodeset")), memory_only=not cpus or twin))
+            only = not cpus or cpus in seen or not dram
+            seen.add(cpus)
+            self.domains.append(_Place(part, cpus, hwloc.cpu_set(element.get("nodeset")), memory_only=only))
         if not elements and self.packages:
             for package in self.packages:
                 machine.memory(package.part, self.server, assumed=package.model.memory)
+        if len(self.packages) > 1:
+            latencies = numa_latencies(self.root, [e.get("os_index") for e in elements], self.machine.file)
+            machine.join_sockets(
+                [p.part for p in self.packages], self.packages[0].model, socket_distances(latencies, homes_of)
+            )
+
+    def _is_gpu_memory(self, element: Element) -> bool:
+        """Whether a NUMA node is the memory of an accelerator, which the accelerator has already."""
+        if element.get("subtype") != "GPUMemory":
+            return False
+        self.machine.note(
+            "IMP-GPU-MEMORY",
+            Severity.INFO,
+            "NUMA nodes that are the memory of GPUs were left out: the GPUs have it",
+            self.server,
+        )
+        return True
 
     def _sockets_of(self, element: Element, cpus: int) -> list[_Place]:
         """The packages a NUMA domain is part of, or is made of."""
-        shared = [p for p in self.packages if cpus and p.cpus & cpus]
+        if cpus not in self.overlaps:
+            self.overlaps[cpus] = [p for p in self.packages if cpus and p.cpus & cpus]
+        shared = self.overlaps[cpus]
         if shared:
             return shared
         around = self._inside(element, "Package", "Socket")
@@ -265,6 +295,11 @@ class _Reader:
         while above is not None and not cpus:
             cpus, nodes = hwloc.cpu_set(above.get("cpuset")), hwloc.cpu_set(above.get("nodeset"))
             above = self.above.get(id(above))
+        if (cpus, nodes) not in self.homes:
+            self.homes[cpus, nodes] = self._home_of(cpus, nodes)
+        return self.homes[cpus, nodes]
+
+    def _home_of(self, cpus: int, nodes: int) -> tuple[str, bool]:
         usual = [d for d in self.domains if not d.memory_only] or self.domains
         by_cpus = [d for d in usual if d.cpus & cpus]
         near = by_cpus or [d for d in usual if d.nodes & nodes] or usual
@@ -277,8 +312,16 @@ class _Reader:
         return near[0].part, len(near) == 1 or not self._spans_sockets(near)
 
     def _spans_sockets(self, places: list[_Place]) -> bool:
-        used = {p.part for place in places for p in self.packages if p.cpus & place.cpus}
-        return len(used) > 1
+        first: str | None = None
+        for place in places:
+            if place.cpus not in self.overlaps:
+                self.overlaps[place.cpus] = [p for p in self.packages if place.cpus and p.cpus & place.cpus]
+            for package in self.overlaps[place.cpus]:
+                if first is None:
+                    first = package.part
+                elif first != package.part:
+                    return True
+        return False
 
     def _pci(self, element: Element, parent: str) -> None:
         if element.get("type") == "Bridge":
@@ -320,7 +363,7 @@ class _Reader:
                 )
             else:
                 self._gpu(element, parent, os_devices)
-        elif pci_class[:2] == "02":
+        elif _is_nic(pci_class, os_devices):
             self._nic(element, parent, os_devices)
         elif pci_class[:2] == "01":
             self._storage(element, parent, os_devices, nvme=pci_class == "0108")
@@ -425,7 +468,7 @@ class _Reader:
         known = known_device(vendor, device) or (
             Device(hwloc.device_name(element)) if hwloc.device_name(element) else None
         )
-        technology = {"0207": "InfiniBand", "0200": "Ethernet"}.get(pci_class)
+        technology = {"0207": "InfiniBand", "0c06": "InfiniBand", "0200": "Ethernet"}.get(pci_class)
         overrides = {"technology": machine.fact(technology)} if technology else {}
         rate = max((hwloc.port_rate(hwloc.infos(e)) for _, e in os_devices), default=0.0)
         if rate:
@@ -448,16 +491,17 @@ class _Reader:
             return False
         bus = element.get("pci_busid").rsplit(":", 1)[0]
         above = self.above.get(id(element))
-        beside = above.all("object") if above is not None else []
-        return any(
-            other is not element
-            and other.get("type") == "PCIDev"
-            and other.get("pci_busid").rsplit(":", 1)[0] == bus
-            and hwloc.identity(other)[0][:2] == "02"
-            and hwloc.identity(other)[2] != device
-            and any(child.get("type") == "OSDev" for child in other.all("object"))
-            for other in beside
-        )
+        if above is None:
+            return False
+        if id(above) not in self.real_ports:
+            self.real_ports[id(above)] = {
+                (other.get("pci_busid").rsplit(":", 1)[0], hwloc.identity(other)[2])
+                for other in above.all("object")
+                if other.get("type") == "PCIDev"
+                and hwloc.identity(other)[0][:2] == "02"
+                and any(child.get("type") == "OSDev" for child in other.all("object"))
+            }
+        return any(near == bus and number != device for near, number in self.real_ports[id(above)])
 
     def _storage(self, element: Element, parent: str, os_devices: list[tuple[str, Element]], nvme: bool) -> None:
         machine = self.machine
@@ -560,6 +604,20 @@ class _Reader:
         islands = list(reached.values())
         if len(islands) == 2 and all(len(i) == 6 for i in islands) and not frozenset.intersection(*reached):
             draw_switch_trunk(self.machine, islands, _TRUNK_LINKS, VOLTA)
+
+
+def _is_nic(pci_class: str, os_devices: list[tuple[str, Element]]) -> bool:
+    """Network controllers, InfiniBand adapters of the serial bus class, and whatever else has a network interface.
+
+    A coprocessor with an interface to its own system and an interface behind USB are no NICs of the machine.
+    """
+    if pci_class[:2] == "02" or pci_class == "0c06":
+        return True
+    return pci_class not in ("0b40", "0c03") and any(kind in ("net", "openfabrics") for kind, _ in os_devices)
+
+
+def _ids(places: list[_Place]) -> tuple[str, ...]:
+    return tuple(place.part for place in places)
 
 
 def _megabytes(architecture: Architecture | None) -> float:

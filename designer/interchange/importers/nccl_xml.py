@@ -273,7 +273,9 @@ class _Reader:
         if 0 < total < _FASTEST_PORT:
             overrides["bandwidth_per_direction"] = machine.fact(nccl.port_rate(total))
             overrides["port_bandwidth_per_direction"] = machine.fact(nccl.port_rate(total / max(len(names), 1)))
-        technology = {"0207": "InfiniBand", "0200": "Ethernet"}.get(pci_class.lower().removeprefix("0x")[:4])
+        technology = {"0207": "InfiniBand", "0c06": "InfiniBand", "0200": "Ethernet"}.get(
+            pci_class.lower().removeprefix("0x")[:4]
+        )
         if technology:
             overrides["technology"] = machine.fact(technology)
         part = machine.add(

@@ -7,11 +7,13 @@ and NVSwitches are derived, PCIe generations assumed from the number of NVLinks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
+from designer.design.document import LinkValues
 from designer.errors import ExchangeError
-from designer.fields import Quantity
+from designer.fields import Quantity, amount
 from designer.findings import Severity
+from designer.interchange.foreign.classes import Domain, class_tree
 from designer.interchange.foreign.cpus import GRACE, UNKNOWN, UNKNOWN_GEN5, NumaHint, memory_share
 from designer.interchange.foreign.devices import (
     ADA,
@@ -28,10 +30,9 @@ from designer.interchange.foreign.links import MOST_LINKS
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.matrix import Matrix, clean, parse_matrix
 from designer.sources import Status
+from designer.units import write
 
 _TITLE = "the matrix of nvidia-smi topo -m"
-#: classes from near to far
-_ORDER = ("PIX", "PXB", "PHB", "NODE", "SYS")
 
 
 def _sniff(head: str) -> float:
@@ -61,9 +62,17 @@ class _Reader:
         self.machine = Machine(file, _TITLE, "nvidia-smi-topology")
         self.server = self.machine.add("server")
         self.parts: dict[int, str] = {}
-        self.fabric = _links_through_fabric(matrix)
-        self.links_per_gpu = {g: self.fabric or _links_of(matrix, g) for g in matrix.gpus}
+        self.pairs = _pairs(matrix)
+        self.totals = _totals(matrix.gpus, self.pairs)
+        #: GPUs that hang together by NVSwitches, and how many links each has into them
+        self.fabrics = _fabrics(self.totals, self.pairs)
+        through = {g: links for members, links in self.fabrics for g in members}
+        self.links_per_gpu = {g: through.get(g, total) for g, total in self.totals.items()}
         self.architecture = self._guess_architecture()
+        #: GPUs with memory of their own in the list of NUMA nodes: those of Grace
+        self.coherent = any(matrix.rows[g].gpu_numa for g in matrix.gpus)
+        self.tree = class_tree(len(matrix.rows), matrix.cell, self._keys())
+        self.bridges = self._host_bridges()
 
     def run(self) -> Imported:
         machine, matrix = self.machine, self.matrix
@@ -76,6 +85,7 @@ class _Reader:
                     ("numa", row.numa),
                     ("gpu_numa", row.gpu_numa),
                     ("row", row.name),
+                    ("host_bridge", self.bridges.get(index, "")),
                 )
                 if value
             }
@@ -89,10 +99,10 @@ class _Reader:
                 attributes=attributes,
                 overrides=self._guessed() if gpu else None,
             )
-        domains = self._domains()
-        homes = self._draw_domains(domains)
-        for members, home in zip(domains.values(), homes, strict=True):
-            self._tree(members, home)
+        self._note_contradictions()
+        homes = self._draw_domains()
+        for domain, home in zip(self.tree.domains, homes, strict=True):
+            self._draw_tree(domain, home)
         self._nvlinks()
         machine.note(
             "IMP-CLASSES",
@@ -104,70 +114,86 @@ class _Reader:
 
     # -- NUMA domains ------------------------------------------------------------------------------------------------
 
-    def _domains(self) -> dict[str, list[int]]:
-        """Devices by NUMA domain: as the table says, else what is nearer to each other than SYS."""
-        matrix = self.matrix
+    def _keys(self) -> dict[int, str]:
+        """What the table calls the NUMA domain of each GPU."""
+        rows = self.matrix.rows
+        by_cpus = _usable_cpus(self.matrix)
         keys: dict[int, str] = {}
-        by_cpus = _usable_cpus(matrix)
-        for g in matrix.gpus:
-            row = matrix.rows[g]
-            if row.numa:
-                keys[g] = f"numa {row.numa}"
+        for g in self.matrix.gpus:
+            if rows[g].numa:
+                keys[g] = f"numa {rows[g].numa}"
             elif by_cpus:
-                keys[g] = f"cpus {row.cpus}"
-        near = _components(range(len(matrix.rows)), lambda a, b: matrix.cell(a, b) in _ORDER[:4])
-        for group in near:
-            known = [keys[i] for i in group if i in keys]
-            if not known:
-                keys |= dict.fromkeys(group, f"near {group[0]}")
-                continue
-            for i in group:
-                if i not in keys:
-                    keys[i] = self._nearest_key(i, group, keys, known)
-        domains: dict[str, list[int]] = {}
-        for index in range(len(matrix.rows)):
-            domains.setdefault(keys[index], []).append(index)
-        self._note_contradictions(domains, near)
-        return domains
+                keys[g] = f"cpus {rows[g].cpus}"
+        return keys
 
-    def _nearest_key(self, index: int, group: Sequence[int], keys: dict[int, str], known: list[str]) -> str:
-        order = {name: rank for rank, name in enumerate(_ORDER)}
-        candidates = [i for i in group if i in keys and self.matrix.cell(index, i) in order]
-        if not candidates:
-            return max(sorted(set(known)), key=known.count)
-        return keys[min(candidates, key=lambda i: order[self.matrix.cell(index, i)])]
+    def _host_bridges(self) -> dict[int, str]:
+        """The host bridge of each device, numbered in its domain, where a class of PHB or NODE tells of it."""
+        cell = self.matrix.cell
+        found: dict[int, str] = {}
+        for domain in self.tree.domains:
+            members = domain.members
+            for number, bridge in enumerate(domain.bridges):
+                inside = [i for family in bridge for group in family for i in group]
+                if any(cell(i, j) in ("PHB", "NODE") for i in inside for j in members):
+                    found |= dict.fromkeys(inside, str(number))
+        return found
 
-    def _note_contradictions(self, domains: dict[str, list[int]], near: Sequence[Sequence[int]]) -> None:
-        spread = [g for g in near if sum(any(i in members for i in g) for members in domains.values()) > 1]
-        apart = [m for m in domains.values() if any(self.matrix.cell(a, b) == "SYS" for a in m for b in m if a < b)]
-        if spread or apart:
-            self.machine.note(
+    def _note_contradictions(self) -> None:
+        machine, tree, names = self.machine, self.tree, [row.name for row in self.matrix.rows]
+        if tree.moved or tree.apart:
+            machine.note(
                 "IMP-CONTRADICTION",
                 Severity.WARNING,
-                "affinity columns and classes contradict each other about these devices, as in virtual machines",
-                *(self.parts[i] for group in (spread or apart) for i in group),
+                "affinity columns and classes contradict each other about these devices, as in virtual machines: the "
+                "classes were followed",
+                *(self.parts[i] for i in sorted({*tree.moved, *tree.apart})),
                 remedy="check which NUMA domain they belong to",
             )
+        if tree.lost:
+            a, b, said, drawn = tree.lost[0]
+            more = f", and {len(tree.lost) - 1} more" if len(tree.lost) > 1 else ""
+            machine.note(
+                "IMP-CLASS-CONFLICT",
+                Severity.WARNING,
+                "classes of this table contradict each other, so no tree has them all: "
+                f"{names[a]} to {names[b]} is {said} in the table and {drawn} as drawn{more}",
+                *(self.parts[i] for i in sorted({i for pair in tree.lost for i in pair[:2]})),
+                remedy="check the switches above these devices",
+            )
+        if any(len({self.bridges[i] for i in d.members if i in self.bridges}) > 1 for d in tree.domains):
+            machine.note(
+                "IMP-HOST-BRIDGES",
+                Severity.INFO,
+                "several host bridges in one NUMA domain (NODE) are not drawn apart from one (PHB): which one a device "
+                "is on is in its attributes",
+                *(self.parts[i] for i in sorted(self.bridges)),
+            )
 
-    def _draw_domains(self, domains: dict[str, list[int]]) -> list[str]:
+    def _draw_domains(self) -> list[str]:
         machine = self.machine
         model = UNKNOWN_GEN5 if self.architecture is HOPPER else UNKNOWN
-        if any(self.matrix.rows[g].gpu_numa for g in self.matrix.gpus):
+        if self.coherent:
             model = GRACE
         hints: dict[str, NumaHint] = {}
         homes: list[str] = []
-        taken = {number for key in domains if (number := _number(key)) >= 0}
-        for key, members in domains.items():
+        domains = [(domain.key, domain.members) for domain in self.tree.domains]
+        held = {key for key, _ in domains}
+        # a domain that only an affinity column tells of has no device, but its memory is there
+        empty = dict.fromkeys(k for k in self.tree.moved.values() if k not in held and k.startswith("numa "))
+        taken = {number for key in (*held, *empty) if (number := _number(key)) >= 0}
+        used: set[int] = set()
+        for key, members in (*domains, *((key, []) for key in empty)):
             number = _number(key)
-            if number < 0:
+            if number < 0 or number in used:
                 number = next(n for n in range(len(taken) + 1) if n not in taken)
                 taken.add(number)
+            used.add(number)
             cpus = next((self.matrix.rows[i].cpus for i in members if self.matrix.rows[i].cpus), "")
-            attributes = {"derived": "yes", "cpus": cpus, "numa_affinity": key.removeprefix("numa ")}
-            if not key.startswith("numa "):
-                del attributes["numa_affinity"]
+            attributes = {"derived": "yes", "cpus": cpus}
+            if key.startswith("numa "):
+                attributes["numa_affinity"] = key.removeprefix("numa ")
             home = machine.add("numa", number=number, parent=self.server, attributes=attributes)
-            if key.startswith("near "):
+            if not key:
                 machine.note(
                     "IMP-DERIVED-NUMA",
                     Severity.INFO,
@@ -180,22 +206,39 @@ class _Reader:
         share = memory_share(list(hints.values()))
         for home in homes:
             machine.memory(home, self.server, assumed=share, number=int(home.removeprefix("numa").split("-")[0]))
-        return homes
+        return homes[: len(domains)]
 
     # -- PCIe --------------------------------------------------------------------------------------------------------
 
-    def _tree(self, members: Sequence[int], home: str) -> None:
+    def _draw_tree(self, domain: Domain, home: str) -> None:
         """Switches of one NUMA domain: one for what shares a bridge, one above for what shares several."""
-        cell = self.matrix.cell
-        for family in _components(members, lambda a, b: cell(a, b) in ("PIX", "PXB")):
-            groups = _components(family, lambda a, b: cell(a, b) == "PIX")
-            upper = home
-            if len(groups) > 1:
-                upper = self._switch(home)
-            for group in groups:
-                above = self._switch(upper) if len(group) > 1 else upper
+        chips = [i for i in domain.members if self.matrix.rows[i].gpu_numa] if self.coherent else []
+        for family in (family for bridge in domain.bridges for family in bridge):
+            # each group of a family has its own switch, one device too: else two of them would share the upper one
+            upper = self._switch(home) if len(family) > 1 else home
+            for group in family:
+                above = self._switch(upper) if len(group) > 1 or len(family) > 1 else upper
                 for index in group:
-                    self.machine.pcie(above, self.parts[index], unknown_pcie(self.architecture))
+                    if index not in chips or above != home:
+                        self.machine.pcie(above, self.parts[index], unknown_pcie(self.architecture))
+        for index in chips:
+            self._chip_link(home, index, len(chips))
+
+    def _chip_link(self, home: str, index: int, sharing: int) -> None:
+        """A GPU whose memory is a NUMA node of its own talks to its CPU over the chip-to-chip link."""
+        rate = write(amount(GRACE.planned, "rate") / sharing, "rate")
+        values = LinkValues(
+            kind="c2c", bandwidth_per_direction=rate, status=Status.ASSUMED, note="one Grace has 450 GB/s in all"
+        )
+        link_id = self.machine.link(home, self.parts[index], values)
+        self.machine.note(
+            "IMP-ASSUMED-C2C",
+            Severity.WARNING,
+            "these GPUs have a NUMA node of their own, as on Grace: joined to the CPU by a chip-to-chip link, whose "
+            f"speed is not in the table: {rate} per direction is assumed",
+            link_id,
+            remedy="set the bandwidth of these links",
+        )
 
     def _switch(self, above: str) -> str:
         switch = self.machine.add("pcie_switch", parent=self.server, attributes={"derived": "yes"})
@@ -218,22 +261,38 @@ class _Reader:
                 *(self.parts[g] for g in matrix.gpus),
                 remedy=f"for B200, B300, GB200 or GB300 set {BLACKWELL.link_rate} on the links and a type on the GPUs",
             )
-        if self.fabric:
+        switched: set[int] = set()
+        for members, links in self.fabrics:
+            switched |= set(members)
             switch = machine.add("nvswitch", parent=self.server, name="NVSwitch fabric", attributes={"derived": "yes"})
-            for g in matrix.gpus:
-                machine.accelerator_link(
-                    self.parts[g], switch, self.fabric, self.architecture, "nvlink", Status.ASSUMED
-                )
+            for g in members:
+                machine.accelerator_link(self.parts[g], switch, links, self.architecture, "nvlink", Status.ASSUMED)
             machine.note(
                 "IMP-DERIVED-FABRIC",
                 Severity.INFO,
-                f"every pair lists {self.fabric} NVLinks, more in all than a GPU has: an NVSwitch fabric, drawn as one",
+                f"every pair lists {links} NVLinks, more in all than a GPU has: an NVSwitch fabric, drawn as one",
                 switch,
                 remedy="split it into its switches if you know them",
             )
-            return
-        for a, b, count in _pairs(matrix):
-            machine.accelerator_link(self.parts[a], self.parts[b], count, self.architecture, "nvlink", Status.ASSUMED)
+            self._note_uneven(members, links)
+        for a, b, count in self.pairs:
+            if a not in switched:
+                machine.accelerator_link(
+                    self.parts[a], self.parts[b], count, self.architecture, "nvlink", Status.ASSUMED
+                )
+
+    def _note_uneven(self, members: Sequence[int], links: int) -> None:
+        """Tell of GPUs of a fabric that list a peer with fewer links, or not at all."""
+        even = links * (len(members) - 1)
+        odd = [self.parts[g] for g in members if self.totals[g] != even]
+        if odd:
+            self.machine.note(
+                "IMP-UNEVEN-FABRIC",
+                Severity.WARNING,
+                f"these GPUs do not list all peers of their NVSwitch fabric with {links} NVLinks: drawn with all",
+                *odd,
+                remedy="check the state of their NVLinks",
+            )
 
     def _guessed(self) -> dict[str, Quantity]:
         """What the number of NVLinks tells of a GPU; models of the algorithms of collectives need it."""
@@ -245,7 +304,7 @@ class _Reader:
     def _guess_architecture(self) -> Architecture | None:
         """Which GPUs have so many NVLinks. V100 pairs may have fewer than all, so the largest total decides."""
         most = max(self.links_per_gpu.values(), default=0)
-        counts = {count for *_, count in _pairs(self.matrix)}
+        counts = {count for *_, count in self.pairs}
         if self.matrix.old:
             return PASCAL
         if most == 0:
@@ -267,28 +326,42 @@ def _pairs(matrix: Matrix) -> list[tuple[int, int, int]]:
     ]
 
 
-def _links_of(matrix: Matrix, gpu: int) -> int:
-    return sum(count for a, b, count in _pairs(matrix) if gpu in (a, b))
+def _totals(gpus: Sequence[int], pairs: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+    """NVLinks each GPU lists over all its peers."""
+    totals = dict.fromkeys(gpus, 0)
+    for a, b, count in pairs:
+        totals[a] += count
+        totals[b] += count
+    return totals
 
 
-def _links_through_fabric(matrix: Matrix) -> int:
-    """NVLinks of each GPU into an NVSwitch fabric, or 0 where the pairs are joined directly.
+def _fabrics(totals: Mapping[int, int], pairs: Sequence[tuple[int, int, int]]) -> list[tuple[list[int], int]]:
+    """GPUs behind NVSwitches, and the links of each into them; GPUs that are joined directly are in none.
 
     Through a fabric every pair shows all links of a GPU, so the sum over peers exceeds what any GPU has. A complete set
     of equal pairs within that limit is a board of directly joined GPUs if the sum is what some GPU has in all.
     """
-    pairs = _pairs(matrix)
-    gpus = len(matrix.gpus)
-    if not pairs or gpus < 3:
-        return 0
-    counts = {count for *_, count in pairs}
-    total = max(_links_of(matrix, g) for g in matrix.gpus)
-    complete = len(pairs) == gpus * (gpus - 1) // 2
-    if total > MOST_LINKS:
-        return max(counts)
-    if complete and len(counts) == 1 and gpus > 4 and total not in (4, 6, 12, 18):
-        return max(counts)
-    return 0
+    peers: dict[int, dict[int, int]] = {}
+    for a, b, count in pairs:
+        peers.setdefault(a, {})[b] = count
+        peers.setdefault(b, {})[a] = count
+    waiting = dict.fromkeys(peers)
+    found: list[tuple[list[int], int]] = []
+    while waiting:
+        island = [next(iter(waiting))]
+        del waiting[island[0]]
+        for g in island:
+            new = [peer for peer in peers[g] if peer in waiting]
+            island += new
+            for peer in new:
+                del waiting[peer]
+        counts = {count for g in island for count in peers[g].values()}
+        most = max(totals[g] for g in island)
+        complete = all(len(peers[g]) == len(island) - 1 for g in island)
+        equal = complete and len(counts) == 1 and len(island) > 4 and most not in (4, 6, 12, 18)
+        if len(island) >= 3 and (most > MOST_LINKS or equal):
+            found.append((sorted(island), max(counts)))
+    return found
 
 
 def _usable_cpus(matrix: Matrix) -> bool:
@@ -298,22 +371,6 @@ def _usable_cpus(matrix: Matrix) -> bool:
     if not gpus or any(not rows[g].cpus for g in gpus):
         return False
     return not any(rows[a].cpus == rows[b].cpus and matrix.cell(a, b) == "SYS" for a in gpus for b in gpus if a < b)
-
-
-def _components(members: Iterable[int], joined: Callable[[int, int], bool]) -> list[list[int]]:
-    """Groups of members that are joined directly or through others, in order."""
-    waiting = list(members)
-    groups: list[list[int]] = []
-    while waiting:
-        group = [waiting.pop(0)]
-        at = 0
-        while at < len(group):
-            new = [m for m in waiting if joined(group[at], m)]
-            group += new
-            waiting = [m for m in waiting if m not in new]
-            at += 1
-        groups.append(sorted(group))
-    return groups
 
 
 def _number(key: str) -> int:

@@ -1,124 +1,266 @@
-"""The journal beside a design that is being edited: after a crash it gives back all but at most the last edit.
+"""The journal beside a design that is being edited: after a crash it gives back everything that was accepted.
 
 The file is JSON lines. The first holds a whole design, each further one what changed since the line before, as
-things to put in and ids to take out per collection and block. When the changes outgrow the design the file is
-written anew, so it stays within a few times the size of the design. Nothing in it is executed when it is read.
+things to put in and ids to take out per collection and block; a line may also say that the design is about to be saved.
+When the changes outgrow the design the file is written anew, so it stays within a few times the size of the design.
+Nothing in it is executed when it is read.
+
+Each change is handed to the system before ``record`` returns, so it outlives the program however that ends; the disk is
+told to keep it a moment later, so it outlives a power failure but for that moment. A lock beside the journal is held
+while its program lives.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
+import threading
+import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from designer.atomic import write
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS, Address, block_at, collection
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
-from designer.errors import FormatError
+from designer.errors import FormatError, WriteError
 from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
+from designer.interchange.native.held import Lock, is_running
 from designer.interchange.native.json_text import decode, parse
-from designer.interchange.native.raw import read_bytes, shown
+from designer.interchange.native.raw import digest_of, read_bytes, shown
 from designer.interchange.native.reader import read_raw
-from designer.interchange.native.writer import write_text
 
 JOURNAL: Final = "designer-journal"
 SUFFIX: Final = ".journal"
 #: changes of at least so many bytes are collected before the file is written anew [B]
 _COMPACT_FROM: Final = 1_000_000
 _LARGEST: Final = 1_000_000_000
+#: the disk is told to keep what was written after so long [s]
+_SYNC_AFTER: Final = 0.05
+#: a thread without work ends after so long [s]
+_LINGER: Final = 2.0
 
 
 class Journal:
-    """Keeps the journal of one window.
+    """Keeps the journal of one document. Its methods can be called from any thread.
 
     Parameters
     ----------
     path
-        The journal's own file; it appears with the first edit.
-    file
-        The design file being edited, if it has one; told at recovery.
+        The journal's own file; it appears with the first design noted.
+    file, digest
+        The design file being edited, if it has one, and what its bytes were (``raw.digest_of``); told at recovery.
+    unsaved
+        Whether no file holds the first design noted: it was imported or brought back.
     sync
-        Whether every edit is forced to the disk, so that it also outlives a power failure.
+        Whether the disk is told to keep what is written, so that it also outlives a power failure.
+    synced
+        Called from a thread when all that was noted is on the disk, or with what went wrong there.
     """
 
-    def __init__(self, path: str | Path, file: str | None = None, sync: bool = True) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        file: str | None = None,
+        sync: bool = True,
+        digest: str | None = None,
+        unsaved: bool = False,
+        synced: Callable[[OSError | None], object] | None = None,
+    ) -> None:
         self.path = Path(path)
-        self.file = file
-        self._sync = sync
+        self.file, self.digest, self.unsaved = file, digest, unsaved
+        self._sync, self._synced = sync, synced
+        self._lock = Lock(self.path.with_suffix(".lock"))
+        self._turn = threading.Condition(threading.RLock())
+        #: the design noted last, and the one that a file holds or that there is nothing to lose with
         self._last: Design | None = None
-        self._handle: BinaryIO | None = None
-        self._start = self._size = 0
+        self._origin: Design | None = None
+        self._handle: int | None = None
+        self._start = self._size = self._edits = 0
+        self._dirty = self._closed = False
+        self._trouble: OSError | None = None
+        self._thread: threading.Thread | None = None
 
-    def record(self, design: Design) -> None:
+    def record(self, design: Design, changes: Diff | None = None) -> None:
         """Note the current design: after an edit, undo or redo. Does nothing if it is the one noted last.
+
+        Parameters
+        ----------
+        changes
+            What changed since the design noted last, if that is at hand.
 
         Raises
         ------
-        FormatError
+        WriteError
             If the journal cannot be written; the next call begins it anew.
         """
-        if design is self._last:
-            return
-        try:
-            if self._handle is None or self._last is None or self._size > max(_COMPACT_FROM, 2 * self._start):
-                self._begin(design)
-            else:
-                self._append(diff(self._last, design))
-        except OSError as error:
-            self.close()
-            raise FormatError(
-                f"the journal cannot be written: {error.strerror}",
-                file=shown(self.path),
-                remedy="save the design, and free some space",
-            ) from None
-        self._last = design
+        with self._turn:
+            if design is self._last:
+                return
+            self._origin = self._origin or design
+            try:
+                if self._trouble is not None:
+                    trouble, self._trouble = self._trouble, None
+                    raise trouble
+                if self._handle is None or self._last is None or self._size > max(_COMPACT_FROM, 2 * self._start):
+                    self._begin(design)
+                else:
+                    known = changes is not None and changes.before is self._last and changes.after is design
+                    changed = changes if known and changes is not None else diff(self._last, design)
+                    if changed:
+                        self._edits += 1
+                        self._append(_patch(changed))
+            except (OSError, WriteError) as error:
+                self._let_go()
+                why = error.strerror if isinstance(error, OSError) else error.text
+                raise WriteError(
+                    f"the journal cannot be written: {why}",
+                    file=shown(self.path),
+                    remedy="save the design, and free some space",
+                ) from None
+            self._last = design
+
+    def saving(self, file: str, digest: str) -> None:
+        """The design noted last is about to be written to `file`, which then has `digest`."""
+        with self._turn:
+            if self._handle is None:
+                return
+            try:
+                self._append({"blocks": [], "set": {}, "saving": {"file": file, "digest": digest}})
+            except OSError:
+                # the file itself will tell that it holds this design
+                self._let_go()
+
+    def saved(self, design: Design, file: str, digest: str) -> None:
+        """A design is now in `file`."""
+        with self._turn:
+            self.file, self.digest = file, digest
+            self._origin, self.unsaved, self._edits = design, False, 0
 
     def _begin(self, design: Design) -> None:
-        self.close()
-        head = {"format": JOURNAL, "version": VERSION, "written_by": written_by(), "file": self.file,
-                "process": os.getpid(), "design": design.model_dump(mode="json", exclude_defaults=True)}  # fmt: skip
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(self.path, _line(head))
-        self._handle = self.path.open("ab")
-        self._start, self._size = self.path.stat().st_size, 0
+        origin = design is self._origin
+        self._edits = 0 if origin else self._edits + 1
+        head = {
+            "format": JOURNAL,
+            "version": VERSION,
+            "written_by": written_by(),
+            "file": self.file,
+            "digest": self.digest,
+            "unsaved": self.unsaved or not origin,
+            "edits": self._edits,
+            "process": os.getpid(),
+            "locked": True,
+            "design": design.model_dump(mode="json", exclude_defaults=True),
+        }
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._lock.take():
+            raise OSError(0, "another program writes a journal of this name")
+        self._let_go()
+        data = _line(head)
+        write(self.path, data, private=True)
+        self._handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        self._start, self._size = len(data), 0
+        self._sync_soon()
 
-    def _append(self, changes: Diff) -> None:
-        if not changes:
-            return
+    def _append(self, line: dict[str, Any]) -> None:
         assert self._handle is not None
-        data = _line(_patch(changes)).encode()
-        self._handle.write(data)
-        self._handle.flush()
-        if self._sync:
-            os.fsync(self._handle.fileno())
+        data = _line(line)
+        _write(self._handle, data)
         self._size += len(data)
+        self._sync_soon()
 
-    def close(self) -> None:
-        """Let go of the file and leave it where it is, for another run to recover."""
+    # ---- the disk is told from a thread: waiting for it would be felt with every edit
+
+    def _sync_soon(self) -> None:
+        if not self._sync:
+            return
+        self._dirty = True
+        if self._thread is None:
+            self._closed = False
+            self._thread = threading.Thread(target=self._sync_loop, name="designer-journal", daemon=True)
+            self._thread.start()
+        self._turn.notify_all()
+
+    def _sync_loop(self) -> None:
+        while True:
+            with self._turn:
+                self._turn.wait_for(lambda: self._dirty or self._closed, _LINGER)
+                if not self._dirty or self._closed:
+                    self._thread = None
+                    return
+                # more edits come soon after one another: one call keeps them all
+                self._turn.wait_for(lambda: self._closed, _SYNC_AFTER)
+                self._dirty = False
+                handle = os.dup(self._handle) if self._handle is not None else None
+            if handle is None:
+                continue
+            trouble: OSError | None = None
+            try:
+                os.fsync(handle)
+            except OSError as error:
+                trouble = error
+            os.close(handle)
+            with self._turn:
+                self._trouble = trouble or self._trouble
+                more = self._dirty
+            if self._synced is not None and (trouble is not None or not more):
+                self._synced(trouble)
+
+    def _let_go(self) -> None:
         self._last = None
         if self._handle is not None:
             handle, self._handle = self._handle, None
             try:
-                handle.close()
+                os.close(handle)
             except OSError:
                 return
 
+    def close(self) -> None:
+        """Let go of the file and leave it where it is, for another run to recover."""
+        with self._turn:
+            self._closed = True
+            self._turn.notify_all()
+            thread = self._thread
+            self._let_go()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_LINGER)
+        self._lock.release()
+
     def discard(self) -> None:
-        """Remove the journal: the design was saved, or its changes are not wanted. The next edit begins a new one."""
+        """Remove the journal: its changes are not wanted. The next edit begins a new one."""
+        with self._turn:
+            self._let_go()
+            self._edits, self._trouble = 0, None
+            self.path.unlink(missing_ok=True)
         self.close()
-        self.path.unlink(missing_ok=True)
 
 
 class Recovered(NamedTuple):
-    """What a journal gave back: the design, the file it belongs to, how many edits, and what to know about it."""
+    """What a journal gave back.
+
+    Parameters
+    ----------
+    file, digest
+        The file the design belongs to, and what its bytes were when the program had last read or written it.
+    edits
+        How many changes no file holds.
+    begun
+        The design the journal began with, where a file holds that or there is nothing in it to lose.
+    """
 
     design: Design
     file: str | None
     edits: int
     findings: list[Finding]
+    digest: str | None = None
+    begun: Design | None = None
+
+
+def new_path(folder: str | Path) -> Path:
+    """A name for a journal that no other program, here or in another container, will choose."""
+    return Path(folder) / f"{uuid.uuid4().hex}{SUFFIX}"
 
 
 def recover(path: str | Path) -> Recovered:
@@ -135,13 +277,24 @@ def recover(path: str | Path) -> Recovered:
         head = parse(decode(lines[0]))
         if not isinstance(head, dict) or head.get("format") != JOURNAL:
             raise FormatError("this is no journal", place="line 1", remedy="choose a .journal file")
-        raw, edits, findings = head.get("design"), 0, list[Finding]()
+        raw, findings = head.get("design"), list[Finding]()
+        file, digest, edits = head.get("file"), head.get("digest"), head.get("edits", 0)
+        edits = edits if isinstance(edits, int) and edits >= 0 else 0
+        version = head.get("version")
+        clean = head.get("unsaved") is False and not edits
+        begun = read_raw({"format": FORMAT, "version": version, "design": raw}).design if clean else None
         if isinstance(raw, dict):
             for number, line in enumerate(lines[1:], start=2):
                 if not line:
                     continue
                 try:
-                    _replay(raw, parse(decode(line)))
+                    patch = parse(decode(line))
+                    _replay(raw, patch)
+                    saving = patch.get("saving")
+                    if saving is None:
+                        edits += 1
+                    elif _holds(str(saving["file"]), str(saving["digest"])):
+                        file, digest, edits = str(saving["file"]), str(saving["digest"]), 0
                 except (FormatError, KeyError, TypeError, AttributeError, IndexError, ValueError):
                     findings.append(
                         Finding(
@@ -150,52 +303,66 @@ def recover(path: str | Path) -> Recovered:
                         )
                     )  # fmt: skip
                     break
-                edits += 1
-        loaded = read_raw({"format": FORMAT, "version": head.get("version"), "design": raw})
+        loaded = read_raw({"format": FORMAT, "version": version, "design": raw})
     except FormatError as error:
         raise error.at(file=shown(path)) from None
-    file = head.get("file")
-    return Recovered(loaded.design, file if isinstance(file, str) else None, edits, [*findings, *loaded.findings])
+    return Recovered(
+        loaded.design,
+        file if isinstance(file, str) else None,
+        edits,
+        [*findings, *loaded.findings],
+        digest if isinstance(digest, str) else None,
+        begun,
+    )
+
+
+def _holds(file: str, digest: str) -> bool:
+    """Whether a file has these bytes: the program lived long enough to write them."""
+    try:
+        return digest_of(read_bytes(Path(file), _LARGEST)) == digest
+    except FormatError:
+        return False
+
+
+def is_left_behind(path: Path) -> bool:
+    """Whether the program that wrote a journal is not running any more."""
+    lock = Lock(path.with_suffix(".lock"))
+    if lock.owner() is not None:
+        return False
+    try:
+        with path.open("rb") as file:
+            head = json.loads(file.readline(_LARGEST))
+        # the first journals had no lock, only the number of their process
+        return bool(head.get("locked")) or not is_running(int(head["process"]))
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        return path.exists()
+    except OSError:
+        return False
 
 
 def left_behind(folder: str | Path) -> list[Path]:
-    """The journals in a folder whose program is not running any more, newest first."""
+    """The journals in a folder whose program is not running any more, newest first; damaged ones too."""
     found: list[tuple[float, Path]] = []
     for path in Path(folder).glob(f"*{SUFFIX}"):
         try:
-            with path.open("rb") as file:
-                head = file.readline(_LARGEST)
-            process = json.loads(head).get("process")
-            if isinstance(process, int) and not is_running(process):
+            if is_left_behind(path):
                 found.append((path.stat().st_mtime, path))
-        except (OSError, ValueError, AttributeError, RecursionError):
+        except OSError:
             continue
     return [path for _, path in sorted(found, reverse=True)]
 
 
-def is_running(process: int) -> bool:
-    """Whether a process of that number is alive."""
-    if process <= 0:
-        return False
-    if sys.platform == "win32":
-        import ctypes
-
-        # asking by os.kill would end it there
-        handle = ctypes.windll.kernel32.OpenProcess(0x1000, False, process)
-        if handle:
-            ctypes.windll.kernel32.CloseHandle(handle)
-        return bool(handle)
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+def _write(handle: int, data: bytes) -> None:
+    """All of it: the system may take less at a time."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
 
 
-def _line(content: dict[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
+def _line(content: dict[str, Any]) -> bytes:
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
+    # half a character can be typed but not saved; the journal keeps the rest of the work
+    return text.encode("utf-8", "replace")
 
 
 def _patch(changes: Diff) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from hashlib import blake2b
 from pathlib import Path
 
 from designer.errors import FormatError
@@ -55,3 +56,8 @@ def _too_large(name: str, size: int, limit: int) -> FormatError:
 def shown(path: str | Path) -> str:
     """A file name that can be printed whatever bytes it is made of."""
     return os.fspath(path).encode("utf-8", "replace").decode()
+
+
+def digest_of(data: bytes) -> str:
+    """A name for exactly these bytes, to see whether a file is as one knew it."""
+    return blake2b(data, digest_size=16).hexdigest()

@@ -16,7 +16,8 @@ from designer.errors import DocumentError, FormatError
 from designer.findings import Finding, Severity
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
 from designer.interchange.native.json_text import decode, parse
-from designer.interchange.native.raw import MAX_FILE, read_bytes, shown
+from designer.interchange.native.known import remember
+from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.upgrades._upgrade import Upgrade
 from designer.registry import discover
 
@@ -39,7 +40,10 @@ def load(path: str | Path) -> Loaded:
         If there is no such file, it is no design file, damaged, of a newer version, or breaks the rules of a design.
     """
     path = Path(path)
-    return loads(read_bytes(path, MAX_FILE), file=shown(path))
+    data = read_bytes(path, MAX_FILE)
+    loaded = loads(data, file=shown(path))
+    remember(path, digest_of(data))
+    return loaded
 
 
 def loads(text: str | bytes, file: str | None = None) -> Loaded:

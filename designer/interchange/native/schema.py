@@ -11,10 +11,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from designer.atomic import write
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS
 from designer.design.document import Block, Design
 from designer.interchange.native.envelope import FORMAT, VERSION
-from designer.interchange.native.writer import write_text
 
 
 def current() -> dict[str, Any]:
@@ -56,4 +56,4 @@ def path(version: int = VERSION) -> Path:
 
 
 if __name__ == "__main__":
-    write_text(path(), text())
+    write(path(), text().encode())

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
+from typing import Final, NamedTuple
 
+from designer.atomic import write
 from designer.design.document import Design
-from designer.errors import FormatError
+from designer.errors import WriteError
 from designer.interchange.native.envelope import FORMAT, VERSION, written_by
-from designer.interchange.unwritable import reason
+from designer.interchange.native.held import Owner, file_lock, writing_lock
+from designer.interchange.native.known import last_known, remember
+from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
+
+#: so long somebody else may take to write a file that is to be written [s]
+_PATIENCE: Final = 10.0
 
 
 def dumps(design: Design) -> str:
@@ -20,62 +26,112 @@ def dumps(design: Design) -> str:
     return json.dumps(envelope, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def save(design: Design, path: str | Path) -> None:
-    """Write `design` to `path`: beside it first, then synced, then renamed, so the old file survives any failure.
+def save(design: Design, path: str | Path, overwrite: bool = False) -> tuple[str, ...]:
+    """Write `design` to `path`, whole or not at all; says what one should know (see ``atomic.write``).
+
+    Parameters
+    ----------
+    overwrite
+        Write also over what others did: a file that changed since this program read or wrote it, or that is open in
+        another program's window.
+
+    Raises
+    ------
+    Conflict
+        If that would take away the work of others.
+    FormatError
+        If the file cannot be written.
+    """
+    path = Path(path)
+    return replace(path, encoded(design, path), last_known(path), overwrite).notes
+
+
+def encoded(design: Design, path: Path) -> bytes:
+    """The bytes of a design file; `path` is named in the error.
 
     Raises
     ------
     FormatError
-        If the file cannot be written.
-    """
-    write_text(Path(path), dumps(design))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text` in one step; a symbolic link stays, what it points to is replaced.
-
-    Raises
-    ------
-    FormatError
-        If the file cannot be written.
+        If it holds what cannot be written.
     """
     try:
-        path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file():
-            raise FormatError("this is no plain file", file=str(path), remedy="choose another name")
-        mode = path.stat().st_mode & 0o777 if path.exists() else None
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise _unwritten(path, error) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode if mode is not None else 0o644)
-        os.replace(name, path)
-        _sync_folder(path.parent)
+        return dumps(design).encode()
     except UnicodeEncodeError:
-        Path(name).unlink(missing_ok=True)
-        raise FormatError(
-            "it holds half a character (a lone surrogate)", file=str(path), remedy="type the text with it again"
+        raise WriteError(
+            "it holds half a character (a lone surrogate)", file=shown(path), remedy="type the text with it again"
         ) from None
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise _unwritten(path, error) from error
 
 
-def _unwritten(path: Path, error: OSError) -> FormatError:
-    why = reason(path, error)
-    return FormatError(why.text, file=str(path), remedy=why.remedy)
+class Written(NamedTuple):
+    """What ``raw.digest_of`` says of a file that was written, and what one should know."""
+
+    digest: str
+    notes: tuple[str, ...]
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power failure, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def replace(path: Path, data: bytes, known: str | None, overwrite: bool = False, ours: bool = False) -> Written:
+    """Write `data` to `path` unless that takes away the work of others.
+
+    Parameters
+    ----------
+    known
+        What the file's bytes were when we last knew it; None if we never did.
+    ours
+        Whether it is we who have the file open.
+
+    Raises
+    ------
+    Conflict, FormatError
+        As `save`.
+    """
+    writing = writing_lock(path)
     try:
-        os.fsync(handle)
+        alone = writing.wait(_PATIENCE)
+    except OSError:
+        # where no lock can stand no file can either, or it is a device: writing tells
+        alone = True
+    if not alone:
+        raise WriteError("another program is writing it just now", file=shown(path), remedy="try again")
+    try:
+        digest = digest_of(data)
+        if not overwrite and os.path.isfile(path):
+            demand_unchanged(path, known, digest, ours)
+        notes = write(path, data)
+        remember(path, digest)
+        return Written(digest, notes)
     finally:
-        os.close(handle)
+        writing.release()
+
+
+def demand_unchanged(path: Path, known: str | None, new: str | None = None, ours: bool = False) -> None:
+    """Refuse to write over a file that others changed or have open; `new` is what is to be in it.
+
+    Raises
+    ------
+    Conflict
+        If they did, or have.
+    """
+    if known is not None:
+        found = digest_of(read_bytes(path, MAX_FILE))
+        if found not in (known, new):
+            raise Conflict("it was changed by somebody else since it was read", path, found, None)
+    owner = None if ours else file_lock(path).owner()
+    if owner is not None:
+        raise Conflict(f"it is open elsewhere: {owner.text}", path, known, owner)
+
+
+class Conflict(WriteError):
+    """A file holds the work of others, which would be lost.
+
+    Parameters
+    ----------
+    found
+        What the file's bytes are now, where that is known.
+    owner
+        Who has it open.
+    """
+
+    def __init__(self, text: str, path: Path, found: str | None, owner: Owner | None) -> None:
+        remedy = "save under another name, or look at what is in it and overwrite it knowingly"
+        super().__init__(text, file=shown(path), remedy=remedy)
+        self.found, self.owner = found, owner

@@ -45,7 +45,8 @@ WORKLOAD = WorkloadKind(
             "Algorithm",
             "choice",
             "auto",
-            choices=("auto", "ring", "tree", "in-switch", "hierarchical", "direct"),
+            choices=("auto", "ring", "tree", "in-switch", "in-network", "hierarchical", "direct"),
+            help="auto as the library chooses; in-network asks InfiniBand switches to add (SHARP)",
         ),
     ),
 )

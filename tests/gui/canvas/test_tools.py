@@ -33,6 +33,8 @@ from designer.gui.canvas.tools.select import Select
 from designer.gui.canvas.tools.tool import QuickAdd
 from tests import designs
 
+pytestmark = pytest.mark.platform
+
 LEFT, MIDDLE, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
 NONE = Qt.KeyboardModifier.NoModifier
 SHIFT, CTRL, ALT = (

@@ -9,6 +9,8 @@ from designer.__main__ import main
 from designer.cli.main import run
 from designer.cli.output import paragraph, table
 
+pytestmark = pytest.mark.without_qt
+
 
 def test_prose_goes_on_below_itself() -> None:
     told = table(("what", "why", "n"), [("a", "word " * 30, "1"), ("b", "short", "22")], right=(2,))

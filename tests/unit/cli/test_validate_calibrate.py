@@ -14,6 +14,8 @@ from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.interchange.cases import read_cases
 from designer.interchange.templates import open_design
 
+pytestmark = pytest.mark.without_qt
+
 NCCL = """# nThread 1 nGpus 8 minBytes 67108864 maxBytes 1073741824
 # Using all_reduce_perf
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong

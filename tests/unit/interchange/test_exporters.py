@@ -7,12 +7,14 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from designer import atomic
 from designer.design.elaborate import elaborate
 from designer.errors import ExchangeError, FormatError
-from designer.interchange.exporters import _exporter
 from designer.interchange.exporting import ExportOptions, exporters, format_of, write_design
 from designer.interchange.native.reader import load
 from tests.designs import one_server, one_unit
+
+pytestmark = pytest.mark.without_qt
 
 _STARTS = {
     "svg": b"<svg ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-", "graphml": b"<?xml ", "design": b"{",
@@ -73,7 +75,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypa
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_exporter.os, "fsync", full)
+    monkeypatch.setattr(atomic.os, "fsync", full)
     with pytest.raises(ExchangeError, match="No space left"):
         write_design(one_server(), "svg", file)
     assert file.read_bytes() == b"old"

@@ -31,6 +31,8 @@ from designer.report.drawing.svg import to_svg
 from designer.resources import assets
 from tests.designs import one_server, one_unit
 
+pytestmark = pytest.mark.without_qt
+
 _SVG = "{http://www.w3.org/2000/svg}"
 
 

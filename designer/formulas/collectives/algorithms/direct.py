@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import AlgorithmTime, CollectiveKind, CollectiveSituation, Protocol
-from designer.formulas.collectives._terms import assemble, intra_rate, intra_step, network_extra, network_rate
+from designer.formulas.collectives._terms import assemble, direct_rate, intra_step, network_extra, network_rate
 from designer.formulas.formula import Formula
 
 
@@ -20,7 +20,7 @@ def direct(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     if situation.kind is not CollectiveKind.ALL_TO_ALL or n < 2:
         return ()
     protocol = Protocol.SIMPLE
-    inside = intra_rate(situation, situation.direct_bandwidth or situation.intra_bandwidth).times(c.DIRECT_SHARE)
+    inside = direct_rate(situation).times(c.DIRECT_SHARE)
     outside = network_rate(situation).times(c.DIRECT_SHARE)
     step = intra_step(situation, c.NVLINK_RING_STEP, c.PCIE_RING_STEP, protocol)
     latency = c.RING_BASE[protocol].value + step + (n - 1) * c.PEER_POST.value

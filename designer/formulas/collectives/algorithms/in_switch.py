@@ -46,7 +46,7 @@ def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     inside = exactly(situation.intra_bandwidth).times(by_generation(c.IN_SWITCH, situation.architecture))
     if local > c.BASEBOARD_RANKS.value:
         inside = inside.times(c.IN_SWITCH_RACK)
-    loads = ((situation.message * (1 + 1 / local), inside),)
+    loads = ((situation.message * (1 + 1 / local), inside.within(situation.intra_edge)),)
     latency = c.IN_SWITCH_STEP.value
     if m == 1:
         return (assemble("nvls", Protocol.SIMPLE, latency, loads, c.IN_SWITCH_PIPELINE),)

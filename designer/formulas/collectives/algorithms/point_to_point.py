@@ -12,10 +12,10 @@ from designer.formulas.collectives._situation import (
 from designer.formulas.collectives._terms import (
     assemble,
     exactly,
-    intra_rate,
     intra_step,
     network_extra,
     network_rate,
+    pair_rate,
 )
 from designer.formulas.formula import Formula
 
@@ -37,12 +37,13 @@ def point_to_point(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         rate = network_rate(situation).times(c.SEND_NETWORK)
         latency += c.NETWORK_TREE_STEP[protocol].value + network_extra(situation, protocol)
     else:
-        raw = situation.pair_bandwidth or situation.intra_bandwidth
         if situation.ranks > 2:
-            rate = intra_rate(situation, raw).times(c.SEND_AND_RECEIVE)
+            rate = pair_rate(situation).times(c.SEND_AND_RECEIVE)
+        elif situation.intra_path.is_nvlink:
+            rate = exactly(situation.pair_bandwidth or situation.intra_bandwidth).times(c.SEND_NVLINK)
+            rate = rate.within(situation.intra_edge)
         else:
-            nvlink = situation.intra_path.is_nvlink
-            rate = exactly(raw).times(c.SEND_NVLINK) if nvlink else intra_rate(situation, raw)
+            rate = pair_rate(situation)
         latency += intra_step(situation, c.NVLINK_RING_STEP, c.PCIE_RING_STEP, protocol)
     return (assemble("point-to-point", protocol, latency, ((situation.message, rate),), c.RING_PIPELINE),)
 

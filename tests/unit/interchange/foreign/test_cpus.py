@@ -7,16 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.interchange.foreign.cpus import (
+    BROADWELL,
+    CASCADE_LAKE,
     EMERALD,
     GENOA,
     GRACE,
+    HASWELL,
     ICELAKE,
+    IVY_BRIDGE,
+    MILAN,
+    NAPLES,
     POWER,
     ROME,
+    SANDY_BRIDGE,
     SAPPHIRE,
     SKYLAKE,
+    SKYLAKE_1,
     TURIN,
     UNKNOWN,
+    UNKNOWN_AMD,
+    UNKNOWN_INTEL,
+    ZHAOXIN,
     CpuModel,
     NumaHint,
     cpu_model,
@@ -31,12 +42,42 @@ from designer.interchange.foreign.cpus import (
         ("GenuineIntel", "6", "85", SKYLAKE), ("GenuineIntel", "6", "106", ICELAKE),
         ("GenuineIntel", "6", "143", SAPPHIRE),
         ("GenuineIntel", "6", "207", EMERALD), ("AuthenticAMD", "23", "49", ROME), ("AuthenticAMD", "143", "49", ROME),
-        ("AuthenticAMD", "175", "1", ROME), ("AuthenticAMD", "25", "17", GENOA), ("AuthenticAMD", "175", "144", GENOA),
-        ("AuthenticAMD", "191", "2", TURIN), ("", "", "", UNKNOWN), ("  Shanghai  ", "7", "59", GENOA),
+        ("AuthenticAMD", "175", "1", MILAN), ("AuthenticAMD", "25", "17", GENOA), ("AuthenticAMD", "175", "144", GENOA),
+        ("AuthenticAMD", "191", "2", TURIN), ("", "", "", UNKNOWN), ("  Shanghai  ", "7", "59", ZHAOXIN),
+        ("GenuineIntel", "6", "45", SANDY_BRIDGE), ("GenuineIntel", "6", "62", IVY_BRIDGE),
+        ("GenuineIntel", "6", "63", HASWELL), ("GenuineIntel", "6", "79", BROADWELL),
+        ("GenuineIntel", "15", "107", UNKNOWN_INTEL), ("GenuineIntel", "6", "999", UNKNOWN_INTEL),
+        ("GenuineIntel", "6", "", UNKNOWN_INTEL), ("AuthenticAMD", "", "", UNKNOWN_AMD),
     ],
 )  # fmt: skip
 def test_models(vendor: str, family: str, model: str, found: CpuModel) -> None:
     assert cpu_model(vendor, family, model) is found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", SANDY_BRIDGE), ("Intel(R) Xeon(R) CPU E5-2650 0", SANDY_BRIDGE),
+        ("Intel(R) Xeon(R) CPU E5-2670 v2", IVY_BRIDGE), ("Intel(R) Xeon(R) CPU E5-2699 v3", HASWELL),
+        ("Intel(R) Xeon(R) CPU E5-2686 v4", BROADWELL), ("Intel(R) Xeon(R) Platinum 8174 CPU", SKYLAKE_1),
+        ("Intel(R) Xeon(R) Platinum 8275CL CPU", CASCADE_LAKE), ("Intel(R) Xeon(R) Gold 6448Y", SAPPHIRE),
+        ("AMD EPYC 7742 64-Core Processor", ROME), ("AMD EPYC 7601 32-Core Processor", NAPLES),
+        ("AMD EPYC 7R13 Processor", MILAN), ("AMD EPYC 9654 96-Core Processor  ", GENOA),
+        ("AMD EPYC 9575F 64-Core Processor", TURIN),
+    ],
+)  # fmt: skip
+def test_a_name_tells_what_numbers_do_not(name: str, found: CpuModel) -> None:
+    assert cpu_model("AMD" if "AMD" in name else "Intel", "", "", name=name) is found
+
+
+def test_three_generations_of_one_number_are_told_apart_by_name_and_guessed_without() -> None:
+    assert cpu_model("GenuineIntel", "6", "85", name="Intel(R) Xeon(R) Platinum 8174 CPU @ 3.10GHz") is SKYLAKE_1
+    assert SKYLAKE.guess
+
+
+def test_no_type_of_a_later_year() -> None:
+    """A part of 2012 is not taken for one of 2016: what the catalog lacks has no type."""
+    assert IVY_BRIDGE.type == UNKNOWN_INTEL.type == UNKNOWN_AMD.type == ""
 
 
 def _hints(model: CpuModel, *numbers: int, cores: int = 0) -> list[NumaHint]:

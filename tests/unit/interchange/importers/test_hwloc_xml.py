@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
 
 from designer.design.document import Design
+from designer.design.integrity import demand_sound
+from designer.design.legality import free_ports
 from designer.errors import ExchangeError
 from designer.interchange.foreign.importer import Imported
 from designer.interchange.importing import read_any
@@ -196,3 +199,128 @@ def test_refusals(text: str, reason: str) -> None:
     with pytest.raises(ExchangeError, match=reason) as refusal:
         read(text)
     assert refusal.value.remedy
+
+
+def test_infiniband_of_the_serial_bus_class_is_a_nic() -> None:
+    """Old adapters are of class 0c06, others of none that says network: their interfaces tell what they are."""
+    old = device("0000:12:00.0", "0c06 [15b3:673c] [15b3:0018] b0", os_device("ib0", 2) + os_device("mlx4_0", 3))
+    bare = device("0000:13:00.0", "0c06 [15b3:673c] [15b3:0018] b0")
+    odd = device("0000:14:00.0", "ff00 [17db:0501] [0000:0000] 00", os_device("hsn0", 2))
+    imported = read(topology(2, package(2, 0, bridge(old + bare + odd, host=True))))
+    nics = [p for p in imported.design.parts.values() if p.kind == "nic"]
+    assert [p.name for p in nics] == ["ib0 / mlx4_0", "", "hsn0"]
+    assert [p.overrides["technology"].value for p in nics[:2]] == ["InfiniBand", "InfiniBand"]
+    assert "IMP-SYSTEM-DEVICES" not in codes(imported)
+
+
+def test_an_interface_of_a_coprocessor_or_behind_usb_is_no_nic() -> None:
+    phi = device("0000:12:00.0", "0b40 [8086:225d] [8086:2500] 20", os_device("mic0", 2))
+    usb = device("0000:13:00.0", "0c03 [8086:1d2d] [8086:1d2d] 06", os_device("usb0", 2))
+    assert kinds(read(topology(2, package(2, 0, bridge(phi + usb, host=True)))).design)["nic"] == 0
+
+
+def node(number: int, size: int, more: str = "", cpus: str = "0x00000003") -> str:
+    sets = f'cpuset="{cpus}" nodeset="0x{1 << number:08x}"'
+    head = f'<object type="NUMANode" os_index="{number}" gp_index="{50 + number}" {sets}'
+    return f'{head} local_memory="{size}"{more}</object>'
+
+
+@pytest.mark.parametrize(
+    ("more", "tier", "rate"),
+    [
+        ('><info name="DAXDevice" value="dax0.0"/><info name="DAXType" value="NVM"/>', "PMEM", "45 GB/s"),
+        ('><info name="DAXDevice" value="dax0.0"/><info name="DAXParent" value="root0/decoder0.0/region0"/>', "CXL",
+         "31.5 GB/s"),
+        (' subtype="CXL-DRAM">', "CXL", "31.5 GB/s"),
+        ('><info name="DAXDevice" value="dax1.0"/><info name="DAXType" value="SPM"/>', "DAX", "31.5 GB/s"),
+    ],
+)  # fmt: skip
+def test_memory_of_a_dax_device_is_a_tier_and_takes_nothing_from_the_dram(more: str, tier: str, rate: str) -> None:
+    """Sapphire Rapids with all channels: 8 x 4.8 GT/s x 8 bytes = 307.2 GB/s, all of it for the one DRAM node."""
+    infos = "".join(
+        f'<info name="{n}" value="{v}"/>'
+        for n, v in (("CPUVendor", "GenuineIntel"), ("CPUFamilyNumber", "6"), ("CPUModelNumber", "143"))
+    )
+    inside = infos + node(0, 1 << 36, ">") + node(1, 1 << 37, more)
+    socket = (
+        f'<object type="Package" os_index="0" gp_index="900" cpuset="0x00000003" nodeset="0x00000003">{inside}</object>'
+    )
+    design = read(topology(2, socket)).design
+    rates = {v.b: v.bandwidth_per_direction for v in design.links.values() if v.kind == "memory_bus"}
+    assert rates == {"memory0": "307.2 GB/s", "memory1": rate}
+    assert design.parts["memory1"].overrides["tier"].value == tier
+    assert "tier" not in design.parts["memory0"].overrides
+
+
+def test_memory_of_a_gpu_is_no_host_memory() -> None:
+    text = topology(2, package(2, 0) + node(1, 1 << 36, ' subtype="GPUMemory">', "0x0"))
+    imported = read(text)
+    assert kinds(imported.design)["memory"] == 1
+    assert "IMP-GPU-MEMORY" in codes(imported)
+
+
+def sockets(latencies: list[list[int]]) -> set[tuple[str, str]]:
+    """Pairs of CPUs that are joined on a machine of one NUMA node per socket with these latencies."""
+    packages = "".join(
+        f'<object type="Package" os_index="{n}" gp_index="{900 + n}" cpuset="0x{1 << n:08x}">'
+        f'<object type="NUMANode" os_index="{n}" cpuset="0x{1 << n:08x}"/></object>'
+        for n in range(len(latencies))
+    )
+    values = " ".join(str(v) for row in latencies for v in row)
+    tail = (
+        f'<distances2 type="NUMANode" nbobjs="{len(latencies)}" kind="5" name="NUMALatency" indexing="os">'
+        f'<indexes length="9">{" ".join(str(n) for n in range(len(latencies)))} </indexes>'
+        f'<u64values length="9">{values} </u64values></distances2>'
+    )
+    design = read(topology(2, packages, tail)).design
+    return {(v.a, v.b) for v in design.links.values() if v.kind == "upi"}
+
+
+def test_four_sockets_in_a_ring_are_not_a_full_mesh() -> None:
+    """Sockets 0 and 2, 1 and 3 are two hops apart (31 against 21): no link joins them."""
+    ring = [[10, 21, 31, 21], [21, 10, 21, 31], [31, 21, 10, 21], [21, 31, 21, 10]]
+    assert sockets(ring) == {("cpu0", "cpu1"), ("cpu0", "cpu3"), ("cpu1", "cpu2"), ("cpu2", "cpu3")}
+    mesh = [[10 if a == b else 21 for b in range(4)] for a in range(4)]
+    assert len(sockets(mesh)) == 6
+
+
+def test_two_boards_of_two_sockets_are_joined_abreast() -> None:
+    boards = [[10, 12, 40, 40], [12, 10, 40, 40], [40, 40, 10, 12], [40, 40, 12, 10]]
+    assert sockets(boards) == {("cpu0", "cpu1"), ("cpu2", "cpu3"), ("cpu0", "cpu2"), ("cpu1", "cpu3")}
+
+
+def test_on_die_links_take_no_socket_ports() -> None:
+    """Four NUMA domains of a Sapphire Rapids hang on it inside; its four UPI ports hold one link to its neighbour."""
+
+    def socket(number: int) -> str:
+        infos = "".join(
+            f'<info name="{n}" value="{v}"/>'
+            for n, v in (("CPUVendor", "GenuineIntel"), ("CPUFamilyNumber", "6"), ("CPUModelNumber", "143"))
+        )
+        nodes = "".join(node(4 * number + n, 1 << 36, ">", f"0x{1 << (4 * number + n):08x}") for n in range(4))
+        cpus = f'cpuset="0x{15 << (4 * number):08x}"'
+        return f'<object type="Package" os_index="{number}" gp_index="{900 + number}" {cpus}>{infos}{nodes}</object>'
+
+    design = read(topology(2, socket(0) + socket(1))).design
+    assert sum(v.kind == "infinity_fabric" for v in design.links.values()) == 8
+    assert [f.text for f in demand_sound(design) if f.code == "DOC-PORTS"] == []
+    assert free_ports(design, "cpu0", "upi") == 3
+
+
+def test_old_processors_keep_their_year() -> None:
+    text = server(3).replace(
+        '<object type="Core"', '<info name="CPUModel" value="Intel(R) Xeon(R) CPU E5-2680 v2"/><object type="Core"', 1
+    )
+    imported = read(text)
+    assert imported.design.parts["cpu0"].type == ""
+    (told,) = [f for f in imported.findings if f.code == "IMP-CPU-TYPE"]
+    assert "E5-2680 v2" in told.text
+
+
+def test_thousands_of_overlapping_nodes_take_seconds() -> None:
+    """Each node is looked at once for its sockets and its bandwidth, not once for each other node."""
+    nodes = "".join(node(n, 1 << 30, ">", f"0x{3 << (n % 20):08x}") for n in range(4000))
+    start = time.process_time()
+    design = read(topology(2, package(2, 0) + nodes)).design
+    assert kinds(design)["numa"] == 4001
+    assert time.process_time() - start < 12

@@ -58,11 +58,12 @@ def complete(gpus: int, cell: str) -> str:
 
 def test_small_matrix() -> None:
     design = read(SMALL).design
-    assert kinds(design) == {"server": 1, "gpu": 2, "nic": 2, "numa": 2, "cpu": 2, "memory": 2, "pcie_switch": 2}
+    assert kinds(design) == {"server": 1, "gpu": 2, "nic": 2, "numa": 2, "cpu": 2, "memory": 2, "pcie_switch": 4}
     pcie = {(a, b) for kind, a, b, _ in graph(design) if kind == "pcie"}
     assert pcie == {
-        ("numa0", "pcie_switch0"), ("pcie_switch0", "gpu0"), ("pcie_switch0", "nic0"),
-        ("numa1", "pcie_switch1"), ("pcie_switch1", "gpu1"), ("pcie_switch1", "nic1"),
+        ("numa0", "pcie_switch0"), ("pcie_switch0", "pcie_switch1"), ("pcie_switch0", "pcie_switch2"),
+        ("pcie_switch1", "gpu0"), ("pcie_switch2", "nic0"),
+        ("numa1", "pcie_switch3"), ("pcie_switch3", "gpu1"), ("pcie_switch3", "nic1"),
     }  # fmt: skip
     assert design.parts["nic0"].name == "mlx5_0"
     assert design.parts["gpu0"].attributes["cpus"] == "0-15,32-47"
@@ -175,3 +176,26 @@ def test_one_gpu_has_its_way_from_memory_as_workload_and_the_machine_keeps_its_t
     assert list(design.workloads) == ["h2d"]
     assert design.default_workload == "h2d"
     assert design.title == "1 server, 1 GPU, 1 NIC, 1 socket"
+
+
+def test_grace_reaches_its_cpu_over_the_chip_link_and_not_over_pcie() -> None:
+    """A GPU with a NUMA node of its own is on Grace: 450 GB/s of one CPU, and half of that where two GPUs share it."""
+    names = ["GPU0", "GPU1", "NIC0"]
+    behind = [["0-71", "0", "", "4"], ["0-71", "0", "", "12"], []]
+    two = read(table(names, ["NV18 NODE", "NODE", ""], behind))
+    assert {(v.a, v.b, v.bandwidth_per_direction) for v in two.design.links.values() if v.kind == "c2c"} == {
+        ("numa0", "gpu0", "225 GB/s"), ("numa0", "gpu1", "225 GB/s"),
+    }  # fmt: skip
+    assert {(a, b) for kind, a, b, _ in graph(two.design) if kind == "pcie"} == {("numa0", "nic0")}
+    assert "IMP-ASSUMED-C2C" in {f.code for f in two.findings}
+    one = read(table(["GPU0", "NIC0"], ["NODE", ""], [["0-71", "0", "", "1"], []])).design
+    assert [v.bandwidth_per_direction for v in one.links.values() if v.kind == "c2c"] == ["450 GB/s"]
+
+
+def test_two_boards_that_share_no_nvlinks_are_two_fabrics() -> None:
+    names = [f"GPU{n}" for n in range(8)]
+    rows = [" ".join("NV12" if a // 4 == b // 4 else "SYS" for b in range(a + 1, 8)) for a in range(8)]
+    design = read(table(names, rows, [["", str(n // 4), "", "N/A"] for n in range(8)])).design
+    assert kinds(design)["nvswitch"] == 2
+    boards = {v.b: {x.a for x in design.links.values() if x.b == v.b} for v in design.links.values() if v.count == 12}
+    assert sorted(map(len, boards.values())) == [4, 4]

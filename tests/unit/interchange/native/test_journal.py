@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,11 @@ from designer.design.edits.structure import MakeException, ResetException
 from designer.design.history import History
 from designer.errors import FormatError
 from designer.interchange.native import journal as journals
-from designer.interchange.native.journal import Journal, is_running, left_behind, recover
+from designer.interchange.native.held import Lock
+from designer.interchange.native.journal import Journal, is_running, left_behind, new_path, recover
+from designer.interchange.native.leftovers import Claim, State, survey
+from designer.interchange.native.raw import digest_of
+from designer.interchange.native.writer import dumps, save
 from tests.designs import one_unit
 
 EDITS = (
@@ -94,7 +99,8 @@ def test_journals_of_running_programs_are_left_alone(tmp_path: Path) -> None:
     keeper.record(one_unit(2))
     (tmp_path / "torn.journal").write_bytes(b'{"process": ')
     (tmp_path / "list.journal").write_bytes(b"[]")
-    assert left_behind(tmp_path) == []
+    assert {p.name for p in left_behind(tmp_path)} == {"torn.journal", "list.journal"}
+    assert {x.state for x in survey(tmp_path)} == {State.DAMAGED}
     keeper.discard()
     assert is_running(os.getpid())
     assert not is_running(-1)
@@ -126,13 +132,199 @@ def test_a_full_disk_is_told_and_the_next_record_begins_anew(tmp_path: Path, mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(journals.os, "fsync", full)
+        patch.setattr(journals, "_write", full)
         with pytest.raises(FormatError, match="No space left"):
             keeper.record(SetProperties({"title": "lost"}).apply(design))
     later = SetProperties({"title": "kept"}).apply(design)
     keeper.record(later)
-    assert recover(keeper.path).design == later
+    found = recover(keeper.path)
+    assert found.design == later
+    # two edits are in no file, though the journal was begun anew with both in it
+    assert (found.edits, found.begun) == (2, None)
     keeper.discard()
+
+
+def test_a_disk_that_fails_to_keep_is_told_at_once_and_at_the_next_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[OSError | None] = []
+    heard = threading.Event()
+
+    def synced(trouble: OSError | None) -> None:
+        told.append(trouble)
+        heard.set()
+
+    keeper = Journal(tmp_path / "a.journal", synced=synced)
+    design = one_unit(2)
+    keeper.record(design)
+    assert heard.wait(5)
+    assert told == [None]
+    heard.clear()
+
+    def broken(_handle: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journals.os, "fsync", broken)
+        keeper.record(design := SetProperties({"title": "1"}).apply(design))
+        assert heard.wait(5)
+        assert isinstance(told[-1], OSError)
+    with pytest.raises(FormatError, match="Input/output"):
+        keeper.record(design := SetProperties({"title": "2"}).apply(design))
+    keeper.record(design := SetProperties({"title": "3"}).apply(design))
+    assert recover(keeper.path).design == design
+    keeper.discard()
+
+
+def test_edits_are_with_the_system_at_once_and_many_share_one_call_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(journals.os, "fsync", calls.append)
+    keeper = Journal(tmp_path / "a.journal")
+    design = one_unit(2)
+    keeper.record(design)
+    calls.clear()
+    for n in range(50):
+        keeper.record(design := SetProperties({"title": f"{n}"}).apply(design))
+        assert f'"{n}"' in keeper.path.read_text(encoding="utf-8").splitlines()[-1]
+    keeper.close()
+    assert len(calls) < 50
+
+
+def test_journals_are_for_their_owner_alone(tmp_path: Path) -> None:
+    keeper = Journal(tmp_path / "a.journal")
+    keeper.record(one_unit(2))
+    assert keeper.path.stat().st_mode & 0o777 == 0o600
+    keeper.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_do_not_meet_and_a_name_in_use_is_not_written_over(tmp_path: Path) -> None:
+    assert len({new_path(tmp_path) for _ in range(100)}) == 100
+    first, second = Journal(tmp_path / "a.journal"), Journal(tmp_path / "a.journal")
+    first.record(one_unit(2))
+    with pytest.raises(FormatError, match="another program"):
+        second.record(one_unit(3))
+    assert recover(first.path).design == one_unit(2)
+    first.discard()
+
+
+def left(folder: Path, *titles: str, file: Path | None = None, unsaved: bool = False) -> Path:
+    """A journal of a program that is gone, with an edit for each title."""
+    digest = digest_of(file.read_bytes()) if file is not None else None
+    keeper = Journal(new_path(folder), str(file) if file is not None else None, digest=digest, unsaved=unsaved)
+    design = one_unit(2)
+    keeper.record(design)
+    for title in titles:
+        keeper.record(design := SetProperties({"title": title}).apply(design))
+    keeper.close()
+    return keeper.path
+
+
+def test_only_what_no_file_holds_is_offered(tmp_path: Path) -> None:
+    kept = left(tmp_path, "new", unsaved=False)
+    imported = left(tmp_path, unsaved=True)
+    untouched = left(tmp_path)
+    undone = left(tmp_path, "a", one_unit(2).title)
+    found = {x.journal: x for x in survey(tmp_path)}
+    assert found.keys() == {kept, imported}
+    assert (found[kept].edits, found[kept].title) == (1, "new")
+    assert found[imported].edits == 0
+    assert not untouched.exists()
+    assert not undone.exists()
+
+
+def test_a_journal_older_than_its_saved_file_is_not_offered(tmp_path: Path) -> None:
+    file = tmp_path / "a.design.json"
+    save(one_unit(2), file)
+    same = left(tmp_path, "new", file=file)
+    save(SetProperties({"title": "new"}).apply(one_unit(2)), file)
+    # the file holds just what the journal holds: killed between saving and tidying up
+    assert survey(tmp_path) == []
+    assert not same.exists()
+    older = left(tmp_path, "older", file=file)
+    os.utime(older, (1e9, 1e9))
+    save(SetProperties({"title": "later"}).apply(one_unit(2)), file)
+    (found,) = survey(tmp_path)
+    assert found.state is State.OLDER
+    assert older.exists(), "it may still hold work: nobody asked to delete it"
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_kill_while_saving_under_a_name(tmp_path: Path, written: bool) -> None:
+    file = tmp_path / "a.design.json"
+    keeper = Journal(new_path(tmp_path))
+    keeper.record(one_unit(2))
+    design = SetProperties({"title": "new"}).apply(one_unit(2))
+    keeper.record(design)
+    data = dumps(design).encode()
+    keeper.saving(str(file), digest_of(data))
+    if written:
+        file.write_bytes(data)
+    keeper.close()
+    found = survey(tmp_path)
+    assert [x.edits for x in found] == ([] if written else [1])
+
+
+def test_edits_after_a_save_belong_to_the_saved_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.design.json"
+    keeper = Journal(new_path(tmp_path))
+    keeper.record(one_unit(2))
+    design = SetProperties({"title": "saved"}).apply(one_unit(2))
+    keeper.record(design)
+    digest = digest_of(dumps(design).encode())
+    keeper.saving(str(file), digest)
+    save(design, file)
+    keeper.saved(design, str(file), digest)
+    for n in range(3):
+        keeper.record(design := SetProperties({"title": f"{n}"}).apply(design))
+    keeper.close()
+    (found,) = survey(tmp_path)
+    assert (found.file, found.edits, found.state) == (file, 3, State.UNSAVED)
+    back = recover(found.journal)
+    assert (back.digest, back.design) == (digest, design)
+
+
+def test_a_journal_is_brought_back_once(tmp_path: Path) -> None:
+    path = left(tmp_path, "new")
+    with Claim(path) as found:
+        assert found.design.title == "new"
+        assert left_behind(tmp_path) == []
+        with pytest.raises(FormatError, match="already"), Claim(path):
+            pass
+    assert not path.exists()
+    again = left(tmp_path, "new")
+    with pytest.raises(RuntimeError), Claim(again):
+        raise RuntimeError
+    assert left_behind(tmp_path) == [again], "it stays until its design stands elsewhere"
+
+
+def test_locks_end_with_their_program_and_say_whose_they_are(tmp_path: Path, checkout: Path) -> None:
+    path = tmp_path / "x.lock"
+    program = f"""
+import sys
+from designer.interchange.native.held import Lock
+lock = Lock({str(path)!r})
+print(lock.take(), flush=True)
+sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=checkout, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        mine = Lock(path)
+        owner = mine.owner()
+        assert owner is not None
+        assert owner.process == other.pid
+        assert not mine.take()
+        other.kill()
+        other.wait()
+    assert mine.owner() is None
+    assert mine.take()
+    mine.release()
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]\n", b'{"format": "designer-journal"}\n', b"\0\0", b"[" * 99999])

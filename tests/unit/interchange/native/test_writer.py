@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from designer import atomic
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import FormatError
-from designer.interchange.native import writer
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import dumps, save
 from tests.designs import one_server, one_unit
@@ -45,7 +45,7 @@ def test_a_failure_leaves_the_old_file_and_no_litter(tmp_path: Path, monkeypatch
 
     for step in ("fsync", "replace"):
         with monkeypatch.context() as patch:
-            patch.setattr(writer.os, step, full)
+            patch.setattr(atomic.os, step, full)
             with pytest.raises(FormatError, match="No space left on device") as caught:
                 save(one_unit(2), path)
         assert caught.value.file == str(path)
@@ -84,7 +84,7 @@ def test_the_remedy_fits_the_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(writer.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(atomic, "_new_file", refuse)
     with pytest.raises(FormatError) as caught:
         save(one_server(), tmp_path / "x.design.json")
     assert remedy in str(caught.value.remedy)

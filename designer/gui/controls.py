@@ -1,0 +1,76 @@
+"""Qt's own controls with the two habits every one of ours has: texts are shown as they are, and the wheel only scrolls.
+
+Qt takes a text that begins like HTML for HTML, and then loads the pictures it names. A name from a design or a file is
+nobody's markup, so labels are plain from the start and other texts go through `plain`. A house test sees to both.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import Qt as GuiQt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QWidget
+
+from designer.plain_text import harmless, shortened
+
+#: laying out more characters than this makes the window wait
+_LONGEST: Final = 6000
+
+
+class Label(QLabel):
+    """A label that shows its text as it is, and of a text without end the beginning and the end."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(harmless(shortened(text, _LONGEST)))
+
+
+class MarkedLabel(QLabel):
+    """A label with markup of ours; whoever writes a name into it escapes it first."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setText(text)
+
+
+class Choice(QComboBox):
+    """A choice that the wheel passes over: who scrolls a form does not mean to change it."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to what scrolls."""
+        event.ignore()
+
+
+class Slider(QSlider):
+    """A slider that the wheel passes over."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to what scrolls."""
+        event.ignore()
+
+
+class NumberBox(QSpinBox):
+    """A number that the wheel passes over."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to what scrolls."""
+        event.ignore()
+
+
+def plain(text: str) -> str:
+    """A text for a tip or a message box, which know no plain text: what looks like HTML is written so that it shows as
+    it was meant.
+    """
+    text = harmless(shortened(text))
+    if not GuiQt.mightBeRichText(text):
+        return text
+    return f"<p style='white-space:pre-wrap'>{html.escape(text)}</p>"

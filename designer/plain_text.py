@@ -1,0 +1,27 @@
+"""Text of others made fit to be shown: nothing in it commands a terminal, turns a line round or runs over pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: control characters but tab, line feed and carriage return, which layout and progress need
+_CONTROLS: Final = (*range(9), 11, 12, *range(14, 32), *range(127, 160))
+#: marks that turn the direction of what follows: a name that holds one is read otherwise than it is written
+DIRECTIONAL: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_SHOWN: Final = dict.fromkeys((*_CONTROLS, *DIRECTIONAL), "�")
+#: a message longer than this is not read; what goes is taken from its middle, since remedies stand at the end
+LONGEST: Final = 2000
+
+
+def harmless(text: str) -> str:
+    """The text with characters that would be obeyed instead of shown replaced by the mark for unknown ones."""
+    return text.translate(_SHOWN)
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """The text, or its beginning and end with the number of characters left out between them."""
+    if len(text) <= most:
+        return text
+    tail = most // 4
+    left_out = f" … {len(text) - most:,} characters … "
+    return text[: most - tail] + left_out + text[-tail:]
