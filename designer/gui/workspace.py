@@ -29,11 +29,14 @@ from designer.interchange.native.leftovers import Claim, Leftover, survey
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import Conflict, encoded, replace
+from designer.remembered import forget
 
 #: what is opened is noted in the journal when there has been time to show it [ms]
 _START_MS: Final = 300
 #: others may take several steps to write a file [ms]
 _SETTLE_MS: Final = 200
+#: answers about the designs that are still open, kept for each function when one is closed
+_KEPT: Final = 16
 
 
 class FileState(Enum):
@@ -453,6 +456,8 @@ class Workspace(QObject):
             self._watch()
             self.closed.emit(document)
             document.deleteLater()
+            # netlists of designs that nobody looks at any more are most of what a closed document would leave behind
+            forget(_KEPT if self.documents else 0)
 
     def close_all(self) -> None:
         """Close every document without asking."""
