@@ -106,6 +106,8 @@ class Achieved:
         generation = link.generation or 0
         if kind is LinkClass.NVLINK and not generation:
             generation = self._nvlink_generation(definition)
+        if network.link_facts[definition].measured:
+            kind = LinkClass.FABRIC
         found = achievable_fraction(
             kind, PROTOCOLS[protocol], generation=generation, placement=_PLACEMENTS[placement],
             raw_bandwidth=network.link_facts[definition].rate,

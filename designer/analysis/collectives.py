@@ -18,12 +18,13 @@ from designer.analysis.communicator import (
     widened,
 )
 from designer.analysis.flows import Incidence
-from designer.analysis.gateways import ROLES
+from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.islands import role_of
 from designer.analysis.network import LISTED_LIMIT, NETWORK, SPREAD, Network, in_order
 from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
+from designer.analysis.staging import staged
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -62,22 +63,7 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     AnalysisError
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
-    parts = resolve(network, operation.group, f"{place}.group")
-    parts = parts[network.has(Capability.ACCELERATE)[parts]]
-    if len(parts) < 2:
-        raise AnalysisError(
-            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
-            place=f"{place}.group", remedy="choose a larger group",
-        )  # fmt: skip
-    group = make_communicator(network, parts, place)
-    if operation.collective == CollectiveKind.ALL_TO_ALL:
-        group = group.exchanging()
-    if operation.algorithm == IN_NETWORK and not group.reduces:
-        raise AnalysisError(
-            "no reduction in the network: not every switch between the servers is InfiniBand and says that it reduces",
-            place=f"{place}.algorithm",
-            remedy="set in_switch_reduction on the switches, or choose another algorithm",
-        )
+    group = asked_group(network, operation, place)
     spreads = (_spread(network, group.inside), _spread(network, group.between))
     time = _time(group, operation, operation.size, spreads)
     binds, then = _bottlenecks(group, operation, time)
@@ -129,7 +115,7 @@ def told_roles(group: Communicator) -> list[Finding]:
     by_role: dict[str, list[int]] = {}
     for nic in nics.tolist():
         role = role_of(network, int(net.part_def[nic]))
-        if role not in ROLES[0]:
+        if role not in COMPUTE_ROLES[0]:
             by_role.setdefault(role, []).append(nic)
     return [
         Finding(
@@ -142,6 +128,39 @@ def told_roles(group: Communicator) -> list[Finding]:
         )
         for role, found in sorted(by_role.items())
     ]
+
+
+def asked_group(network: Network, operation: Collective, place: str) -> Communicator:
+    """The group of a collective, routed.
+
+    Raises
+    ------
+    AnalysisError
+        If it has fewer than two accelerators, or they cannot reach each other.
+    """
+    parts = resolve(network, operation.group, f"{place}.group")
+    parts = parts[network.has(Capability.ACCELERATE)[parts]]
+    if len(parts) < 2:
+        raise AnalysisError(
+            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
+            place=f"{place}.group", remedy="choose a larger group",
+        )  # fmt: skip
+    group = make_communicator(network, parts, place)
+    if operation.collective == CollectiveKind.ALL_TO_ALL:
+        group = group.exchanging()
+    if operation.algorithm == IN_NETWORK and not group.reduces:
+        raise AnalysisError(
+            "no reduction in the network: not every switch between the servers is InfiniBand and says that it reduces",
+            place=f"{place}.algorithm",
+            remedy="set in_switch_reduction on the switches, or choose another algorithm",
+        )
+    return group
+
+
+def time_of(group: Communicator, operation: Collective) -> CollectiveTime:
+    """Time of a collective over its group, with its band."""
+    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
+    return _time(group, operation, operation.size, spreads)
 
 
 def _spread(network: Network, activity: Activity | None) -> float:
@@ -260,7 +279,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     n = min(len(activity.legs), LISTED_LIMIT)
     all_legs = activity.legs
     legs = Legs(all_legs.flow[:n], all_legs.source[:n], all_legs.target[:n], all_legs.share[:n])
-    routes = route(network, legs)
+    routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
     bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}

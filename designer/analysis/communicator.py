@@ -12,12 +12,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import P2P, RDMA, Achieved, derated
+from designer.analysis.achieved import COPY, P2P, RDMA, Achieved, derated
 from designer.analysis.hashing import mix
 from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes, route
+from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import (
@@ -250,7 +251,7 @@ def _activities(network: Network, groups: Int, place: str) -> tuple[Activity | N
 
 
 def _activity(network: Network, legs: Legs, place: str) -> Activity:
-    routes = route(network, legs, sums=True)
+    routes = route(network, staged(network, legs), sums=True)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(
@@ -291,6 +292,7 @@ def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[Edg
     n = len(legs)
     crosses = network.island[legs.source] != network.island[legs.target]
     protocol = np.where(crosses, RDMA, P2P)
+    protocol[routes.flow[stages(network, routes)]] = COPY
     placement = achieved.placement(routes, n)
     definition = network.net.link_def[routes.channel >> 1]
     code = np.stack([definition, protocol[routes.flow], placement[routes.flow]])
@@ -319,15 +321,21 @@ def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[Edg
 
 
 def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, dict[int, Constant]]:
-    """PCIe links that hops between peers use in both directions, and what each direction keeps, by definition."""
+    """PCIe links that hops use in both directions, and what each direction keeps, by definition.
+
+    Copies to and from host memory meet in the root and keep less than those between peers.
+    """
     net = network.net
     pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
     link = routes.channel >> 1
-    rows = pcie[net.link_def[link]] & (protocol[routes.flow] == P2P) & network.full[link]
+    rows = pcie[net.link_def[link]] & np.isin(protocol[routes.flow], (P2P, COPY)) & network.full[link]
     back = (routes.channel & 1).astype(bool)
     both: Int = np.intersect1d(link[rows & back], link[rows & ~back]).astype(np.int64)
+    hosted = set(net.link_def[link[rows & (protocol[routes.flow] == COPY)]].tolist())
     definitions = np.unique(net.link_def[both]).tolist()
-    return both, {d: both_directions_share(net.link_defs[d].generation or 0, peers=True) for d in definitions}
+    return both, {
+        d: both_directions_share(net.link_defs[d].generation or 0, peers=d not in hosted) for d in definitions
+    }
 
 
 def _calibrated(network: Network) -> Float:
@@ -360,7 +368,7 @@ def _situation(
         # Where both use the same PCIe links, the ring that runs through both is slower than either alone.
         intra, inter = _together(network, inside, between)
     if inside is not None and path is None:
-        path = _placed(_achieved(network).placement(inside.routes, len(inside.legs)).max())
+        path = _placed_path(network, inside)
     nic_path, host, nics = PathClass.PCIE_SWITCH, 0.0, 1
     kind = NetworkKind.INFINIBAND
     if between is not None:
@@ -425,7 +433,14 @@ def _together(network: Network, inside: Activity, between: Activity) -> tuple[fl
 
 
 def _nic_path(network: Network, between: Activity) -> PathClass:
-    return _placed(_achieved(network).placement(between.routes, len(between.legs)).max())
+    return _placed_path(network, between)
+
+
+def _placed_path(network: Network, activity: Activity) -> PathClass:
+    """The slowest kind of way over PCIe that the hops take; a stop in host memory is slower than any."""
+    if stages(network, activity.routes).any():
+        return PathClass.HOST_MEMORY
+    return _placed(_achieved(network).placement(activity.routes, len(activity.legs)).max())
 
 
 def _achieved(network: Network) -> Achieved:

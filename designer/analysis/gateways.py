@@ -24,8 +24,13 @@ from designer.catalog.parttype import Capability
 Int = npt.NDArray[np.int64]
 
 
-#: which NICs traffic between accelerators takes, first to last; unknown roles stand with storage
-ROLES: Final = (("", "compute", "backend", "back-end"), ("storage",), ("vmotion",), ("management", "out-of-band"))
+_COMPUTE, _STORAGE = ("", "compute", "backend", "back-end"), ("storage",)
+_LAST: Final = (("vmotion",), ("management", "out-of-band"))
+#: which NICs traffic takes, first to last; unknown roles stand with storage
+COMPUTE_ROLES: Final = (_COMPUTE, _STORAGE, *_LAST)
+STORAGE_ROLES: Final = (_STORAGE, _COMPUTE, *_LAST)
+HOST_ROLES: Final = ((*_COMPUTE, *_STORAGE), *_LAST)
+Roles = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,11 +161,12 @@ def cross(
 ) -> tuple[Crossing, ...]:  # fmt: skip
     """Doors for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
     there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
-    leave = _preferred(source, at, tuple((g, f & there) for g, f in exits if f & there), rules, rail_affinity)
+    roles = _roles(source.kinds[at].capabilities | target.kinds[to].capabilities)
+    leave = _preferred(source, at, tuple((g, f & there) for g, f in exits if f & there), rules, rail_affinity, roles)
     found: list[Crossing] = []
     for door, fabrics, share in leave:
         common = tuple((g, f & fabrics) for g, f in entries if f & fabrics)
-        enter = _preferred(target, to, common, rules, rail_affinity)
+        enter = _preferred(target, to, common, rules, rail_affinity, roles)
         found += [(door, other, share * part) for other, _, part in enter]
     return tuple(found)
 
@@ -173,36 +179,46 @@ def nearest_door(
     graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
 ) -> tuple[int, float] | None:
     """The gateway that an accelerator leaves through, and what the way there costs; None where it reaches none."""
-    chosen = _preferred(graph, at, doors, rules, rail_affinity)
+    chosen = _preferred(graph, at, doors, rules, rail_affinity, COMPUTE_ROLES)
     if not chosen:
         return None
     cost = find_cost(graph, at, chosen[0][0], rules)
     return None if cost is None else (chosen[0][0], float(cost))
 
 
+def _roles(ends: frozenset[Capability]) -> Roles:
+    """NICs in order for traffic between parts with these capabilities: data at rest, accelerators, or neither."""
+    if Capability.STORE in ends:
+        return STORAGE_ROLES
+    return COMPUTE_ROLES if Capability.ACCELERATE in ends else HOST_ROLES
+
+
 def _preferred(
-    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
+    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
     """What `_choose` says, remembered."""
-    key = ("doors", at, doors, rules, rail_affinity)
+    key = ("doors", at, doors, rules, rail_affinity, roles)
     known = graph.ways.get(key)
     if not isinstance(known, tuple):
-        known = graph.ways[key] = tuple(_choose(graph, at, doors, rules, rail_affinity))
+        known = graph.ways[key] = tuple(_choose(graph, at, doors, rules, rail_affinity, roles))
     return known
 
 
 def _choose(
-    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
+    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
 ) -> list[tuple[int, frozenset[int], float]]:
-    """The nearest of `doors`, one by turn for an accelerator, all in equal shares for anything else.
+    """The nearest of `doors` with the role that comes first, one by turn for an accelerator, all in equal shares for
+    anything else.
 
-    Traffic of accelerators keeps to NICs meant for it; a management port serves only where there is no other.
+    A gateway is its own door. Roles hold wherever there is a choice: traffic of accelerators keeps off storage NICs,
+    data at rest off compute NICs, and a management port serves only where there is no other.
     """
-    if Capability.ACCELERATE in graph.kinds[at].capabilities:
-        ranks = [_rank(graph.roles[g]) for g, _ in doors]
-        doors = tuple(d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks))
-    near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
     reach = dict(doors)
+    if at in reach:
+        return [(at, reach[at], 1.0)]
+    ranks = [_rank(graph.roles[g], roles) for g, _ in doors]
+    doors = tuple(d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks))
+    near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
     if not near:
         return []
     if Capability.ACCELERATE in graph.kinds[at].capabilities:
@@ -217,8 +233,8 @@ def _choose(
     return [(g, reach[g], 1 / len(near)) for g in near]
 
 
-def _rank(role: str) -> int:
-    return next((i for i, roles in enumerate(ROLES) if role in roles), 1)
+def _rank(role: str, roles: Roles) -> int:
+    return next((i for i, alike in enumerate(roles) if role in alike), 1)
 
 
 def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:

@@ -32,6 +32,8 @@ Bool = npt.NDArray[np.bool_]
 DOMAINS: Final = (Domain.HOST, Domain.ACCELERATOR, Domain.NETWORK)
 _DOMAIN_CODE: Final = {domain: code for code, domain in enumerate(DOMAINS)}
 HOST, ACCELERATOR, NETWORK = range(len(DOMAINS))
+#: tiers of host memory, the usual place of buffers first
+TIERS: Final = ("dram", "hbm", "cxl", "pmem")
 #: most flows that are listed one by one
 LISTED_LIMIT: Final = 256
 #: rates and levels this close together are tied
@@ -50,7 +52,10 @@ SPREAD: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
-    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], latency [s]."""
+    """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], latency [s].
+
+    ``measured`` tells that the rate is one of real traffic, so that nothing more is taken off it.
+    """
 
     domain: int
     shared: bool
@@ -58,6 +63,7 @@ class LinkFacts:
     status: Status
     latency: float
     latency_source: str
+    measured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,18 +172,70 @@ class Network:
         return self.link_facts[int(self.net.link_def[link])].status
 
 
-def _facts(design: Design, net: Netlist, definition: Link | Wiring, memory: Part | None) -> LinkFacts:
+def _facts(design: Design, definition: Link | Wiring, memory: Part | None) -> LinkFacts:
     kind = link_kinds().get(definition.kind)
     rate, status = raw_rate(definition)
-    if memory is not None and definition.bandwidth_per_direction is None:
-        quantity = design.quantity(memory, "memory_bandwidth")
-        given = value_of(memory.kind, "memory_bandwidth", quantity) if quantity else None
-        if given and quantity:
-            rate, status = given, quantity.status
-    if kind is None:
-        return LinkFacts(NETWORK, False, rate, Status.ASSUMED, 0.0, "")
-    shared = kind.duplex is Duplex.SHARED
-    return LinkFacts(_DOMAIN_CODE[kind.domain], shared, rate, status, kind.latency.value, kind.latency.source)
+    shared, latency, source, measured = False, 0.0, "", False
+    if kind is not None:
+        shared, latency, source = kind.duplex is Duplex.SHARED, kind.latency.value, kind.latency.source
+    if memory is not None:
+        given = memory_rate(design, memory)
+        drawn = definition.bandwidth_per_direction is not None and status in (Status.PRIMARY, Status.SECONDARY)
+        # what the memory can do rules; a drawing that knows of less, such as a dump of the machine, narrows it
+        if given is not None and not (drawn and rate * definition.count < given.bus):
+            rate, status, measured = given.bus / definition.count, given.status, given.measured
+        shared = shared and tier_of(design, memory) != "cxl"
+        wait = design.quantity(memory, "access_latency")
+        latency = (value_of(memory.kind, "access_latency", wait) if wait is not None else None) or latency
+    domain = _DOMAIN_CODE[kind.domain] if kind is not None else NETWORK
+    return LinkFacts(domain, shared, rate, status if kind is not None else Status.ASSUMED, latency, source, measured)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRate:
+    """What a memory can do.
+
+    Parameters
+    ----------
+    bus
+        Reads and writes together [B/s]; of memory that reads and writes unlike the faster of both.
+    read, write
+        Each alone [B/s]; 0 where the memory does not tell them apart.
+    measured
+        Whether the figures are of real copies, not of channels × transfer rate.
+    """
+
+    bus: float
+    read: float
+    write: float
+    status: Status
+    measured: bool
+
+
+def memory_rate(design: Design, part: Part) -> MemoryRate | None:
+    """What a memory part can do: its channels × the speed of one, or its bandwidth as a whole; None where untold."""
+
+    def value(name: str) -> tuple[float, Status]:
+        quantity = design.quantity(part, name)
+        found = value_of(part.kind, name, quantity) if quantity is not None else None
+        return (found or 0.0, quantity.status if quantity is not None and found else Status.ASSUMED)
+
+    whole, status = value("memory_bandwidth")
+    channels, one = value("memory_channels")[0], value("bandwidth_per_channel")
+    changed = {"memory_channels", "bandwidth_per_channel"} & set(part.overrides)
+    if channels and one[0] and (not whole or (changed and "memory_bandwidth" not in part.overrides)):
+        whole, status = channels * one[0], one[1]
+    read, write = value("read_bandwidth"), value("write_bandwidth")
+    if read[0] and write[0]:
+        return MemoryRate(max(read[0], write[0]), read[0], write[0], read[1], True)
+    return MemoryRate(whole, 0.0, 0.0, status, False) if whole else None
+
+
+def tier_of(design: Design, part: Part) -> str:
+    """The tier of a memory part: ``dram`` unless it says another, such as ``hbm``, ``cxl`` or ``pmem``."""
+    says = design.quantity(part, "tier")
+    words = str(says.value).lower().split() if says is not None else []
+    return next((tier for tier in TIERS if tier in words), TIERS[0])
 
 
 def _of_cards(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> Float:
@@ -201,7 +259,7 @@ def _of_cards(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> Floa
     return np.minimum(of[net.link_a], of[net.link_b])
 
 
-def _memory_ends(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
+def _memory_ends(net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
     """For definitions of memory buses: the memory at their end, where it is."""
     found: dict[int, Part] = {}
     buses = [i for i, d in enumerate(net.link_defs) if d.kind == "memory_bus"]
@@ -233,6 +291,10 @@ def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource |
         bandwidth = value("memory_bandwidth")
         if bandwidth:
             return PartResource(bandwidth, 1.0, 1.0, "memory")
+    if Capability.MEMORY in kind.capabilities:
+        memory = memory_rate(design, part)
+        if memory is not None and memory.read:
+            return PartResource(memory.read, 1.0, memory.read / memory.write, "media")
     return None
 
 
@@ -254,8 +316,8 @@ def _build(design: Design) -> Network:
     hashed = design.policy.ecmp == "hash"
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
-    memories = _memory_ends(design, net, kinds)
-    facts = tuple(_facts(design, net, d, memories.get(i)) for i, d in enumerate(net.link_defs))
+    memories = _memory_ends(net, kinds)
+    facts = tuple(_facts(design, d, memories.get(i)) for i, d in enumerate(net.link_defs))
     take = net.link_def
     domain = np.array([f.domain for f in facts], dtype=np.int64)[take]
     count = np.array([d.count for d in net.link_defs], dtype=np.int64)[take]

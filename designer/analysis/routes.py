@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,6 +69,12 @@ class Routes:
     lost: Int
     hashed: bool = False
     stands: Float = field(default_factory=lambda: np.empty(0))
+
+
+def join_legs(pieces: Sequence[Legs]) -> Legs:
+    """All legs of several sets, one set after the other."""
+    names = ("flow", "source", "target", "share")
+    return Legs(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
 
 
 class _Collected:
@@ -165,7 +172,7 @@ def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found:
         return
     island = network.island[legs.source]
     key = np.stack([islands.class_of[island], islands.local[legs.source], islands.local[legs.target]], axis=1)
-    for (cls, a, b), rows in _groups(key):
+    for (cls, a, b), rows in groups_of(key):
         segment = find_segment(islands.classes[cls], a, b, rules)
         if segment is None:
             found.lost.append(legs.flow[rows])
@@ -180,7 +187,7 @@ def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found:
         found.add(np.repeat(legs.flow[rows], n), channel.ravel(), share.ravel())
 
 
-def _groups(key: Int) -> list[tuple[tuple[int, ...], Int]]:
+def groups_of(key: Int) -> list[tuple[tuple[int, ...], Int]]:
     """Distinct rows of `key`, and for each the row numbers."""
     if len(key) <= SMALL_LIMIT:
         small: dict[tuple[int, ...], list[int]] = {}
@@ -214,7 +221,7 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
     pairs: list[tuple[Int, Int]] = []
     shares: list[Float] = []
     ends: list[Legs] = []
-    for (cls, at, sig, other, to, other_sig), rows in _groups(key):
+    for (cls, at, sig, other, to, other_sig), rows in groups_of(key):
         crossings = cross(
             islands.classes[cls], at, doors.doors[sig], islands.classes[other], to, doors.doors[other_sig], rules,
             policy.rail_affinity,
@@ -232,10 +239,7 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
             shares.append(share)
     if not flows:
         return False
-    _inside(
-        network, islands, rules,
-        Legs(*(np.concatenate([getattr(e, n) for e in ends]) for n in ("flow", "source", "target", "share"))), found,
-    )  # fmt: skip
+    _inside(network, islands, rules, join_legs(ends), found)
     g1, g2 = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
     return _across(network, fabric, Legs(np.concatenate(flows), g1, g2, np.concatenate(shares)), found)
 

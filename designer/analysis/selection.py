@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.islands import Islands, LocalGraph, find_islands
-from designer.analysis.network import Network
+from designer.analysis.network import TIERS, Network, tier_of
 from designer.analysis.routes import Legs
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability
@@ -22,7 +22,6 @@ Bool = npt.NDArray[np.bool_]
 _WORDS: Final = {
     "gpus": Capability.ACCELERATE,
     "accelerators": Capability.ACCELERATE,
-    "memory": Capability.MEMORY,
     "nics": Capability.ATTACH,
     "cpus": Capability.COMPUTE,
 }
@@ -42,7 +41,11 @@ def resolve(network: Network, selector: str, place: str) -> Int:
     """
     found: list[Int] = []
     for piece in (p.strip() for p in selector.split(",")):
-        if piece in _WORDS:
+        if piece == "memory":
+            found.append(np.flatnonzero(buffers(network)))
+        elif piece in TIERS and piece not in network.net.block.parts:
+            found.append(np.flatnonzero(tier_numbers(network) == TIERS.index(piece)))
+        elif piece in _WORDS:
             found.append(np.flatnonzero(network.has(_WORDS[piece])))
         elif piece in _KINDS:
             # Storage systems come first; the drives of servers stand in where there is none.
@@ -64,6 +67,28 @@ def resolve(network: Network, selector: str, place: str) -> Int:
         )
     _, first = np.unique(parts, return_index=True)
     return parts[np.sort(first)]
+
+
+def tier_numbers(network: Network) -> Int:
+    """Tier of every memory by its place in ``TIERS``, −1 for other parts. : (n_parts,)"""
+    design = network.design
+    tiers = [
+        TIERS.index(tier_of(design, part)) if Capability.MEMORY in kind.capabilities else -1
+        for part, kind in zip(network.net.part_defs, network.kinds, strict=True)
+    ]
+    return np.array(tiers, dtype=np.int64)[network.net.part_def]
+
+
+def buffers(network: Network) -> Bool:
+    """Memories that buffers lie in: of the tier the policy asks for, else of the first tier the server has."""
+    tier = tier_numbers(network)
+    asked = network.design.policy.memory_tier
+    order = np.where(tier < 0, len(TIERS), tier)
+    if asked != "auto":
+        order = np.where(tier == TIERS.index(asked), -1, order)
+    best = np.full(network.n_islands, len(TIERS))
+    np.minimum.at(best, network.island, order)
+    return (tier >= 0) & (order == best[network.island])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,11 +13,12 @@ from designer.analysis.achieved import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, A
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
-from designer.analysis.islands import find_islands
 from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, in_order
+from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
-from designer.analysis.selection import Traffic, nearest_places, pair_up
+from designer.analysis.selection import Traffic, pair_up
+from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability, value_of
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -67,8 +68,13 @@ class TransferAnswer:
     limits: tuple[Limit, ...]
 
 
-def evaluate_transfer(network: Network, operation: Transfer, place: str) -> TransferAnswer:
+def evaluate_transfer(network: Network, operation: Transfer, place: str, *, explained: bool = True) -> TransferAnswer:
     """Rates of all flows of a transfer, and what binds them.
+
+    Parameters
+    ----------
+    explained
+        Whether to tell what binds and what would next; the rates are the same.
 
     Raises
     ------
@@ -76,17 +82,38 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str) -> Tran
         If nothing can be routed.
     """
     asked, findings = _asked(network, operation, place)
-    return asked.answer(findings)
+    return asked.answer(findings, explained)
 
 
 def _asked(network: Network, operation: Transfer, place: str) -> tuple[_Evaluation, list[Finding]]:
     """A transfer paired up and routed, and what was found on the way."""
     traffic = pair_up(network, operation, place)
-    legs = _through_memory(network, traffic, operation)
+    direct = None if operation.through_memory is None else not operation.through_memory
+    legs = staged(network, traffic.legs, direct)
     routes = route(network, legs)
     findings = _lost(network, traffic, routes, place)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    return _Evaluation(network, traffic, legs, routes, demand, ()), findings
+    return _Evaluation(network, traffic, legs, routes, demand, _protocol_cores(network, legs)), findings
+
+
+def _protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:
+    """What the cores of every host can move to and from storage, where the protocol needs them."""
+    stores = in_kernel(network)
+    rows = np.flatnonzero(stores[legs.source] | stores[legs.target])
+    if not len(rows):
+        return ()
+    mine = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
+    cost = host_cost(network, mine)
+    host = network.island[np.where(stores[mine.source], mine.target, mine.source)]
+    available = cores_of_islands(network)
+    found: list[Extra] = []
+    for island in np.unique(host[cost > 0]).tolist():
+        alike = np.flatnonzero((host == island) & (cost > 0))
+        if available[island]:
+            limit = Limit("cores", "processor cores moving data", float(available[island]) / KERNEL_COST.value)
+            usage = mine.share[alike] * cost[alike] / KERNEL_COST.value
+            found.append(Extra(limit, mine.flow[alike], usage))
+    return tuple(found)
 
 
 def evaluate_legs(
@@ -149,46 +176,6 @@ def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> lis
     return found
 
 
-def _through_memory(network: Network, traffic: Traffic, operation: Transfer) -> Legs:
-    """Legs with a stop in host memory where the policy has no direct path between devices of different kinds."""
-    policy = network.design.policy
-    wanted = not policy.gpudirect if operation.through_memory is None else operation.through_memory
-    legs = traffic.legs
-    if not wanted:
-        return legs
-    memory = network.has(Capability.MEMORY)
-    accelerates = network.has(Capability.ACCELERATE)
-    outside = network.island[legs.source] != network.island[legs.target]
-    stores = network.has(Capability.STORE)
-    stop_a = accelerates[legs.source] & (outside | stores[legs.target])
-    stop_b = accelerates[legs.target] & (outside | stores[legs.source])
-    pieces: list[Legs] = []
-    first = np.where(stop_a, near_memory(network, legs.source, memory), legs.source)
-    last = np.where(stop_b, near_memory(network, legs.target, memory), legs.target)
-    for rows, source, target in (
-        (stop_a & (first != legs.source), legs.source, first),
-        (np.ones(len(legs), dtype=bool), first, last),
-        (stop_b & (last != legs.target), last, legs.target),
-    ):
-        pieces.append(Legs(legs.flow[rows], source[rows], target[rows], legs.share[rows]))
-    return Legs(*(np.concatenate([getattr(p, name) for p in pieces]) for name in ("flow", "source", "target", "share")))
-
-
-def near_memory(network: Network, parts: Int, memory: npt.NDArray[np.bool_]) -> Int:
-    """The host memory nearest to each part; the part itself where its island has none."""
-    islands = find_islands(network)
-    known: dict[tuple[int, int], int] = {}
-    near = parts.copy()
-    for row, part in enumerate(parts.tolist()):
-        island = int(network.island[part])
-        key = (int(islands.class_of[island]), int(islands.local[part]))
-        if key not in known:
-            offered = np.flatnonzero(memory[islands.members(island)]).tolist()
-            known[key] = nearest_places(islands.classes[key[0]], key[1], offered)[0] if offered else key[1]
-        near[row] = islands.part(island, known[key])
-    return near
-
-
 class _Evaluation:
     """One transfer being solved."""
 
@@ -230,17 +217,16 @@ class _Evaluation:
         network, traffic = self.network, self.traffic
         accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
         code = np.full(traffic.n_flows, COPY, dtype=np.int64)
-        code[accelerates[traffic.source] & accelerates[traffic.target]] = P2P
-        code[(network.island[traffic.source] != network.island[traffic.target]) & ~self._through_host_memory()] = RDMA
+        direct = ~self._through_host_memory()
+        code[accelerates[traffic.source] & accelerates[traffic.target] & direct] = P2P
+        code[(network.island[traffic.source] != network.island[traffic.target]) & direct] = RDMA
         code[stores[traffic.source] | stores[traffic.target]] = STORAGE
         return code
 
     def _through_host_memory(self) -> npt.NDArray[np.bool_]:
         """Which flows begin, end or stop in host memory: no traffic between peers, so roots do not slow it down."""
-        network, routes = self.network, self.routes
-        bus = np.array([link.kind == "memory_bus" for link in network.net.link_defs], dtype=bool)
         found = np.zeros(self.traffic.n_flows, dtype=bool)
-        found[routes.flow[bus[network.net.link_def[routes.channel >> 1]]]] = True
+        found[self.routes.flow[stages(self.network, self.routes)]] = True
         return found
 
     def _link_resources(self) -> Int:

@@ -300,6 +300,8 @@ class Policy(Frozen):
     relay_through_gpu: bool = False
     #: access control services send peer-to-peer traffic up to the root complex
     pcie_acs: bool = False
+    #: tier of host memory that buffers lie in; ``auto`` for DRAM where there is some
+    memory_tier: Literal["auto", "dram", "hbm", "cxl", "pmem"] = "auto"
 
 
 class Design(Block):

@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from designer.analysis.bounds import Limit
 from designer.analysis.network import NETWORK, Network
+from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
 from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, pair_parts, pair_up, resolve
+from designer.analysis.staging import near_memory, refusing, staged
 from designer.analysis.training.accelerators import number
-from designer.analysis.transfers import Extra, TransferAnswer, evaluate_legs, near_memory
+from designer.analysis.transfers import Extra, TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
@@ -32,11 +34,6 @@ Float = npt.NDArray[np.float64]
 
 #: decoded and augmented bytes one core puts out: an ImageNet picture of 602 kB in about 10 ms
 DECODE_RATE: Final = Constant(60e6, 30e6, 120e6, "assumed-training", Status.ASSUMED, "B/s", "one core, JPEG and crops")
-#: cores a host spends on each byte per second that it receives over the network
-KERNEL_COST: Final = Constant(0.8e-9, 0.3e-9, 1.6e-9, "assumed-training", Status.ASSUMED, "s/B", "kernel TCP client")
-DPU_COST: Final = Constant(
-    0.1e-9, 0.03e-9, 0.3e-9, "assumed-training", Status.ASSUMED, "s/B", "a DPU does the protocol"
-)
 #: a dataset whose files hold fewer samples than this each is read at random
 SHARD_SAMPLES: Final = Constant(10.0, 2.0, 100.0, "assumed-training", Status.ASSUMED, "1", "samples a file")
 
@@ -125,7 +122,8 @@ def _feed(
         raise AnalysisError(
             f"{path.source!r} keeps no data", place=f"{place}.source", remedy="choose storage, drives or memory"
         )
-    through = path.decode == "cpu" or not _direct(network, path)
+    direct = _direct(network, path) and not ends_in_host(network)[source].any() and not refusing(network)[readers].any()
+    through = path.decode == "cpu" or not direct
     traffic, arrive = _ways(network, source, readers, path, samples, through, place)
     n = len(readers)
     if path.workers < 1:
@@ -135,6 +133,13 @@ def _feed(
             f"a page cache that serves {path.cached:.0%} of reads", place=f"{place}.cached", remedy="give 0 to 100 %"
         )
     extra = _limits(network, traffic, arrive, readers, path, samples)
+    moved = np.isin(np.arange(n), np.concatenate([traffic.legs.flow, *(e.flow for e in extra)]))
+    if not moved.all() and np.isinf(demand):
+        where = network.net.path(int(readers[~moved][0]))
+        raise AnalysisError(
+            f"{where} reads only what is in host memory, and none is drawn on its way", place=f"{place}.source",
+            remedy="draw the memory of its host, or let it read from storage",
+        )  # fmt: skip
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
@@ -142,7 +147,7 @@ def _feed(
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
-    cores = float(_receiving_cost(network, readers, traffic, path).sum()) * rate
+    cores = float(_receiving_cost(network, readers, traffic).sum()) * rate
     return Feed(rate, float(answer.low[worst]), float(answer.high[worst]), n, stages, cores, answer)
 
 
@@ -156,11 +161,12 @@ def _ways(
     """The legs of all readers, and the part where each first receives its data."""
     accelerates = network.has(Capability.ACCELERATE)
     memory = network.has(Capability.MEMORY)
-    arrive = near_memory(network, readers, memory) if through else readers.copy()
+    arrive = near_memory(network, readers) if through else readers.copy()
     arrive = np.where(accelerates[readers] | memory[arrive], arrive, readers)
     asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
-    missed = 1 - path.cached
-    if memory[source].all() or missed <= 0:
+    held = 1.0 if memory[source].all() else min(1.0, path.cached)
+    missed = 1 - held
+    if missed <= 0:
         flows = np.arange(len(readers))
         reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
     else:
@@ -172,10 +178,18 @@ def _ways(
     rows = np.flatnonzero(arrive != readers)
     swollen = samples.decoded / samples.stored if path.decode == "cpu" else 1.0
     copying = Legs(rows, arrive[rows], readers[rows], np.full(len(rows), swollen))
+    # what host memory holds already comes from there even where the rest is placed directly
+    near = near_memory(network, readers)
+    rows = np.flatnonzero((arrive == readers) & (near != readers) & (held > 0))
+    holding = Legs(rows, near[rows], readers[rows], np.full(len(rows), held))
     legs = Legs(
-        *(np.concatenate([getattr(reading, f), getattr(copying, f)]) for f in ("flow", "source", "target", "share"))
+        *(
+            np.concatenate([getattr(part, f) for part in (reading, copying, holding)])
+            for f in ("flow", "source", "target", "share")
+        )
     )
-    lead = np.full(len(readers), source[0])
+    # what comes from host memory alone is copied as anything else from there
+    lead = np.where((missed <= 0) & (near != readers), near, source[0])
     lead[reading.flow] = reading.source
     return Traffic(legs, lead, readers), arrive
 
@@ -193,9 +207,9 @@ def _limits(
         )
         for rows in np.split(np.arange(len(readers)), len(readers) // together):
             found.append(Extra(limit, rows, np.ones(len(rows))))
-    receive = _receiving_cost(network, readers, traffic, path)
+    receive = _receiving_cost(network, readers, traffic)
     island = network.island[arrive]
-    available = _cores(network)
+    available = cores_of_islands(network)
     order = np.argsort(island, kind="stable")
     starts = np.flatnonzero(np.diff(island[order], prepend=-1))
     for rows in np.split(order, starts[1:]):
@@ -224,29 +238,12 @@ def _decode_cost(path: InputPath, samples: Samples) -> float:
     return samples.decoded / DECODE_RATE.value / samples.stored
 
 
-def _receiving_cost(network: Network, readers: Int, traffic: Traffic, path: InputPath) -> Float:
+def _receiving_cost(network: Network, readers: Int, traffic: Traffic) -> Float:
     """Core seconds per stored byte each reader's host spends on receiving it."""
     found = np.zeros(len(readers))
     legs = traffic.legs
-    away = network.island[legs.source] != network.island[legs.target]
-    offloaded = np.unique(network.island[network.parts_of_kind("dpu")])
-    cost = np.where(np.isin(network.island[legs.target], offloaded), DPU_COST.value, KERNEL_COST.value)
-    if _direct(network, path):
-        accelerates = network.has(Capability.ACCELERATE)
-        cost = np.where(accelerates[legs.target], 0.0, cost)
-    np.add.at(found, legs.flow[away], legs.share[away] * cost[away])
+    np.add.at(found, legs.flow, legs.share * host_cost(network, legs))
     return found
-
-
-def _cores(network: Network) -> Float:
-    """Processor cores of every island. : (n_islands,)"""
-    computes = network.has(Capability.COMPUTE)
-    definitions, first = np.unique(network.net.part_def, return_index=True)
-    per_definition = np.zeros(len(network.net.part_defs))
-    for definition, part in zip(definitions.tolist(), first.tolist(), strict=True):
-        if computes[part]:
-            per_definition[definition] = number(network, part, "cores") or 0.0
-    return np.bincount(network.island, per_definition[network.net.part_def], network.n_islands).astype(np.float64)
 
 
 def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
@@ -290,6 +287,7 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
                 remedy=f"its transfers: {known}; another job is one from its storage, with a demand",
             )  # fmt: skip
         traffic = pair_up(network, operation, f"workloads.{name}")
+        traffic = replace(traffic, legs=staged(network, traffic.legs))
         joined = traffic if joined is None else _joined(joined, traffic)
         wants.append(np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf))
     return joined, np.concatenate([np.empty(0), *wants])

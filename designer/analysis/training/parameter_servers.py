@@ -9,6 +9,7 @@ import numpy as np
 
 from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, resolve
+from designer.analysis.staging import staged
 from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
@@ -71,8 +72,8 @@ def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
     share = np.full(len(flow), 1 / len(servers))
     lead = np.full(len(workers), servers[0])
     endless = np.full(len(workers), np.inf)
-    out = Traffic(Legs(flow, near, far, share), workers, lead)
-    back = Traffic(Legs(flow, far, near, share), lead, workers)
+    out = Traffic(staged(ranks.network, Legs(flow, near, far, share)), workers, lead)
+    back = Traffic(staged(ranks.network, Legs(flow, far, near, share)), lead, workers)
     return ServerCosts(
         ranks.costs(layout),
         evaluate_legs(ranks.network, out, endless, (), ranks.place),

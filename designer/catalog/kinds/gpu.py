@@ -14,7 +14,7 @@ KIND = PartKind(
         PortKind("pcie", "PCIe", ("pcie",), count=1),
         PortKind("nvlink", "NVLink", ("nvlink",), count_field="nvlink_links"),
         PortKind("xgmi", "xGMI", ("xgmi",), count_field="xgmi_links"),
-        PortKind("c2c", "Chip-to-chip", ("c2c",)),
+        PortKind("c2c", "Chip-to-chip", ("c2c",), given_by="c2c_bandwidth_per_direction"),
     ),
     fields=(
         Field("architecture", "Architecture", "text"),
@@ -39,6 +39,12 @@ KIND = PartKind(
         Field("xgmi_links", "xGMI links", "count"),
         Field("pcie_generation", "PCIe generation", "count"),
         Field("pcie_lanes", "PCIe lanes", "count"),
+        Field(
+            "peer_access",
+            "Peers reach its memory over PCIe",
+            "flag",
+            help="Without it copies to other devices stop in host memory; accelerator links are not concerned.",
+        ),
         Field("c2c_bandwidth_per_direction", "Chip-to-chip link to the host, per direction", "rate"),
         Field(
             "streaming_multiprocessors",

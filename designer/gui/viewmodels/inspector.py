@@ -81,7 +81,7 @@ def _design_form(design: Design) -> Form:
         )
 
     policy = (
-        flag("gpudirect", "GPUDirect", "network and storage adapters reach GPU memory without host memory"),
+        flag("gpudirect", "GPUDirect", "adapters and peers reach GPU memory over PCIe without a stop in host memory"),
         flag("rail_affinity", "Rail affinity", "rank i talks to rank i over its own rail"),
         flag("numa_local", "NUMA local", "data is read from the nearest host memory"),
         flag("relay_through_gpu", "Relay through GPUs", "GPUs pass data on where there is no direct link"),
@@ -95,6 +95,16 @@ def _design_form(design: Design) -> Form:
             (("split", "split"), ("hash", "hash")),
             note="whether flows spread over equal paths evenly, or each is hashed to one",
             make=lambda t: SetPolicy({"ecmp": t}),
+        ),
+        Entry(
+            "memory_tier",
+            "Buffers in",
+            design.policy.memory_tier,
+            design.policy.memory_tier,
+            "choice",
+            (("auto", "DRAM where there is some"), ("dram", "DRAM"), ("hbm", "HBM"), ("cxl", "CXL"), ("pmem", "PMEM")),
+            note="the tier of host memory that buffers and copies use",
+            make=lambda t: SetPolicy({"memory_tier": t}),
         ),
     )
     return Form(

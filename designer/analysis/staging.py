@@ -1,0 +1,171 @@
+"""Stops in host memory: where devices cannot reach each other's memory, every byte lies in a buffer of the host.
+
+With GPUDirect, NICs, drives and peers read and write the memory of an accelerator over PCIe. Without it, and always
+for a protocol or a card that cannot, a byte goes from the accelerator to host memory and from there to the NIC, the
+drive or the other accelerator: it crosses the uplink of a shared PCIe switch once up and once down, and the memory bus
+twice. Links between accelerators are no PCIe and stay as they are. The NIC is the one the accelerator would use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.gateways import cross, find_doors, find_fabric
+from designer.analysis.islands import Islands, find_islands
+from designer.analysis.network import Network
+from designer.analysis.protocols import ends_in_host
+from designer.analysis.routes import Legs, Routes, groups_of, join_legs
+from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.selection import buffers, nearest_places
+from designer.catalog.parttype import Capability
+
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+def staged(network: Network, legs: Legs, direct: bool | None = None) -> Legs:
+    """The same traffic with its stops in host memory; legs keep the numbers of their flows.
+
+    Parameters
+    ----------
+    direct
+        Whether adapters and peers reach the memory of accelerators; None for what the policy of the design says.
+    """
+    if direct is None:
+        direct = network.design.policy.gpudirect
+    alone = refusing(network)
+    hosted = ends_in_host(network)
+    hosted_rows = hosted[legs.source] | hosted[legs.target]
+    if direct and not alone.any() and not hosted_rows.any():
+        return legs
+    accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
+    attaches = network.has(Capability.ATTACH)
+    source, target = legs.source, legs.target
+    a, b = accelerates[source], accelerates[target]
+    outside = network.island[source] != network.island[target]
+    storage = stores[source] | stores[target]
+    peers = a & b & ~outside & (source != target)
+    adapters = storage | ((attaches[source] | attaches[target]) & ~outside)
+    if direct:
+        # only what a card or a protocol cannot do
+        a, b = a & (alone[source] | hosted_rows), b & (alone[target] | hosted_rows)
+        peers &= alone[source] | alone[target]
+    plain = np.ones(len(legs), dtype=bool)
+    pieces: list[Legs] = []
+    if peers.any():
+        rows = np.flatnonzero(peers)
+        rows = rows[_over_pcie(network, legs, rows)]
+        plain[rows] = False
+        pieces += _one_stop(network, _rows(legs, rows), at_source=True)
+    for ends, at_source in ((a & ~b, True), (b & ~a, False)):
+        rows = np.flatnonzero(ends & adapters)
+        plain[rows] = False
+        pieces += _one_stop(network, _rows(legs, rows), at_source=at_source)
+    rows = np.flatnonzero(outside & ~storage & (a | b))
+    if len(rows):
+        plain[rows] = False
+        pieces += _over_networks(network, _rows(legs, rows), a[rows], b[rows])
+    return join_legs([_rows(legs, plain), *pieces]) if pieces else legs
+
+
+def stages(network: Network, routes: Routes) -> Bool:
+    """Which entries of routes are on a memory bus: traffic that begins, ends or stops in host memory. : (nnz,)"""
+    bus = np.array([link.kind == "memory_bus" for link in network.net.link_defs], dtype=bool)
+    return bus[network.net.link_def[routes.channel >> 1]]
+
+
+def refusing(network: Network) -> Bool:
+    """Accelerators whose memory no other device may reach over PCIe. : (n_parts,)"""
+    design, net = network.design, network.net
+    found = np.zeros(len(net.part_defs), dtype=bool)
+    for d, (part, kind) in enumerate(zip(net.part_defs, network.kinds, strict=True)):
+        if Capability.ACCELERATE in kind.capabilities:
+            says = design.quantity(part, "peer_access")
+            found[d] = says is not None and says.value is False
+    return found[net.part_def]
+
+
+def _rows(legs: Legs, keep: Bool | Int) -> Legs:
+    return Legs(legs.flow[keep], legs.source[keep], legs.target[keep], legs.share[keep])
+
+
+def _over_pcie(network: Network, legs: Legs, rows: Int) -> Bool:
+    """Which legs between parts of one island take PCIe somewhere on their way."""
+    islands = find_islands(network)
+    rules = Rules(network.design.policy.relay_through_gpu, network.design.policy.pcie_acs)
+    source, target = legs.source[rows], legs.target[rows]
+    key = np.stack([islands.class_of[network.island[source]], islands.local[source], islands.local[target]], axis=1)
+    found = np.zeros(len(rows), dtype=bool)
+    for (cls, a, b), alike in groups_of(key):
+        graph = islands.classes[cls]
+        segment = find_segment(graph, a, b, rules)
+        found[alike] = segment is not None and any(graph.links[c >> 1] == "pcie" for c in segment.channels)
+    return found
+
+
+def _one_stop(network: Network, legs: Legs, at_source: bool) -> list[Legs]:
+    """Legs by way of the host memory near one of their ends."""
+    if not len(legs):
+        return []
+    stop = near_memory(network, legs.source if at_source else legs.target)
+    stops = stop != (legs.source if at_source else legs.target)
+    stop = np.where(stops, stop, legs.source)
+    return [_rows(replace(legs, target=stop), stops), replace(legs, source=stop)]
+
+
+def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Bool) -> list[Legs]:
+    """Legs to other servers: from memory to the NIC of the accelerator, and from its NIC to memory at the far end."""
+    islands, fabric = find_islands(network), find_fabric(network)
+    doors = find_doors(network, islands, fabric)
+    policy = network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    si, ti = network.island[legs.source], network.island[legs.target]
+    key = np.stack(
+        [islands.class_of[si], islands.local[legs.source], doors.signature[si],
+         islands.class_of[ti], islands.local[legs.target], doors.signature[ti], at_source.astype(np.int64),
+         at_target.astype(np.int64)], axis=1,
+    )  # fmt: skip
+    pieces: list[Legs] = []
+    for (cls, at, sig, other, to, other_sig, first, last), rows in groups_of(key):
+        crossings = cross(
+            islands.classes[cls], at, doors.doors[sig], islands.classes[other], to, doors.doors[other_sig], rules,
+            policy.rail_affinity,
+        )  # fmt: skip
+        mine = _rows(legs, rows)
+        if not crossings:
+            pieces.append(mine)
+        for leave, enter, part in crossings:
+            share = mine.share * part
+            out = _members(islands, si[rows], leave)
+            into = _members(islands, ti[rows], enter)
+            here = near_memory(network, mine.source) if first and leave != at else mine.source
+            there = near_memory(network, mine.target) if last and enter != to else mine.target
+            ways = (mine.source, here, out, into, there, mine.target)
+            for a, b in pairwise(ways):
+                moves = a != b
+                pieces.append(Legs(mine.flow[moves], a[moves], b[moves], share[moves]))
+    return pieces
+
+
+def _members(islands: Islands, island: Int, place: int) -> Int:
+    return islands.parts[islands.part_start[island] + place]
+
+
+def near_memory(network: Network, parts: Int) -> Int:
+    """The host memory for buffers nearest to each part; the part itself where its island has none."""
+    islands = find_islands(network)
+    memory = buffers(network)
+    known: dict[tuple[int, int], int] = {}
+    near = parts.copy()
+    for row, part in enumerate(parts.tolist()):
+        island = int(network.island[part])
+        key = (int(islands.class_of[island]), int(islands.local[part]))
+        if key not in known:
+            offered = np.flatnonzero(memory[islands.members(island)]).tolist()
+            known[key] = nearest_places(islands.classes[key[0]], key[1], offered)[0] if offered else key[1]
+        near[row] = islands.part(island, known[key])
+    return near
