@@ -288,6 +288,8 @@ def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
     assert "All ports together" in user.inspector.what_if.title.text()
     steps = len(user.session.history.steps)
     user.bot.mouseClick(user.inspector.what_if.double, LEFT)
+    assert len(user.session.history.steps) == steps, "it is on trial"
+    user.bot.mouseClick(user.inspector.what_if.apply_, LEFT)
     moves_into_the_servers(user, before, nics, leaf)
     assert len(user.session.history.steps) == steps + 1, "the NICs and their cables are one step"
     user.session.undo()
