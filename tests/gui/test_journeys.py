@@ -480,7 +480,8 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
 
     for nic in nics:
         keys.find(nic)
-        keys.press("Ctrl+Shift+Up")
+        # tried, then taken over
+        keys.press("Ctrl+Shift+Up", "Ctrl+Shift+Return")
     moves_into_the_servers(user, before, nics, leaf)
     keys.press("Alt+5")
     assert keys.focus.accessibleName() == "storage_nic0 → cpu0 (PCIe) and one alike"
