@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.analysis.channels import CHANNELS_LIMIT, ChannelRows, listed
 from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
 from designer.design.document import Design, WorkloadSpec
@@ -112,8 +113,12 @@ def run_workload(
     place = f"workloads.{spec.id}"
     operation = lower(spec.kind, spec.settings, place)
     kind = workload_kinds()[spec.kind]
-    question = Question(spec.id, kind.reports, spec.title or kind.title, place, curves, progress, cancelled)
-    return evaluator_of(operation).evaluate(network, operation, question)
+    title = spec.title or kind.title
+    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled)
+    evaluator = evaluator_of(operation)
+    result, loads = evaluator.evaluate(network, operation, question)
+    short = Question(spec.id, kind.reports, title, place, False, None, cancelled)
+    return with_gaps(network, result, loads, lambda other: evaluator.evaluate(other, operation, short)[0]), loads
 
 
 def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
@@ -125,7 +130,7 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
         for channel in (numbers.tolist() if load else ())
         if load[channel] > 0 and network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED)
     ]
-    found: list[Finding] = []
+    found = _unevaluated(network.design)
     if unsure:
         text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
         where = tuple(network.channel_id(channel) for channel in unsure[:_PLACES_LIMIT])
@@ -140,3 +145,14 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
 
         found += place_vms(network).findings
     return found
+
+
+def _unevaluated(design: Design) -> list[Finding]:
+    """A promise nobody looked at must not pass for one that was kept."""
+    promised = tuple(design.assertions)
+    if not promised:
+        return []
+    one = len(promised) == 1
+    text = f"{len(promised)} assertion{'' if one else 's'} of the design {'was' if one else 'were'} not evaluated"
+    remedy = "compare the metrics yourself, or take the assertions out"
+    return [Finding("ASSERT-UNEVALUATED", Severity.ERROR, text, promised[:_PLACES_LIMIT], remedy)]

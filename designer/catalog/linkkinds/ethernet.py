@@ -12,4 +12,5 @@ LINK_KIND = LinkKind(
     latency=Constant(1e-06, 5e-07, 2.5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=30,
     help="Ethernet, with or without RDMA",
+    names=("Ethernet",),
 )

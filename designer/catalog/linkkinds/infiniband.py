@@ -12,4 +12,5 @@ LINK_KIND = LinkKind(
     latency=Constant(5e-07, 3e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=31,
     help="InfiniBand",
+    names=("InfiniBand",),
 )
