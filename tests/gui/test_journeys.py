@@ -473,7 +473,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
 
     # what binds is read in the Flow dock, and Space shows it
     keys.press("Alt+5")
-    assert keys.focus.accessibleName() == f"{leaf} → {nics[0]} (Ethernet) and one alike"
+    assert keys.focus.accessibleName() == f"{leaf} → {nics[0]} (InfiniBand) and one alike"
     assert format_si(before.metrics["rate"].value, "B/s", 3) in user.flow_words()
     keys.press("Space")
     assert {ref.id for _, ref in user.session.selection} == {f"{nic}--{leaf}" for nic in nics}
