@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from designer.analysis.simulation import simulate
     from designer.analysis.study import analyze
     from designer.catalog.loader import load_catalog
     from designer.design.graph import to_networkx
@@ -26,6 +27,7 @@ _DOORS = {
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
     "save_design": ("designer.interchange.native.writer", "save"),
+    "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),
     "to_networkx": ("designer.design.graph", "to_networkx"),
 }
@@ -43,4 +45,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_DOORS})
 
 
-__all__ = ["analyze", "load_catalog", "open_design", "save_design", "summarize", "to_networkx"]
+__all__ = ["analyze", "load_catalog", "open_design", "save_design", "simulate", "summarize", "to_networkx"]

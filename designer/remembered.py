@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -34,17 +36,38 @@ class Remembered(Generic[_Asked, _Answer]):
         self._make, self._most, self._size, self._budget = make, most, size, budget
         self._known: OrderedDict[int, tuple[_Asked, _Answer, int]] = OrderedDict()
         self._total = 0
+        # analyses ask from threads of their own
+        self._lock = threading.Lock()
+        _all.add(self)
 
     def __call__(self, asked: _Asked) -> _Answer:
         # The entry holds the object, so its address cannot have been given to another one.
-        found = self._known.get(id(asked))
-        if found is not None:
-            self._known.move_to_end(id(asked))
-            return found[1]
+        with self._lock:
+            found = self._known.get(id(asked))
+            if found is not None:
+                self._known.move_to_end(id(asked))
+                return found[1]
         answer = self._make(asked)
         size = self._size(answer) if self._size is not None else 0
-        self._known[id(asked)] = (asked, answer, size)
-        self._total += size
-        while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
-            self._total -= self._known.popitem(last=False)[1][2]
+        with self._lock:
+            twice = self._known.pop(id(asked), None)
+            self._known[id(asked)] = (asked, answer, size)
+            self._total += size - (twice[2] if twice is not None else 0)
+            while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
+                self._total -= self._known.popitem(last=False)[1][2]
         return answer
+
+    def forget(self, keep: int = 0) -> None:
+        """Let all answers go but the `keep` asked for last."""
+        with self._lock:
+            while len(self._known) > keep:
+                self._total -= self._known.popitem(last=False)[1][2]
+
+
+_all: weakref.WeakSet[Remembered[Any, Any]] = weakref.WeakSet()
+
+
+def forget(keep: int = 0) -> None:
+    """Let all answers go but the `keep` each function was asked for last: a document was closed."""
+    for function in list(_all):
+        function.forget(keep)

@@ -74,14 +74,14 @@ def resident() -> int:
 class Soak:
     """Does one random thing after the other, each in a round of the event loop of its own."""
 
-    def __init__(self, edits: int, seed: int) -> None:
+    def __init__(self, edits: int, seed: int, warm: int = _WARM) -> None:
         from PySide6.QtCore import QTimer
 
         from designer.gui.app import make_application, make_window
         from designer.gui.files import Files
         from tests.edit_maker import EditMaker
 
-        self.wanted = edits
+        self.wanted, self.warm = edits, warm
         self.random = random.Random(seed)
         self.report = Report()
         self.app = make_application()
@@ -122,7 +122,7 @@ class Soak:
             self._idle -= 1
         elif self.todo:
             self.todo.pop(0)()
-        elif self.report.edits == _WARM and not self.report.before:
+        elif self.warm and self.report.edits >= self.warm and not self.report.before:
             self.todo = [self._show_all, *self._closing(), lambda: self._read("before")]
         elif self.report.edits >= self.wanted:
             self.todo = [*self._closing(), lambda: self._read("after"), self._end]
@@ -275,7 +275,7 @@ class Soak:
             # the light theme has its pixmaps; whichever comes first would count as growth
             for name in _THEMES:
                 self.window.set_theme(name)
-            self._idle = 60
+            self._idle = 60 if self.warm else 5
 
         return [close_all]
 
@@ -301,8 +301,8 @@ def _ref(what: str, thing: str) -> object:
     return Ref(what, thing)
 
 
-def soaked(edits: int, seed: int, platform: str, patience: float) -> Report:
-    """Run it in a process of its own.
+def soaked(edits: int, seed: int, platform: str, patience: float, warm: int = _WARM) -> Report:
+    """Run it in a process of its own; `warm` edits come before memory is first read, 0 for never.
 
     Raises
     ------
@@ -310,7 +310,19 @@ def soaked(edits: int, seed: int, platform: str, patience: float) -> Report:
         If it died, hung or failed inside.
     """
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-m", "tests.soak", "--edits", str(edits), "--seed", str(seed)],
+        [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            "tests.soak",
+            "--edits",
+            str(edits),
+            "--seed",
+            str(seed),
+            "--warm",
+            str(warm),
+        ],
         cwd=Path(__file__).resolve().parent.parent,
         env={**os.environ, "QT_QPA_PLATFORM": platform},
         capture_output=True,
@@ -329,11 +341,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--warm", type=int, default=_WARM)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="designer-soak-") as home:
         for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
             os.environ[name] = home
-        report = Soak(chosen.edits, chosen.seed).run()
+        report = Soak(chosen.edits, chosen.seed, chosen.warm).run()
     sys.stdout.write(json.dumps(asdict(report)) + "\n")
     return 0
 

@@ -63,22 +63,7 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     AnalysisError
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
-    parts = resolve(network, operation.group, f"{place}.group")
-    parts = parts[network.has(Capability.ACCELERATE)[parts]]
-    if len(parts) < 2:
-        raise AnalysisError(
-            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
-            place=f"{place}.group", remedy="choose a larger group",
-        )  # fmt: skip
-    group = make_communicator(network, parts, place)
-    if operation.collective == CollectiveKind.ALL_TO_ALL:
-        group = group.exchanging()
-    if operation.algorithm == IN_NETWORK and not group.reduces:
-        raise AnalysisError(
-            "no reduction in the network: not every switch between the servers is InfiniBand and says that it reduces",
-            place=f"{place}.algorithm",
-            remedy="set in_switch_reduction on the switches, or choose another algorithm",
-        )
+    group = asked_group(network, operation, place)
     spreads = (_spread(network, group.inside), _spread(network, group.between))
     time = _time(group, operation, operation.size, spreads)
     binds, then = _bottlenecks(group, operation, time)
@@ -143,6 +128,39 @@ def told_roles(group: Communicator) -> list[Finding]:
         )
         for role, found in sorted(by_role.items())
     ]
+
+
+def asked_group(network: Network, operation: Collective, place: str) -> Communicator:
+    """The group of a collective, routed.
+
+    Raises
+    ------
+    AnalysisError
+        If it has fewer than two accelerators, or they cannot reach each other.
+    """
+    parts = resolve(network, operation.group, f"{place}.group")
+    parts = parts[network.has(Capability.ACCELERATE)[parts]]
+    if len(parts) < 2:
+        raise AnalysisError(
+            f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
+            place=f"{place}.group", remedy="choose a larger group",
+        )  # fmt: skip
+    group = make_communicator(network, parts, place)
+    if operation.collective == CollectiveKind.ALL_TO_ALL:
+        group = group.exchanging()
+    if operation.algorithm == IN_NETWORK and not group.reduces:
+        raise AnalysisError(
+            "no reduction in the network: not every switch between the servers is InfiniBand and says that it reduces",
+            place=f"{place}.algorithm",
+            remedy="set in_switch_reduction on the switches, or choose another algorithm",
+        )
+    return group
+
+
+def time_of(group: Communicator, operation: Collective) -> CollectiveTime:
+    """Time of a collective over its group, with its band."""
+    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
+    return _time(group, operation, operation.size, spreads)
 
 
 def _spread(network: Network, activity: Activity | None) -> float:

@@ -69,8 +69,13 @@ class TransferAnswer:
     limits: tuple[Limit, ...]
 
 
-def evaluate_transfer(network: Network, operation: Transfer, place: str) -> TransferAnswer:
+def evaluate_transfer(network: Network, operation: Transfer, place: str, *, explained: bool = True) -> TransferAnswer:
     """Rates of all flows of a transfer, and what binds them.
+
+    Parameters
+    ----------
+    explained
+        Whether to tell what binds and what would next; the rates are the same.
 
     Raises
     ------
@@ -78,7 +83,7 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str) -> Tran
         If nothing can be routed.
     """
     asked, findings = _asked(network, operation, place)
-    return asked.answer(findings)
+    return asked.answer(findings, explained)
 
 
 def _asked(network: Network, operation: Transfer, place: str) -> tuple[_Evaluation, list[Finding]]:

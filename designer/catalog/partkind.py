@@ -65,13 +65,30 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class PortKind:
-    """A group of equal ports: which links fit, and how many (a count field of the kind, or a fixed number; 0 = any)."""
+    """A group of equal ports: which links fit, and how many (a count field of the kind, or a fixed number; 0 = any).
+
+    Parameters
+    ----------
+    partners
+        Kinds of parts that may be at the other end; empty means any.
+    names_field
+        The value in which types name what these ports speak, as "InfiniBand, Ethernet".
+    given_by
+        The value that products with such ports give; a product without it has none of them.
+    """
 
     name: str
     title: str
     links: tuple[str, ...]
     count: int = 0
     count_field: str = ""
+    partners: tuple[str, ...] = ()
+    names_field: str = ""
+    given_by: str = ""
+
+    def takes(self, link_kind: str, partner: str | None = None) -> bool:
+        """Whether a link of that kind to a part of kind `partner` plugs in here; None is any kind."""
+        return link_kind in self.links and (partner is None or not self.partners or partner in self.partners)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +115,9 @@ class PartKind:
         """Whether traffic arriving over one domain may leave over another."""
         return (arriving, leaving) in self.transit
 
-    def port_for(self, link_kind: str) -> PortKind | None:
-        """The port a link of that kind plugs into, or None."""
-        return next((p for p in self.ports if link_kind in p.links), None)
+    def port_for(self, link_kind: str, partner: str | None = None) -> PortKind | None:
+        """The port a link of that kind to a part of kind `partner` plugs into, or None."""
+        return next((p for p in self.ports if p.takes(link_kind, partner)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +132,13 @@ class LinkKind:
         What one such link adds to the time of the first byte.
     preference
         What a path pays for taking such a link: accelerator links before chip-to-chip before PCIe before sockets.
+    names
+        How parts name it among what their ports speak. Parts that name only others do not take it, and both ends
+        must name the same.
+    vendors
+        Whose products have it; empty means it is open to all.
+    generation
+        The value with its generation; ends of different generations do not understand each other.
     """
 
     name: str
@@ -126,6 +150,9 @@ class LinkKind:
     order: int = 100
     preference: int = UNKNOWN_PREFERENCE
     help: str = ""
+    names: tuple[str, ...] = ()
+    vendors: tuple[str, ...] = ()
+    generation: str = ""
 
 
 @cache
@@ -162,5 +189,5 @@ def fitting_links(a_kind: str, b_kind: str) -> tuple[str, ...]:
     return tuple(
         k.name
         for k in sorted(link_kinds().values(), key=lambda k: k.order)
-        if a.port_for(k.name) and b.port_for(k.name)
+        if a.port_for(k.name, b_kind) and b.port_for(k.name, a_kind)
     )

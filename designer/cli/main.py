@@ -21,6 +21,7 @@ from designer.plain_text import shortened
 #: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
 COMMANDS: Final = {
     "analyze": "route, allocate, estimate; names the binding link",
+    "simulate": "workloads over time, together; a trace of all that happens",
     "templates": "list templates",
     "parts": "search the catalog",
     "workloads": "what can be run, with settings and metrics",

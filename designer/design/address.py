@@ -83,6 +83,20 @@ def with_block(design: Design, within: AnyAddress, block: Block) -> Design:
     return block
 
 
+def where_stored(design: Design, within: AnyAddress) -> Address:
+    """The address of the block that holds what is at `within`: that of all members where a member is no exception."""
+    found: list[Step] = []
+    block: Block = design
+    for depth, (group_id, member) in enumerate(canonical(within)):
+        group = get_group(block, group_id, within[:depth])
+        if member is not None:
+            _check_member(group, member, within[:depth])
+        stored = member if member in group.exceptions else None
+        found.append((group_id, stored))
+        block = group.content if stored is None else group.exceptions[stored]
+    return tuple(found)
+
+
 def block_at_step(block: Block, step: Step) -> Block:
     """The block one step further in."""
     group = block.groups[step[0]]

@@ -105,6 +105,21 @@ class Diff:
                     return False
         return True
 
+    @property
+    def only_folds(self) -> bool:
+        """Whether containers and groups were only opened or closed."""
+        return (
+            bool(self.blocks)
+            and not self.properties
+            and all(
+                not changes.added
+                and not changes.removed
+                and all(self.fields(within, what, i) == ("collapsed",) for i in changes.changed)
+                for within, block in self.blocks.items()
+                for what, changes in block.collections.items()
+            )
+        )
+
     def lines(self, limit: int = 1000) -> list[str]:
         """The changes in words, one line each."""
         found: list[str] = []

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.design.address import BLOCK_COLLECTIONS, DESIGN_COLLECTIONS
+from designer.design.diff import diff
 from designer.design.document import Block, Design
 from designer.design.edit import Edit
+from designer.design.edits.placement import SetCollapsed
 
 MAX_STEPS: Final = 1000
 #: memory all steps together may hold beyond the current design, roughly [B]
@@ -46,7 +48,8 @@ class History:
 
     def __init__(self, design: Design, max_steps: int = MAX_STEPS, max_held: int = MAX_HELD) -> None:
         self._design = design
-        self._saved: Design | None = design
+        #: the saved design, and those that differ from it only in what is open
+        self._saved: list[Design] = [design]
         self._steps: list[Step] = []
         self._done = 0
         self._sealed = True
@@ -91,17 +94,21 @@ class History:
 
     @property
     def modified(self) -> bool:
-        """Whether the current design is another than the saved one; undo back to it makes this False again."""
-        return self._design is not self._saved
+        """Whether the current design is another than the saved one; undo back to it makes this False again.
+
+        Opening and closing containers and groups is a way of looking at a design: it is saved along with the next
+        change, but is none.
+        """
+        return not any(self._design is saved for saved in self._saved)
 
     def mark_saved(self) -> None:
         """The current design is now the saved one; the next edit begins a step of its own."""
-        self._saved = self._design
+        self._saved = [self._design]
         self._sealed = True
 
     def mark_unsaved(self) -> None:
         """No design of this history is on disk: after recovery, or when the file was changed by others."""
-        self._saved = None
+        self._saved = []
 
     def seal(self) -> None:
         """End the present gesture: the next edit does not merge with the last one."""
@@ -136,6 +143,12 @@ class History:
             self._steps.pop()
             self._held -= last.held
             before = last.before
+        if (
+            isinstance(edits[-1], SetCollapsed)
+            and any(s is before for s in self._saved)
+            and diff(before, after).only_folds
+        ):
+            self._saved.append(after)
         held = weight(before, after)
         self._steps.append(Step(edits, before, after, label, key, held))
         self._held += held

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 
-from designer.catalog.parttype import PartType, link_kinds, part_kinds, problems_of
+from designer.catalog.parttype import PartType, fitting_links, link_kinds, part_kinds, problems_of
 from designer.design.address import Address, address_text, place
 from designer.design.document import Block, Design, Group, Link, Part, Wiring
 from designer.design.elaborate import elaborate, patterns
-from designer.design.legality import free_ports, usage
+from designer.design.legality import misfit, overfull, usage
 from designer.design.limits import check_size
 from designer.design.references import reaches
 from designer.errors import DocumentError
@@ -26,6 +27,11 @@ from designer.findings import Finding, Severity
 MAX_PROBLEMS = 200
 #: code of a wiring that joins nothing
 WIRING = "DOC-WIRING"
+#: codes of links that cannot be as they are drawn: ports that do not fit, and more links than ports
+MISFIT = "DOC-MISFIT"
+PORTS = "DOC-PORTS"
+#: errors with which a design opens, so that they can be mended
+_MENDABLE = frozenset({WIRING, MISFIT, PORTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Problem:
     @property
     def refuses(self) -> bool:
         """Whether a document with this problem cannot be opened."""
-        return self.severity is Severity.ERROR and self.code != WIRING
+        return self.severity is Severity.ERROR and self.code not in _MENDABLE
 
     def finding(self) -> Finding:
         """The same as a finding."""
@@ -281,38 +287,35 @@ def _elaborated(design: Design) -> list[Problem]:
         elaborate(design)
     except DocumentError as error:
         return [_fatal(WIRING, error.place or "design", error.text, error.remedy or "correct it")]
-    return list(_ports(design))
+    return [*islice(chain(_misfits(design), _ports(design)), MAX_PROBLEMS)]
+
+
+def _misfits(design: Design) -> Iterator[Problem]:
+    """Links between parts that do not understand each other, one of each kind of pair."""
+    net = usage(design).net
+    assert net is not None
+    if not net.n_links:
+        return
+    ends = net.part_def[net.link_a] * len(net.part_defs) + net.part_def[net.link_b]
+    _, first, counts = np.unique(ends * len(net.link_defs) + net.link_def, return_index=True, return_counts=True)
+    for at in np.argsort(first, kind="stable").tolist():
+        number = int(first[at])
+        a, b, kind = net.part(int(net.link_a[number])), net.part(int(net.link_b[number])), net.link(number).kind
+        why = misfit(design, a, b, kind)
+        if not why:
+            continue
+        where = (net.path(int(net.link_a[number])), net.path(int(net.link_b[number])))
+        alike = int(counts[at]) - 1
+        more = f" (and {alike:,} links alike)" if alike else ""
+        code = MISFIT if kind in fitting_links(a.kind, b.kind) else PORTS
+        remedy = "use another kind of link, or parts that fit"
+        yield _fatal(code, net.link_path(number), f"{why}{more}", remedy, *where)
 
 
 def _ports(design: Design) -> Iterator[Problem]:
-    """Parts at which more links end than they have ports, each definition once."""
-    used = usage(design)
-    net = used.net
-    assert net is not None
-    told: set[tuple[int, tuple[str, ...]]] = set()
-    for kind, counts in used.links.items():
-        if kind not in link_kinds():
-            continue
-        candidates = np.flatnonzero(counts)
-        # equal parts with equal use need one look
-        _, first = np.unique(np.stack([net.part_def[candidates], counts[candidates]]), axis=1, return_index=True)
-        for index in candidates[first].tolist():
-            part_kind = part_kinds().get(net.part(index).kind)
-            ports = tuple(p.name for p in part_kind.ports if kind in p.links) if part_kind is not None else ()
-            key = (int(net.part_def[index]), ports)
-            if part_kind is None or key in told:
-                continue
-            path = net.path(index)
-            if not ports:
-                told.add(key)
-                yield _warn(
-                    "DOC-PORTS", path, f"a {part_kind.title} has no port for {kind}", "use another kind of link", path
-                )
-                continue
-            free = free_ports(design, path, kind)
-            if free is not None and free < 0:
-                told.add(key)
-                yield _warn(
-                    "DOC-PORTS", path, f"{-free} {kind} links more end here than it has ports",
-                    "lower the count of its links, or choose a larger part", path,
-                )  # fmt: skip
+    """Parts at which more links end than they have ports or lanes for, each definition once."""
+    for full in overfull(design):
+        yield _fatal(
+            PORTS, full.path, f"its links need {full.taken} {full.what}, it has {full.total}",
+            "lower the count of its links, or choose a larger part", full.path,
+        )  # fmt: skip

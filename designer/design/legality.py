@@ -5,19 +5,23 @@ The ports in use are counted once per design and remembered as long as it lives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 import numpy as np
 
-from designer.catalog.parttype import PartKind, fitting_links, link_kinds, part_kinds
+from designer.catalog.parttype import PartKind, PortKind, fitting_links, link_kinds, part_kinds
 from designer.design.address import AnyAddress, block_at, canonical
 from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
 from designer.errors import DocumentError
 from designer.fields import Quantity
 from designer.remembered import Remembered
+
+#: a refusal names at most so many kinds of link
+_MOST_REASONS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,12 @@ class Usage:
     ----------
     net
         The netlist the numbers belong to; None if the design cannot be elaborated, when only drawn links are counted.
-    links : per link kind (n_parts,) number of links that end at the part
+    links : per link kind and kind of part at the other end (n_parts,) number of links that end at the part
     lanes : (n_parts,) PCIe lanes of the links that end at the part
     """
 
     net: Netlist | None
-    links: Mapping[str, Int]
+    links: Mapping[tuple[str, str], Int]
     lanes: Int
     numbers: Mapping[str, int]
 
@@ -72,6 +76,8 @@ def _count(design: Design) -> Usage:
         net = elaborate(design)
         n, ends, definition = net.n_parts, (net.link_a, net.link_b), net.link_def
         defs: tuple[LinkValues, ...] = net.link_defs
+        names, numbered = _numbered(net.part_defs)
+        kinds = numbered[net.part_def]
     except DocumentError:
         drawn = [x for x in design.links.values() if x.a in numbers and x.b in numbers]
         net, n, defs, definition = None, len(numbers), tuple(drawn), np.arange(len(drawn))
@@ -79,7 +85,8 @@ def _count(design: Design) -> Usage:
             np.array([numbers[x.a] for x in drawn], dtype=np.int64),
             np.array([numbers[x.b] for x in drawn], dtype=np.int64),
         )
-    return Usage(net, *_tally(n, ends, definition, defs), numbers)
+        names, kinds = _numbered(design.parts.values())
+    return Usage(net, *_tally(n, names, kinds, ends, definition, defs), numbers)
 
 
 _counted = Remembered(_count)
@@ -90,21 +97,32 @@ def usage(design: Design) -> Usage:
     return _counted(design)
 
 
+def _numbered(parts: Iterable[Part]) -> tuple[list[str], Int]:
+    """The kinds of some parts, and the number of each part's kind among them."""
+    given = [part.kind for part in parts]
+    names = sorted(set(given))
+    at = {name: k for k, name in enumerate(names)}
+    return names, np.array([at[kind] for kind in given], dtype=np.int64)
+
+
 def _tally(
-    n: int, ends: tuple[Int, Int], definition: Int, defs: tuple[LinkValues, ...]
-) -> tuple[Mapping[str, Int], Int]:
+    n: int, names: list[str], kind_of: Int, ends: tuple[Int, Int], definition: Int, defs: tuple[LinkValues, ...]
+) -> tuple[Mapping[tuple[str, str], Int], Int]:
     counts = np.array([d.count for d in defs], dtype=np.int64)
     widths = np.array([d.count * (d.lanes or 0) for d in defs], dtype=np.int64)
     lanes = np.zeros(n, dtype=np.int64)
-    links: dict[str, Int] = {}
+    links: dict[tuple[str, str], Int] = {}
     for kind in sorted({d.kind for d in defs}):
         chosen = np.array([d.kind == kind for d in defs], dtype=bool)[definition]
-        total = np.zeros(n, dtype=np.int64)
-        for end in ends:
-            total += _sums(end[chosen], counts[definition[chosen]], n)
+        weights = counts[definition[chosen]]
+        for end, other in (ends, ends[::-1]):
+            here, partner = end[chosen], kind_of[other[chosen]]
+            for number in np.unique(partner).tolist():
+                mine = partner == number
+                key = (kind, names[number])
+                links[key] = links.get(key, 0) + _sums(here[mine], weights[mine], n)
             if kind == "pcie":
-                lanes += _sums(end[chosen], widths[definition[chosen]], n)
-        links[kind] = total
+                lanes += _sums(here, widths[definition[chosen]], n)
     return links, lanes
 
 
@@ -151,19 +169,71 @@ def can_connect(
         return Verdict(False, reason=f"no link fits both a {kind_a.title} and a {kind_b.title}")
     freed = block.links.get(replacing) if replacing is not None else None
     found: list[str] = []
+    reasons: list[str] = []
     room: int | None = None
-    full = ""
     for name in fits:
-        free_a = _free(design, part_a, kind_a, prefix + a, name, freed if freed and a in (freed.a, freed.b) else None)
-        free_b = _free(design, part_b, kind_b, prefix + b, name, freed if freed and b in (freed.a, freed.b) else None)
+        why = misfit(design, part_a, part_b, name)
+        if why:
+            reasons.append(why)
+            continue
+        at_a, at_b = (freed if freed and end in (freed.a, freed.b) else None for end in (a, b))
+        free_a = _free(design, part_a, kind_a, prefix + a, name, part_b.kind, at_a)
+        free_b = _free(design, part_b, kind_b, prefix + b, name, part_a.kind, at_b)
         short = next((p for p, f in ((part_a, free_a), (part_b, free_b)) if f is not None and f <= 0), None)
         if short is None:
             if not found:
                 room = min((f for f in (free_a, free_b) if f is not None), default=None)
             found.append(name)
-        elif not full:
-            full = f"all {link_kinds()[name].title} ports of {short.label} are in use"
-    return Verdict(True, tuple(found), room=room) if found else Verdict(False, reason=full)
+        else:
+            reasons.append(f"all {link_kinds()[name].title} ports of {short.label} are in use")
+    if found:
+        return Verdict(True, tuple(found), room=room)
+    return Verdict(False, reason="; ".join(reasons[:_MOST_REASONS]))
+
+
+def misfit(design: Design, a: Part, b: Part, kind: str) -> str:
+    """Why a kind of link cannot join two parts, whatever ports are free; empty where it can.
+
+    Vendors, what ports speak and generations decide, as far as the parts tell them.
+    """
+    link, kind_a, kind_b = link_kinds().get(kind), part_kinds().get(a.kind), part_kinds().get(b.kind)
+    if link is None or kind_a is None or kind_b is None:
+        return ""
+    ports = [p for p in (kind_a.port_for(kind, b.kind), kind_b.port_for(kind, a.kind)) if p is not None]
+    if len(ports) < len((a, b)):
+        return _misfit(kind, kind_a, kind_b)
+    spoken: list[frozenset[str]] = []
+    for part, port in zip((a, b), ports, strict=True):
+        vendor = _vendor(design, part)
+        if vendor and link.vendors and vendor not in link.vendors:
+            return f"{link.title} joins parts of {' and '.join(link.vendors)}; {_called(design, part)} is of {vendor}"
+        if vendor and port.given_by and design.quantity(part, port.given_by) is None:
+            return f"{_called(design, part)} has no {link.title}"
+        told = design.quantity(part, port.names_field) if port.names_field and link.names else None
+        if told is not None:
+            names = frozenset(n for n in link.names if n.lower() in str(told.value).lower())
+            if not names:
+                return f"{_called(design, part)} speaks {told.value}, not {link.title}"
+            spoken.append(names)
+    if len(spoken) == len(ports) and not spoken[0] & spoken[1]:
+        (one,), (other,) = (sorted(names)[:1] for names in spoken)
+        return f"{_called(design, a)} speaks {one}, {_called(design, b)} {other}"
+    if link.generation:
+        one, other = (_count_value(design, part, link.generation) for part in (a, b))
+        if one is not None and other is not None and one != other:
+            return f"{_called(design, a)} has {link.title} generation {one}, {_called(design, b)} {other}"
+    return ""
+
+
+def _vendor(design: Design, part: Part) -> str:
+    part_type = design.part_types.get(part.type)
+    return part_type.vendor if part_type is not None else ""
+
+
+def _called(design: Design, part: Part) -> str:
+    """The part and what it is, for a reason."""
+    part_type = design.part_types.get(part.type)
+    return part.label if part_type is None else f"{part.label} ({part_type.title})"
 
 
 def _declared(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKind | None]]) -> bool:
@@ -181,7 +251,7 @@ def _fits(a: str, b: str) -> tuple[str, ...]:
 def _misfit(kind: str, a: PartKind, b: PartKind) -> str:
     if kind not in link_kinds():
         return f"there is no kind of link called {kind!r}"
-    short = a if a.port_for(kind) is None else b
+    short = a if a.port_for(kind, b.name) is None else b
     return f"a {short.title} has no port for {link_kinds()[kind].title}"
 
 
@@ -212,35 +282,105 @@ def _part(design: Design, block: Block, prefix: str, path: str) -> Part | None:
     return used.net.part(number) if number is not None and used.net is not None else None
 
 
-def free_ports(design: Design, path: str, link_kind: str) -> int | None:
-    """How many more links of a kind a part can take; None if nothing limits it."""
+def free_ports(design: Design, path: str, link_kind: str, partner: str | None = None) -> int | None:
+    """How many more links of a kind to parts of kind `partner` a part can take; None if nothing limits it."""
     part = _part(design, design, "", path)
     kind = part_kinds().get(part.kind) if part is not None else None
-    return None if part is None or kind is None else _free(design, part, kind, path, link_kind, None)
+    return None if part is None or kind is None else _free(design, part, kind, path, link_kind, partner, None)
 
 
 def _free(
-    design: Design, part: Part, kind: PartKind, path: str, link_kind: str, freed: LinkValues | None
+    design: Design,
+    part: Part,
+    kind: PartKind,
+    path: str,
+    link_kind: str,
+    partner: str | None,
+    freed: LinkValues | None,
 ) -> int | None:
-    ports = [p for p in kind.ports if link_kind in p.links]
-    total: int | None = 0
-    for port in ports:
-        count = port.count or (_count_value(design, part, port.count_field) if port.count_field else None)
-        total = None if count is None or total is None else total + count
     used = usage(design)
     number = used.number(path)
+    ports, total, taken = _budget(design, used, part, kind, number, link_kind, partner)
     free = None
     if total is not None:
-        # a kind that has a port without a limit as well, as on-die links of a CPU, takes nothing from the others
-        free_elsewhere = {name for port in kind.ports if not (port.count or port.count_field) for name in port.links}
-        sharing = {name for port in ports for name in port.links} - free_elsewhere
-        taken = sum(int(used.links[k][number]) for k in sharing if k in used.links) if number is not None else 0
-        if freed is not None and freed.kind in sharing:
+        if freed is not None and any(p.takes(freed.kind) for p in ports):
             taken -= freed.count
         free = total - taken
     if link_kind == "pcie" and free is None:
         free = _free_lanes(design, part, used, number, freed)
     return free
+
+
+def _budget(
+    design: Design, used: Usage, part: Part, kind: PartKind, number: int | None, link_kind: str, partner: str | None
+) -> tuple[list[PortKind], int | None, int]:
+    """The ports that take a kind of link, how many there are (None if nobody tells), and how many are in use."""
+    ports = [p for p in kind.ports if p.takes(link_kind, partner)]
+    total: int | None = 0
+    for port in ports:
+        count = port.count or (_count_value(design, part, port.count_field) if port.count_field else None)
+        total = None if count is None or total is None else total + count
+    if total is None or number is None:
+        return ports, total, 0
+    taken = sum(int(n[number]) for (k, to), n in used.links.items() if any(p.takes(k, to) for p in ports))
+    return ports, total, taken
+
+
+@dataclass(frozen=True, slots=True)
+class Overfull:
+    """A part at which more ends than it has ports or PCIe lanes for.
+
+    Parameters
+    ----------
+    what
+        Of what there is too much, for people.
+    field
+        The value that says how many there are; empty where the kind of part does.
+    """
+
+    path: str
+    what: str
+    field: str
+    taken: int
+    total: int
+
+
+def overfull(design: Design) -> Iterator[Overfull]:
+    """Parts whose links need more ports or PCIe lanes than they have, each definition once."""
+    used = usage(design)
+    net = used.net
+    if net is None:
+        return
+    told: set[tuple[int, tuple[str, ...]]] = set()
+    for (link_kind, partner), counts in used.links.items():
+        for index in _unlike(net, counts):
+            part, kind = net.part(index), part_kinds().get(net.part(index).kind)
+            if kind is None or link_kind not in link_kinds():
+                continue
+            ports, total, taken = _budget(design, used, part, kind, index, link_kind, partner)
+            key = (int(net.part_def[index]), tuple(p.name for p in ports))
+            if ports and total is not None and taken > total and key not in told:
+                told.add(key)
+                yield Overfull(net.path(index), f"{link_kind} links", ports[0].count_field, taken, total)
+    widest: dict[int, int] = {}
+    for index in _unlike(net, used.lanes):
+        definition = int(net.part_def[index])
+        if definition not in widest or used.lanes[index] > used.lanes[widest[definition]]:
+            widest[definition] = index
+    for index in widest.values():
+        lanes = _count_value(design, net.part(index), "pcie_lanes")
+        taken = int(used.lanes[index])
+        if lanes is not None and taken > lanes:
+            yield Overfull(net.path(index), "PCIe lanes", "pcie_lanes", taken, lanes)
+
+
+def _unlike(net: Netlist, counts: Int) -> list[int]:
+    """Of parts of one definition and count the first: equal parts with equal use need one look."""
+    candidates = np.flatnonzero(counts)
+    if not len(candidates):
+        return []
+    _, first = np.unique(counts[candidates] * len(net.part_defs) + net.part_def[candidates], return_index=True)
+    return candidates[first].tolist()
 
 
 def _free_lanes(design: Design, part: Part, used: Usage, number: int | None, freed: LinkValues | None) -> int | None:

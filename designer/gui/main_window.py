@@ -349,6 +349,8 @@ class MainWindow(QMainWindow):
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
+            # what is selected there is selected on the canvas: its letter does there what it does here
+            self.docks.docks["outline"].addAction(self.qt_actions["edit.connect"])
             state = self.settings.layout("docks")
             if state is not None:
                 self.restoreState(state, _LAYOUT)

@@ -22,10 +22,13 @@ from designer.interchange.native.journal import SUFFIX as JOURNAL_SUFFIX
 from designer.interchange.native.journal import Journal, left_behind, recover
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
+from designer.remembered import forget
 
 _numbers = itertools.count(1)
 #: a step is noted in the journal after so long [ms]
 _JOURNAL_MS: Final = 50
+#: answers about the designs that are still open, kept for each function when one is closed
+_KEPT: Final = 16
 
 
 class Document(QObject):
@@ -177,6 +180,8 @@ class Workspace(QObject):
             document.close()
             self.closed.emit(document)
             document.deleteLater()
+            # netlists of designs that nobody looks at any more are most of what a closed document would leave behind
+            forget(_KEPT if self.documents else 0)
 
     def close_all(self) -> None:
         """Close every document without asking."""

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from designer.errors import DesignerError, DocumentError, ExchangeError
 from designer.findings import Finding, Severity
+from designer.interchange.foreign.budgets import believed
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.recognised import looks_like, looks_like_bytes
 from designer.registry import discover
@@ -66,7 +67,7 @@ def read_bytes(data: bytes, format: str | None = None, file: str = _UNNAMED) -> 
         if len(data) > MAX_BYTES:
             raise _too_large(len(data))
         text, notes = decode(data)
-        imported = _chosen(text, format).read(text, file)
+        imported = believed(_chosen(text, format).read(text, file))
     except ExchangeError as error:
         raise error.at(file=file) from None
     except (ValidationError, DocumentError) as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -12,6 +13,7 @@ from designer.errors import AnalysisError, UnitError
 from designer.registry import discover
 from designer.units import DIMENSIONS, parse
 from designer.workload.operations import Operation
+from designer.workload.program import Program, Programmed
 
 #: no setting counts more than this
 COUNT_LIMIT: Final = 10**12
@@ -39,10 +41,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadKind:
-    """A workload: typed settings, and how it lowers itself to an operation.
+    """A workload: typed settings, and what they ask for: an operation, a program over time, or both.
 
     Parameters
     ----------
+    lower
+        The operation that ``analyze`` answers; None: it answers by running the program.
+    program
+        What runs over time; None for questions that nothing runs for.
     reports
         ``training``, ``inference``, ``migration``, ``transfer`` or ``collective``: what the answer looks like.
     metrics
@@ -53,9 +59,10 @@ class WorkloadKind:
     title: str
     reports: str
     settings: tuple[Setting, ...]
-    lower: Callable[[Mapping[str, Any]], Operation]
+    lower: Callable[[Mapping[str, Any]], Operation] | None = None
     help: str = ""
     metrics: tuple[str, ...] = ()
+    program: Callable[[Mapping[str, Any]], Program] | None = None
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
@@ -69,7 +76,7 @@ def workload_kinds() -> Mapping[str, WorkloadKind]:
     return discover("designer.workload.kinds", "WORKLOAD", WorkloadKind)
 
 
-def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operation:
+def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operation | Programmed:
     """The operation of a workload as stored in a design; `place` is named in errors.
 
     Raises
@@ -77,18 +84,46 @@ def lower(kind_name: str, settings: Mapping[str, object], place: str) -> Operati
     AnalysisError
         If the kind is unknown, or a setting is unknown, missing or cannot be read.
     """
+    kind = _kind(kind_name, place)
+    read = read_settings(kind, settings, place)
+    with _placed(place):
+        if kind.lower is not None:
+            return kind.lower(read)
+        assert kind.program is not None, f"{kind.name} has neither an operation nor a program"
+        return Programmed(kind.program(read))
+
+
+def program_of(kind_name: str, settings: Mapping[str, object], place: str) -> Program | None:
+    """The program of a workload as stored in a design; None where nothing runs over time.
+
+    Raises
+    ------
+    AnalysisError
+        If the kind is unknown, or a setting is unknown, missing or cannot be read.
+    """
+    kind = _kind(kind_name, place)
+    read = read_settings(kind, settings, place)
+    with _placed(place):
+        return kind.program(read) if kind.program is not None else None
+
+
+def _kind(kind_name: str, place: str) -> WorkloadKind:
     kind = workload_kinds().get(kind_name)
     if kind is None:
         raise AnalysisError(
             f"there is no workload kind {kind_name!r}", place=place, remedy=f"use one of {', '.join(workload_kinds())}"
         )
-    read = read_settings(kind, settings, place)
+    return kind
+
+
+@contextmanager
+def _placed(place: str) -> Generator[None]:
+    """Errors of a kind, which knows its settings and not where they stand, told with their place."""
     try:
-        return kind.lower(read)
+        yield
     except AnalysisError as error:
         if error.place is not None and error.place.startswith(place):
             raise
-        # a kind knows its settings, not where they stand
         where = f"{place}.{error.place}" if error.place else place
         raise AnalysisError(error.text, place=where, remedy=error.remedy) from None
 

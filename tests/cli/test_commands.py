@@ -161,6 +161,21 @@ def test_an_error_finding_is_exit_code_1(capsys: pytest.CaptureFixture[str], tmp
     assert [f["where"] for f in json.loads(found.out)["findings"] if f["severity"] == "error"] == [["gpu3"]]
 
 
+def test_assertions_nobody_evaluates_are_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """A promise far out of reach passed for one that was kept: exit code 0 and not a word."""
+    file = tmp_path / "promised.design.json"
+    call(capsys, "new", "--template", "dgx-a100", "-o", file)
+    content = json.loads(file.read_text("utf-8"))
+    promise = {"id": "fast", "workload": "h2d", "metric": "data_rate_per_gpu", "value": "500 GB/s"}
+    content["design"]["assertions"] = [promise]
+    file.write_text(json.dumps(content), "utf-8")
+    found = call(capsys, "analyze", file, "--workload", "h2d", "--json")
+    assert found.code == 1
+    (error,) = (f for f in json.loads(found.out)["findings"] if f["severity"] == "error")
+    assert error["where"] == ["fast"]
+    assert "not evaluated" in error["text"]
+
+
 def test_import(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     dump, file = tmp_path / "topo.txt", tmp_path / "mine.design.json"
     dump.write_text(MATRIX, "utf-8")

@@ -10,16 +10,13 @@ from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.flows import Incidence
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.selection import resolve
 from designer.analysis.transfers import transfer_demand
 from designer.analysis.vms import report
+from designer.analysis.vms.asked import Asked
 from designer.analysis.vms.demands import KVM
-from designer.analysis.vms.hosts import Host, Hosts
-from designer.analysis.vms.lanes import Background, Shares
-from designer.analysis.vms.moves import Conditions
-from designer.analysis.vms.placement import Placement, place_vms
+from designer.analysis.vms.lanes import Background
+from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.plan import Planner
-from designer.analysis.vms.rooms import Placed
 from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.workload.kind import lower
@@ -78,66 +75,9 @@ def _as_one(network: Network, loads: ChannelLoads) -> Incidence:
     )  # fmt: skip
 
 
-def read_shares(migrations: int, beside: int, place: str) -> Shares:
-    """Shares of network I/O control, given on both sides or on none.
-
-    Raises
-    ------
-    AnalysisError
-        If only one side has shares: they mean nothing alone.
-    """
-    if bool(migrations) != bool(beside):
-        missing = "shares_beside" if migrations else "shares"
-        raise AnalysisError(
-            "shares weigh two kinds of traffic, and only one has them", place=f"{place}.{missing}",
-            remedy="give both, or none",
-        )  # fmt: skip
-    return Shares(migrations, beside)
-
-
-def machines(placement: Placement, network: Network, ids: Sequence[str], place: str) -> list[Placed]:
-    """Machines by id, where they stand.
-
-    Raises
-    ------
-    AnalysisError
-        If none is named, there is none of that id, or it stands nowhere.
-    """
-    if not ids:
-        known = ", ".join(network.design.vms) or "none"
-        raise AnalysisError("no virtual machine is named", place=f"{place}.vms", remedy=f"machines: {known}")
-    found: list[Placed] = []
-    for vm_id in dict.fromkeys(ids):
-        if vm_id not in network.design.vms:
-            known = ", ".join(network.design.vms) or "none"
-            raise AnalysisError(
-                f"there is no virtual machine {vm_id!r}", place=f"{place}.vms", remedy=f"machines: {known}"
-            )
-        if vm_id not in placement.placed:
-            refusal = placement.refused[vm_id]
-            raise AnalysisError(f"{vm_id!r} runs nowhere: {refusal.text}", place=f"vms.{vm_id}", remedy=refusal.remedy)
-        found.append(placement.placed[vm_id])
-    return found
-
-
-def hosts_of(network: Network, hosts: Hosts, selector: str, place: str) -> list[Host]:
-    """The hosts a selector names; all of them for an empty one.
-
-    Raises
-    ------
-    AnalysisError
-        If it names something that is no host.
-    """
-    if not selector.strip():
-        return list(hosts.hosts)
-    paths = [network.net.path(part) for part in resolve(network, selector, place).tolist()]
-    return [hosts.at(path, place) for path in paths]
-
-
 def answer(
-    network: Network, question: Question, leaving: Sequence[Placed], allowed: Sequence[Host], conditions: Conditions,
-    background: Sequence[str], name: str,
-) -> tuple[WorkloadResult, ChannelLoads]:  # fmt: skip
+    network: Network, question: Question, asked: Asked, background: Sequence[str], name: str
+) -> tuple[WorkloadResult, ChannelLoads]:
     """A plan of moving some machines, as a result.
 
     Raises
@@ -145,8 +85,8 @@ def answer(
     AnalysisError
         If a host has no network, or a setting is out of range.
     """
-    placement = place_vms(network)
-    going, staying = choose_targets(placement, leaving, allowed, conditions)
+    conditions = asked.conditions
+    going, staying = choose_targets(place_vms(network), asked.leaving, asked.allowed, conditions)
     beside = find_background(network, background, question.place)
     plan = Planner(network, going, conditions, beside).plan(staying)
     effect = report.besides(plan)

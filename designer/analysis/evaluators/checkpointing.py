@@ -7,7 +7,9 @@ from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.training.checkpoints import drawn_checkpoint
 from designer.analysis.training.preparation import prepare
+from designer.analysis.training.step import unfit
 from designer.findings import Finding, Severity
+from designer.formulas.layout import Layout, Sharding
 from designer.formulas.storage.checkpoint import BYTES_PER_PARAMETER, best_interval, lost_share
 from designer.sources import Estimate
 from designer.units import Seconds
@@ -34,7 +36,7 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
     metrics = {
         "checkpoint_time": timed(found.write, out, "burst of all ranks"),
         "checkpoint_stall": timed(found.stall, out, "training stands still"),
-        "restore_time": timed(found.restore, back, "one replica reads" if operation.restore_from_one else "all read"),
+        "restore_time": timed(found.restore, back, _readers(plan.layout, operation.restore_from_one)),
         "checkpoint_size": Estimate(found.size, found.size * less, found.size * more, "B", sources),
         "rate": Estimate(
             found.size / found.write,
@@ -44,7 +46,7 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
             sources,
         ),
     }
-    findings = [*write.findings]
+    findings = [*plan.findings, *unfit(plan), *write.findings]
     failures = Seconds(operation.mean_time_between_failures)
     if failures > 0:
         best = best_interval(found.stall, failures)
@@ -67,6 +69,19 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
         write.traffic.n_flows, tuple(findings),
     )  # fmt: skip
     return result, write.loads
+
+
+def _readers(layout: Layout, from_one: bool) -> str:
+    """Who reads what when a job is restored."""
+    if from_one:
+        return "one replica reads"
+    if layout.replicas == 1:
+        return "every rank reads its part"
+    if layout.sharding is Sharding.PARAMETERS:
+        return "every rank reads its shard"
+    if layout.sharding is Sharding.NONE:
+        return f"{layout.replicas} replicas read"
+    return f"every rank reads its shard of the optimizer, {layout.replicas} replicas the weights"
 
 
 def _band(rate: float, low: float, high: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from designer.analysis.training.preparation import Plan
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
-from designer.formulas.storage.checkpoint import CheckpointEstimate, checkpoint, checkpoint_size
+from designer.formulas.storage.checkpoint import CheckpointEstimate, checkpoint, checkpoint_size, copies_read
 from designer.units import BytesPerSecond
 from designer.workload.operations import Transfer
 
@@ -33,8 +33,8 @@ def drawn_checkpoint(
 
     Notes
     -----
-    Every rank writes an equal part, so the slowest rank decides; all replicas read back at once, unless one does and
-    passes the state on.
+    Every rank writes an equal part, so the slowest rank decides. Reading back, every rank fetches what it holds: its
+    shard of what the replicas split, and all it has of the rest; unless one replica reads and passes the state on.
 
     Raises
     ------
@@ -56,11 +56,10 @@ def drawn_checkpoint(
     if snapshot:
         copy = evaluate_transfer(network, Transfer("copy", group, "memory"), place)
         memory = BytesPerSecond(_all(copy))
-    replicas = 1 if from_one else plan.layout.data
+    copies = 1.0 if from_one else copies_read(plan.layout.replicas, plan.layout.sharding)
     size = checkpoint_size(plan.shape.parameters)
-    # reading, every rank fetches its share of one replica
     found = checkpoint(
-        size, BytesPerSecond(_all(write)), BytesPerSecond(_all(read)), replicas=replicas, snapshot_rate=memory
+        size, BytesPerSecond(_all(write)), BytesPerSecond(_all(read)), copies=copies, snapshot_rate=memory
     )
     return DrawnCheckpoint(found, write, read)
 

@@ -133,6 +133,13 @@ def _feed(
             f"a page cache that serves {path.cached:.0%} of reads", place=f"{place}.cached", remedy="give 0 to 100 %"
         )
     extra = _limits(network, traffic, arrive, readers, path, samples)
+    moved = np.isin(np.arange(n), np.concatenate([traffic.legs.flow, *(e.flow for e in extra)]))
+    if not moved.all() and np.isinf(demand):
+        where = network.net.path(int(readers[~moved][0]))
+        raise AnalysisError(
+            f"{where} reads only what is in host memory, and none is drawn on its way", place=f"{place}.source",
+            remedy="draw the memory of its host, or let it read from storage",
+        )  # fmt: skip
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
@@ -157,8 +164,9 @@ def _ways(
     arrive = near_memory(network, readers) if through else readers.copy()
     arrive = np.where(accelerates[readers] | memory[arrive], arrive, readers)
     asked = Transfer("input", path.source, "", "auto" if len(source) > 1 else "all")
-    missed = 1 - path.cached
-    if memory[source].all() or missed <= 0:
+    held = 1.0 if memory[source].all() else min(1.0, path.cached)
+    missed = 1 - held
+    if missed <= 0:
         flows = np.arange(len(readers))
         reading = Legs(flows[:0], flows[:0], flows[:0], np.empty(0))
     else:
@@ -170,10 +178,18 @@ def _ways(
     rows = np.flatnonzero(arrive != readers)
     swollen = samples.decoded / samples.stored if path.decode == "cpu" else 1.0
     copying = Legs(rows, arrive[rows], readers[rows], np.full(len(rows), swollen))
+    # what host memory holds already comes from there even where the rest is placed directly
+    near = near_memory(network, readers)
+    rows = np.flatnonzero((arrive == readers) & (near != readers) & (held > 0))
+    holding = Legs(rows, near[rows], readers[rows], np.full(len(rows), held))
     legs = Legs(
-        *(np.concatenate([getattr(reading, f), getattr(copying, f)]) for f in ("flow", "source", "target", "share"))
+        *(
+            np.concatenate([getattr(part, f) for part in (reading, copying, holding)])
+            for f in ("flow", "source", "target", "share")
+        )
     )
-    lead = np.full(len(readers), source[0])
+    # what comes from host memory alone is copied as anything else from there
+    lead = np.where((missed <= 0) & (near != readers), near, source[0])
     lead[reading.flow] = reading.source
     return Traffic(legs, lead, readers), arrive
 

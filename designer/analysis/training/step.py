@@ -8,13 +8,13 @@ from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
 from designer.analysis.training.feeding import Feed, Samples, beside, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
-from designer.analysis.training.preparation import Plan, samples_of
+from designer.analysis.training.preparation import ALONE, Plan, samples_of
 from designer.analysis.training.sharing import share_links
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.step_composition import NO_INPUT, InputStage, StepEstimate
-from designer.units import Seconds
+from designer.units import Seconds, format_quantity
 from designer.workload.datasets import Dataset
 from designer.workload.jobs import InputPath, Training
 
@@ -112,7 +112,7 @@ def drawn_step(network: Network, plan: Plan, training: Training, *, explained: b
     else:
         low, high = busy.low + taken[1], busy.high + taken[2]
     low, high = min(low, step.step_time), max(high, step.step_time)
-    found = (*findings, *_odd(plan, data), *fed.answer.findings)
+    found = (*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings)
     return DrawnStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 
 
@@ -125,6 +125,17 @@ def _odd(plan: Plan, data: Dataset) -> list[Finding]:
     return [Finding("TRAIN-DATASET", Severity.WARNING, text, (), f"choose a dataset of {wanted}")]
 
 
+def _beyond(plan: Plan, samples: Samples) -> list[Finding]:
+    """A batch of more samples than there are."""
+    if plan.global_batch <= samples.epoch:
+        return []
+    text = (
+        f"a batch of {plan.global_batch:,} samples is larger than the dataset of {samples.epoch:,.0f}: "
+        "an epoch is less than one step, so epochs and the time to train mean little"
+    )
+    return [Finding("TRAIN-BATCH", Severity.WARNING, text, (), "choose a smaller batch, or a larger dataset")]
+
+
 def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
     """The step; where it does not fit in memory, what it would be, and what would fit."""
     try:
@@ -135,9 +146,24 @@ def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate
         except DesignerError as error:
             inner = "" if not error.place or error.place.startswith(plan.place) else f".{error.place}"
             raise AnalysisError(error.text, place=f"{plan.place}{inner}", remedy=error.remedy) from None
-        where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
-        found = Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
-        return step, (*plan.findings, found)
+        return step, (*plan.findings, _too_large(plan, refusal))
+
+
+def unfit(plan: Plan) -> list[Finding]:
+    """Whether a rank cannot even hold its weights, gradients and optimizer, whatever it computes."""
+    memory = plan.estimate(ALONE, NO_INPUT).memory
+    held = memory.weights + memory.gradients + memory.optimizer
+    if held <= memory.capacity:
+        return []
+    sizes = format_quantity(held, "size"), format_quantity(memory.capacity, "size")
+    text = f"every rank holds {sizes[0]} of weights, gradients and optimizer on an accelerator of {sizes[1]}"
+    where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
+    return [Finding("TRAIN-MEMORY", Severity.ERROR, text, where, "shard them, or use more tensor or pipeline ranks")]
+
+
+def _too_large(plan: Plan, refusal: DesignerError) -> Finding:
+    where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
+    return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
 
 
 def with_costs(drawn: DrawnStep, costs: RoutedCosts) -> float:

@@ -19,11 +19,31 @@ KIND = PartKind(
         }
     ),
     ports=(
-        PortKind("socket", "Socket links", ("upi", "infinity_fabric", "c2c"), count_field="socket_links"),
-        PortKind("pcie", "PCIe root ports", ("pcie",)),
-        PortKind("memory", "Memory channels", ("memory_bus",)),
-        PortKind("internal", "On-die fabric", ("infinity_fabric",)),
-        PortKind("nvlink", "NVLink to accelerators", ("nvlink",)),
+        PortKind(
+            "socket",
+            "Socket links",
+            ("upi", "infinity_fabric"),
+            count_field="socket_links",
+            partners=("cpu",),
+            names_field="socket_link_type",
+        ),
+        PortKind("c2c", "Chip-to-chip", ("c2c",), given_by="c2c_bandwidth_per_direction"),
+        PortKind(
+            "pcie",
+            "PCIe root ports",
+            ("pcie",),
+            partners=("pcie_switch", "gpu", "nic", "dpu", "drive", "storage", "memory", "nvswitch"),
+        ),
+        PortKind("memory", "Memory channels", ("memory_bus",), partners=("memory",)),
+        PortKind("internal", "On-die fabric", ("infinity_fabric",), partners=("numa",)),
+        PortKind(
+            "nvlink",
+            "NVLink to accelerators",
+            ("nvlink",),
+            count_field="nvlink_links",
+            partners=("gpu", "nvswitch"),
+            given_by="nvlink_links",
+        ),
     ),
     fields=(
         Field("cores", "Cores", "count"),
@@ -33,6 +53,8 @@ KIND = PartKind(
         Field("pcie_generation", "PCIe generation", "count"),
         Field("pcie_lanes", "PCIe lanes", "count"),
         Field("socket_links", "Socket links", "count"),
+        Field("nvlink_links", "NVLinks to accelerators", "count"),
+        Field("nvlink_generation", "NVLink generation", "count"),
         Field("socket_link_type", "Socket link type", "text"),
         Field("socket_link_bandwidth_per_direction", "One socket link, per direction", "rate"),
         Field(

@@ -13,7 +13,13 @@ KIND = PartKind(
     transit=frozenset({(Domain.HOST, Domain.NETWORK), (Domain.NETWORK, Domain.HOST)}),
     ports=(
         PortKind("pcie", "PCIe", ("pcie", "c2c")),
-        PortKind("network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports"),
+        PortKind(
+            "network",
+            "Network ports",
+            ("ethernet", "infiniband", "fabric"),
+            count_field="ports",
+            names_field="technology",
+        ),
     ),
     fields=(
         Field("ports", "Network ports", "count"),

@@ -14,7 +14,7 @@ KIND = PartKind(
         PortKind("pcie", "PCIe", ("pcie",), count=1),
         PortKind("nvlink", "NVLink", ("nvlink",), count_field="nvlink_links"),
         PortKind("xgmi", "xGMI", ("xgmi",), count_field="xgmi_links"),
-        PortKind("c2c", "Chip-to-chip", ("c2c",)),
+        PortKind("c2c", "Chip-to-chip", ("c2c",), given_by="c2c_bandwidth_per_direction"),
     ),
     fields=(
         Field("architecture", "Architecture", "text"),

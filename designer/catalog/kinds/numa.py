@@ -15,9 +15,14 @@ KIND = PartKind(
     ),
     ports=(
         PortKind("internal", "On-die fabric", ("infinity_fabric", "upi", "c2c")),
-        PortKind("pcie", "PCIe root ports", ("pcie",)),
-        PortKind("memory", "Memory channels", ("memory_bus",)),
-        PortKind("nvlink", "NVLink to accelerators", ("nvlink",)),
+        PortKind(
+            "pcie",
+            "PCIe root ports",
+            ("pcie",),
+            partners=("pcie_switch", "gpu", "nic", "dpu", "drive", "storage", "memory", "nvswitch"),
+        ),
+        PortKind("memory", "Memory channels", ("memory_bus",), partners=("memory",)),
+        PortKind("nvlink", "NVLink to accelerators", ("nvlink",), partners=("gpu", "nvswitch")),
     ),
     fields=(
         Field("cores", "Cores", "count"),

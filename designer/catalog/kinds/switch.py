@@ -11,7 +11,15 @@ KIND = PartKind(
     help="Network switch: leaf, spine or core of a fabric.",
     capabilities=frozenset({Capability.SWITCH}),
     transit=frozenset({(Domain.NETWORK, Domain.NETWORK)}),
-    ports=(PortKind("network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports"),),
+    ports=(
+        PortKind(
+            "network",
+            "Network ports",
+            ("ethernet", "infiniband", "fabric"),
+            count_field="ports",
+            names_field="technology",
+        ),
+    ),
     fields=(
         Field("ports", "Ports", "count"),
         Field("port_bandwidth_per_direction", "One port, per direction", "rate"),

@@ -12,4 +12,5 @@ LINK_KIND = LinkKind(
     latency=Constant(7e-07, 3e-07, 2e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=30,
     help="Ethernet, with or without RDMA",
+    names=("Ethernet",),
 )

@@ -12,4 +12,5 @@ LINK_KIND = LinkKind(
     latency=Constant(2e-06, 1e-06, 5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=32,
     help="Any other network: Fibre Channel, SAS, an unnamed fabric",
+    names=("Fibre Channel", "SAS", "Omni-Path"),
 )

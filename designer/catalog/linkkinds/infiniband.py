@@ -12,4 +12,5 @@ LINK_KIND = LinkKind(
     latency=Constant(2.1e-07, 1.5e-07, 3e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=31,
     help="InfiniBand",
+    names=("InfiniBand",),
 )

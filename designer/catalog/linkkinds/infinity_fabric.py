@@ -13,4 +13,5 @@ LINK_KIND = LinkKind(
     order=51,
     preference=6,
     help="AMD socket to socket, and between the quadrants of a socket",
+    names=("Infinity Fabric", "xGMI"),
 )

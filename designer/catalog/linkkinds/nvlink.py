@@ -16,4 +16,7 @@ LINK_KIND = LinkKind(
     order=20,
     preference=1,
     help="One NVLink is one link of the bundle; payload rate per direction",
+    # IBM's POWER8 and POWER9 joined their sockets to GPUs by it
+    vendors=("NVIDIA", "IBM"),
+    generation="nvlink_generation",
 )

@@ -13,4 +13,6 @@ LINK_KIND = LinkKind(
     order=50,
     preference=6,
     help="Intel socket to socket, also QPI",
+    # sockets of other makers are drawn with it as well, and name their own
+    names=("UPI", "QPI", "X bus"),
 )

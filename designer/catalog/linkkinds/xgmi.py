@@ -13,4 +13,5 @@ LINK_KIND = LinkKind(
     order=21,
     preference=1,
     help="AMD accelerator to accelerator",
+    vendors=("AMD",),
 )

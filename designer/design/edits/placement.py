@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from designer.design.address import Ref, get_item, singular
-from designer.design.document import Block, Position, Size
+from designer.design.address import Ref, block_at, get_item, singular, where_stored, with_block
+from designer.design.document import Block, Design, Position, Size
 from designer.design.edit import BlockEdit, changed, put, several
 
 #: extent of a thing that has no size of its own and is not in ``extents``, scene units
@@ -218,10 +218,17 @@ class Snap(_Arrangement):
 
 @dataclass(frozen=True)
 class SetCollapsed(BlockEdit):
-    """Close or open containers and groups."""
+    """Close or open containers and groups; seen through one member, for all that are no exceptions."""
 
     refs: tuple[Ref, ...]
     collapsed: bool
+
+    def apply(self, design: Design) -> Design:
+        """See `Edit`: a way of looking makes no member an exception."""
+        within = where_stored(design, self.within)
+        block = block_at(design, within)
+        changed = self.change(block)
+        return design if changed is block else with_block(design, within, changed)
 
     @property
     def label(self) -> str:

@@ -8,11 +8,14 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
+from designer.formulas.layout import Sharding
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
 #: weights in 16 bit, a 32-bit copy and two 32-bit moments
 BYTES_PER_PARAMETER: Final = Constant(14.0, 12.0, 16.0, "zero-2020", Status.PRIMARY, "B", "mixed-precision Adam")
+#: of these, what the optimizer keeps
+OPTIMIZER_BYTES: Final = Constant(12.0, 12.0, 12.0, "zero-2020", Status.PRIMARY, "B", "copy and two moments, 32 bit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class CheckpointEstimate:
     write, stall
         Time of the burst, and the part training stands still for [s].
     restore
-        Time to read it back into all replicas [s].
+        Time to read it back into all ranks [s].
     """
 
     size: Bytes
@@ -42,12 +45,28 @@ def checkpoint_size(parameters: float, bytes_per_parameter: float = BYTES_PER_PA
     return Bytes(parameters * bytes_per_parameter)
 
 
+def copies_read(replicas: float, sharding: Sharding) -> float:
+    """How many times the bytes of a checkpoint leave storage when every rank reads what it holds itself [1].
+
+    Notes
+    -----
+    What the replicas split among them is read once in all, each rank its shard; what each of them keeps whole is read
+    by all: with a sharded optimizer the weights, 2 of 14 bytes, and without sharding everything.
+    """
+    if sharding is Sharding.PARAMETERS:
+        return 1.0
+    if sharding is Sharding.NONE:
+        return replicas
+    split = OPTIMIZER_BYTES.value / BYTES_PER_PARAMETER.value
+    return split + (1 - split) * replicas
+
+
 def checkpoint(
     size: Bytes,
     write_rate: BytesPerSecond,
     read_rate: BytesPerSecond,
     *,
-    replicas: int = 1,
+    copies: float = 1.0,
     snapshot_rate: BytesPerSecond | None = None,
 ) -> CheckpointEstimate:
     """Burst, stall and restore of one checkpoint.
@@ -56,8 +75,9 @@ def checkpoint(
     ----------
     write_rate, read_rate
         What storage takes and gives over the drawn path, all writers together [B/s].
-    replicas
-        How many copies of the model are restored from storage; 1 if the others get theirs over the network.
+    copies
+        How many times its bytes are read when restoring; 1 if one replica reads and the others get theirs over the
+        network, or if every rank reads a shard of its own.
     snapshot_rate
         Rate of a copy to host memory, after which training goes on while the burst runs; None if it waits [B/s].
 
@@ -66,11 +86,11 @@ def checkpoint(
     AnalysisError
         If a rate is not positive.
     """
-    if size <= 0 or write_rate <= 0 or read_rate <= 0 or replicas < 1:
+    if size <= 0 or write_rate <= 0 or read_rate <= 0 or copies < 1:
         raise AnalysisError("a checkpoint without size or rate", remedy="give the size and both rates, above 0")
     write = size / write_rate
     stall = write if snapshot_rate is None else min(write, size / snapshot_rate)
-    return CheckpointEstimate(size, Seconds(write), Seconds(stall), Seconds(size * replicas / read_rate))
+    return CheckpointEstimate(size, Seconds(write), Seconds(stall), Seconds(size * copies / read_rate))
 
 
 def best_interval(stall: Seconds, mean_time_between_failures: Seconds) -> Seconds:

@@ -120,8 +120,12 @@ def _replicate(window: Window) -> None:
 
 
 def _connect(window: Window) -> None:
-    if window.canvas is not None:
-        window.canvas.start_connecting()
+    canvas = window.canvas
+    if canvas is not None:
+        # asked for from the outline or a menu: the parts are brought into sight, and the next keys choose the other end
+        canvas.reveal(canvas.session.selection)
+        canvas.setFocus()
+        canvas.start_connecting()
 
 
 _SIDES = (

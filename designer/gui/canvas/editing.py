@@ -20,10 +20,12 @@ from designer.design.ids import next_id
 from designer.design.legality import can_connect, can_contain, can_move_into
 from designer.design.query import links_of, roots
 from designer.gui.canvas.together import Together
-from designer.gui.viewmodels.cables import cable_speed, is_cable
-from designer.units import write
+from designer.gui.viewmodels.cables import cable_speed, is_cable, port_speed
+from designer.units import format_line_rate, write
 
 Picked = tuple[Address, Ref]
+#: ports whose speeds differ by less run at the speed of both
+_ALIKE: Final = 0.99
 #: ids are at most so long
 _LONGEST: Final = 180
 
@@ -36,11 +38,14 @@ class Offer:
     ----------
     kinds
         For a connection, the kinds of link that fit, most usual first.
+    note
+        What one should know before it is made.
     """
 
     edit: Edit | None = None
     reason: str = ""
     kinds: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def ok(self) -> bool:
@@ -141,14 +146,14 @@ def connect(geometry: Geometry, a: int, b: int, kind: str | None = None, replaci
         return Offer(reason=verdict.reason)
     block = block_at(geometry.design, ends.within)
     chosen = verdict.kinds[0]
-    speed = _speed(geometry, chosen, a, b)
+    speed, note = _speed(geometry, chosen, a, b), _slowed(geometry, chosen, a, b)
     if ends.many:
         wiring = Wiring(
             id=next_id(block.wirings, _named(ends)), pattern="mesh", a=ends.a, b=ends.b, kind=chosen, **speed
         )
-        return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds)
+        return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds, note=note)
     link = Link(id=next_id(block.links, _named(ends)), a=ends.a, b=ends.b, kind=chosen, **speed)
-    return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds)
+    return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds, note=note)
 
 
 def _speed(geometry: Geometry, kind: str, a: int, b: int) -> dict[str, Any]:
@@ -158,6 +163,17 @@ def _speed(geometry: Geometry, kind: str, a: int, b: int) -> dict[str, Any]:
         return {}
     speed = cable_speed(geometry.design, ends[0], ends[1])
     return {} if speed is None else {"bandwidth_per_direction": write(speed[0], "rate"), "status": speed[1]}
+
+
+def _slowed(geometry: Geometry, kind: str, a: int, b: int) -> str:
+    """What a cable between ports of unlike speed runs at; empty where they are alike."""
+    ends = [_end(geometry, box) for box in (a, b)]
+    if not is_cable(kind) or ends[0] is None or ends[1] is None:
+        return ""
+    speeds = [speed[0] for end in ends if end is not None and (speed := port_speed(geometry.design, end)) is not None]
+    if len(speeds) < len(ends) or min(speeds) > max(speeds) * _ALIKE:
+        return ""
+    return f"at {format_line_rate(min(speeds))} of {format_line_rate(max(speeds))}"
 
 
 def _end(geometry: Geometry, box: int) -> Part | None:

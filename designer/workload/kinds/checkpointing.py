@@ -6,6 +6,8 @@ from typing import Any
 from designer.workload.job_settings import LAYOUT, MODEL, job
 from designer.workload.jobs import Checkpointing
 from designer.workload.kind import Setting, WorkloadKind
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.training import CopyCheckpoint, ReadCheckpoint, WriteCheckpoint
 
 
 def lower(settings: Mapping[str, Any]) -> Checkpointing:
@@ -19,6 +21,24 @@ def lower(settings: Mapping[str, Any]) -> Checkpointing:
         settings["every"],
         settings["mean_time_between_failures"],
     )
+
+
+def program(settings: Mapping[str, Any]) -> Program:
+    """One checkpoint out and back in."""
+    asked = lower(settings)
+    steps = [
+        Step("checkpoint", WriteCheckpoint(asked.job, asked.target), ("copy",) if asked.snapshot else ()),
+        Step("restore", ReadCheckpoint(asked.job, asked.target, asked.restore_from_one), ("checkpoint",)),
+    ]
+    if asked.snapshot:
+        steps.insert(0, Step("copy", CopyCheckpoint(asked.job)))
+    stall = "copy" if asked.snapshot else "checkpoint"
+    measures = (
+        Measure("checkpoint_time", "s", "time", "checkpoint"),
+        Measure("checkpoint_stall", "s", "time", stall),
+        Measure("restore_time", "s", "time", "restore"),
+    )
+    return Program("checkpointing", tuple(steps), measures=measures)
 
 
 WORKLOAD = WorkloadKind(
@@ -35,6 +55,7 @@ WORKLOAD = WorkloadKind(
         "lost_share",
     ),
     lower=lower,
+    program=program,
     help="Time of a checkpoint burst and of restoring it over the drawn paths, and the interval that loses least.",
     settings=(
         *MODEL,

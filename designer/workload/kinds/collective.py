@@ -1,10 +1,13 @@
 """Collective: all-reduce and its relatives over a group of GPUs."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.operations import Collective
+from designer.workload.program import Collective as Task
+from designer.workload.program import Measure, Program, Step
 
 COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "send-recv")
 
@@ -12,6 +15,13 @@ COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broa
 def lower(settings: Mapping[str, Any]) -> Collective:
     """One collective operation."""
     return Collective("collective", settings["collective"], settings["group"], settings["size"], settings["algorithm"])
+
+
+def program(settings: Mapping[str, Any]) -> Program:
+    """One collective after the other."""
+    task = Task(settings["collective"], settings["group"], settings["size"], settings["algorithm"])
+    measures = (Measure("communication_time", "s", "period", "collective"),)
+    return Program("collective", (Step("collective", task),), math.inf, measures=measures)
 
 
 WORKLOAD = WorkloadKind(
@@ -24,6 +34,7 @@ WORKLOAD = WorkloadKind(
         "algorithm_bandwidth",
     ),
     lower=lower,
+    program=program,
     help="Time, algorithm and bus bandwidth of a collective, with a sweep over sizes.",
     settings=(
         Setting("collective", "Collective", "choice", "all-reduce", choices=COLLECTIVES),

@@ -1,5 +1,6 @@
 """Data loading: how fast the drawn storage fills the drawn accelerators, with nothing computed."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from designer.workload.job_settings import INPUT, input_path
 from designer.workload.jobs import DataLoading
 from designer.workload.kind import Setting, WorkloadKind
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.training import LoadBatch
 
 
 def lower(settings: Mapping[str, Any]) -> DataLoading:
@@ -14,6 +17,14 @@ def lower(settings: Mapping[str, Any]) -> DataLoading:
     path = input_path(settings)
     path = replace(path, dataset=path.dataset or "imagenet-1k")
     return DataLoading("data-loading", settings["group"], settings["batch"], settings["sequence"], path)
+
+
+def program(settings: Mapping[str, Any]) -> Program:
+    """Batch after batch, for every accelerator."""
+    asked = lower(settings)
+    task = LoadBatch(asked.input, None, asked.group, asked.batch, asked.sequence)
+    measures = (Measure("input_time", "s", "period", "load"), Measure("rate", "B/s", "throughput", "load"))
+    return Program("data-loading", (Step("load", task),), math.inf, measures=measures)
 
 
 WORKLOAD = WorkloadKind(
@@ -29,6 +40,7 @@ WORKLOAD = WorkloadKind(
         "input_cores",
     ),
     lower=lower,
+    program=program,
     help="Samples per second from storage through host memory and decoding to every accelerator.",
     settings=(
         Setting("group", "Accelerators", "selector", "gpus"),

@@ -6,6 +6,8 @@ from typing import Any
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.migration_settings import BESIDE, CARRIED, METRICS, carried
 from designer.workload.operations import Evacuation
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.migration import Migrate
 
 RELEASES = ("", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm")
 
@@ -22,12 +24,19 @@ def lower(settings: Mapping[str, Any]) -> Evacuation:
     )
 
 
+def program(settings: Mapping[str, Any]) -> Program:
+    """All moves, as hosts admit them."""
+    measures = (Measure("evacuation_time", "s", "end", "migrate"),)
+    return Program("evacuation", (Step("migrate", Migrate(lower(settings))),), measures=measures)
+
+
 WORKLOAD = WorkloadKind(
     name="evacuation",
     title="Host evacuation",
     reports="migration",
     metrics=("evacuation_time", *METRICS),
     lower=lower,
+    program=program,
     help="Which machines can leave a host, where to, how long it takes, and how long each stands still.",
     settings=(
         Setting("hosts", "Hosts", "selector", "", help="hosts to empty, for example hosts[0]/server"),

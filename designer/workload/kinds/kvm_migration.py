@@ -6,6 +6,8 @@ from typing import Any
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
 from designer.workload.migration_settings import BACKGROUND, DIRTY_RATE, MACHINES, METRICS
 from designer.workload.operations import KvmMigration
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.migration import Migrate
 
 
 def lower(settings: Mapping[str, Any]) -> KvmMigration:
@@ -29,12 +31,19 @@ def lower(settings: Mapping[str, Any]) -> KvmMigration:
     )
 
 
+def program(settings: Mapping[str, Any]) -> Program:
+    """All moves, as hosts admit them."""
+    measures = (Measure("migration_time", "s", "end", "migrate"),)
+    return Program("kvm-migration", (Step("migrate", Migrate(lower(settings))),), measures=measures)
+
+
 WORKLOAD = WorkloadKind(
     name="kvm_migration",
     title="KVM migration",
     reports="migration",
     metrics=("migration_time", *METRICS),
     lower=lower,
+    program=program,
     help="Live migration of KVM guests over the drawn network; not converging is an answer.",
     settings=(
         MACHINES,

@@ -1,17 +1,49 @@
 """Training: steps of a model on the drawn accelerators, fed from the drawn storage."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from designer.workload.job_settings import FORWARD, INPUT, LAYOUT, MODEL, RUN, input_path, job, run
 from designer.workload.jobs import Training
 from designer.workload.kind import Setting, WorkloadKind
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.training import CopyCheckpoint, LoadBatch, TrainStep, WriteCheckpoint
 
 
 def lower(settings: Mapping[str, Any]) -> Training:
     """One training operation."""
     servers = settings["parameter_servers"] if settings["exchange"] == "parameter-server" else ""
     return Training("training", job(settings), input_path(settings), run(settings), servers)
+
+
+def program(settings: Mapping[str, Any]) -> Program:
+    """Step after step: samples are loaded ahead, as many batches as are prefetched; checkpoints come in between."""
+    asked = lower(settings)
+    lags, after = {"step": 1}, tuple[str, ...]()
+    steps: list[Step] = []
+    if asked.input.dataset and not asked.run.online:
+        # a batch is used up when its step begins, which is when the step before it ends
+        ahead = asked.input.prefetch + 1
+        steps.append(Step("load", LoadBatch(asked.input, asked.job), lags={"load": 1, "step": ahead}))
+        after = ("load",)
+    every, to = asked.run.checkpoint_every, asked.run.checkpoint_to
+    if every:
+        stops = "copy" if asked.run.snapshot else "checkpoint"
+        steps.append(Step("step", TrainStep(asked.job, asked.parameter_servers), after, {**lags, stops: 1}))
+        if asked.run.snapshot:
+            steps.append(Step("copy", CopyCheckpoint(asked.job), ("step",), {"checkpoint": 1}, every))
+        write = Step("checkpoint", WriteCheckpoint(asked.job, to), (stops,) if asked.run.snapshot else ("step",))
+        steps.append(replace(write, every=every, lags={"checkpoint": 1}))
+    else:
+        steps.append(Step("step", TrainStep(asked.job, asked.parameter_servers), after, lags))
+    measures = [Measure("step_time", "s", "period", "step")]
+    if after:
+        measures.append(Measure("input_time", "s", "time", "load"))
+    if every:
+        measures.append(Measure("checkpoint_time", "s", "time", "checkpoint"))
+    return Program("training", tuple(steps), math.inf, measures=tuple(measures))
 
 
 WORKLOAD = WorkloadKind(
@@ -40,6 +72,7 @@ WORKLOAD = WorkloadKind(
         "retraining_share",
     ),
     lower=lower,
+    program=program,
     help="Step time and where it goes, throughput, scaling, memory, time to train, and what binds.",
     settings=(
         *MODEL,

@@ -1,10 +1,12 @@
 """Transfer: steady streams or files between any two sets of parts, all at once."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.operations import Transfer
+from designer.workload.program import Measure, Move, Program, Step
 
 
 def lower(settings: Mapping[str, Any]) -> Transfer:
@@ -21,12 +23,30 @@ def lower(settings: Mapping[str, Any]) -> Transfer:
     )
 
 
+def program(settings: Mapping[str, Any]) -> Program:
+    """All flows at once; a stream goes on."""
+    move = Move(
+        settings["from"],
+        settings["to"],
+        settings["size"] or math.inf,
+        settings["pairing"],
+        settings["demand"],
+        settings["both_ways"],
+        settings["seed"],
+    )
+    measures = [Measure("rate", "B/s", "throughput", "move")]
+    if settings["size"]:
+        measures.insert(0, Measure("transfer_time", "s", "end", "move"))
+    return Program("transfer", (Step("move", move),), measures=tuple(measures))
+
+
 WORKLOAD = WorkloadKind(
     name="transfer",
     title="Transfer",
     reports="transfer",
     metrics=("rate", "data_rate_per_gpu", "transfer_time",),
     lower=lower,
+    program=program,
     help="Host to device for all GPUs at once, storage to all GPUs, GPU to GPU, GPU to remote GPU.",
     settings=(
         Setting("from", "From", "selector", "memory", help="which parts send, for example memory or gpu0"),

@@ -6,6 +6,8 @@ from typing import Any
 from designer.workload.kind import Setting, WorkloadKind, listed, rate_or_none
 from designer.workload.migration_settings import BESIDE, CARRIED, DIRTY_RATE, MACHINES, METRICS, carried
 from designer.workload.operations import Vmotion
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.migration import Migrate
 
 RELEASES = (
     "", "6.0", "6.5", "6.7 U1", "6.7 U3", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3",
@@ -25,12 +27,19 @@ def lower(settings: Mapping[str, Any]) -> Vmotion:
     )
 
 
+def program(settings: Mapping[str, Any]) -> Program:
+    """All moves, as hosts admit them."""
+    measures = (Measure("migration_time", "s", "end", "migrate"),)
+    return Program("vmotion", (Step("migrate", Migrate(lower(settings))),), measures=measures)
+
+
 WORKLOAD = WorkloadKind(
     name="vmotion",
     title="vMotion",
     reports="migration",
     metrics=("migration_time", *METRICS),
     lower=lower,
+    program=program,
     help="Time, switch-over, stun of virtual GPUs and bytes of moving machines over the drawn vMotion network.",
     settings=(
         MACHINES,

@@ -148,3 +148,24 @@ def test_the_oldest_steps_go() -> None:
         small.do(AddParts((Part(id=f"p{n}", kind="gpu"),)))
     assert len(small.steps) == 1
     assert len(small.undo().parts) == 7
+
+
+def test_opening_and_closing_is_no_change_of_the_file() -> None:
+    from designer.design.edits.placement import SetCollapsed
+
+    history = fresh()
+    box = next(iter(history.design.parts))
+    history.do(SetCollapsed((Ref("parts", box),), True))
+    assert history.can_undo
+    assert not history.modified
+    history.do(nudge())
+    assert history.modified
+    history.undo()
+    assert not history.modified, "closed, but otherwise as saved"
+    history.undo()
+    assert not history.modified
+    history.redo()
+    history.mark_unsaved()
+    assert history.modified
+    history.do(SetCollapsed((Ref("parts", box),), False))
+    assert history.modified, "what was not saved before is not saved by closing it"

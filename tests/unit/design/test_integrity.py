@@ -125,7 +125,7 @@ def test_ports_of_many_equal_parts_are_told_once() -> None:
     typed = Design.model_validate({**dict(unit), "groups": {**unit.groups, "servers": group}, "part_types": [type_]})
     problems = examine(typed)
     assert [p.where[0] for p in problems] == [f"servers[0]/gpu{i}" for i in range(8)]
-    assert "1 nvlink links more" in problems[0].text
+    assert problems[0].text == "its links need 18 nvlink links, it has 17"
 
 
 def test_a_hopeless_document_is_told_in_bounds() -> None:

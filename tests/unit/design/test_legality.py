@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
-from designer.design.document import Design, Link, Part, Wiring
+from designer.design.document import Design, Link, Part, Wiring, with_changes
+from designer.design.integrity import examine
 from designer.design.legality import can_connect, can_contain, can_move_into, free_ports
+from designer.errors import ExchangeError
 from designer.fields import Quantity
+from designer.interchange.importing import read_any
+from designer.interchange.native.reader import load
+from designer.resources import templates
 from tests.designs import one_server, one_unit
+from tests.real import real_files
 
 H100 = PartType(id="gpu/nvidia/h100", kind="gpu", title="H100", values={"nvlink_links": Quantity(value=18)})
 
@@ -118,3 +127,135 @@ def test_containment() -> None:
     assert can_move_into(server, "gpu0", None).ok
     assert not can_move_into(server, "gpu0", "gpu1").ok
     assert not can_move_into(server, "nobody", None).ok
+
+
+def of_types(**types: str) -> Design:
+    """A design of parts of the catalog, by id."""
+    catalog = load_catalog()
+    kinds = {part_id: catalog.get(type_id) for part_id, type_id in types.items()}
+    parts = [Part(id=part_id, kind=kind.kind, type=kind.id) for part_id, kind in kinds.items()]
+    return Design.model_validate(
+        {"name": "x", "parts": parts, "part_types": list({k.id: k for k in kinds.values()}.values())}
+    )
+
+
+A100, H100_SXM, MI300X = "gpu/nvidia/a100-80-sxm4", "gpu/nvidia/h100-sxm5", "gpu/amd/mi300x"
+QUANTUM, SPECTRUM = "switch/nvidia/qm9700", "switch/nvidia/sn4700"
+XEON, GENOA = "cpu/intel/xeon-spr", "cpu/amd/epyc-genoa"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind", "reasons"),
+    [
+        (A100, A100, "xgmi", ("xGMI joins parts of AMD", "NVIDIA A100")),
+        (H100_SXM, MI300X, "nvlink", ("NVLink joins parts of NVIDIA", "is of AMD")),
+        (H100_SXM, MI300X, "xgmi", ("is of NVIDIA",)),
+        (H100_SXM, MI300X, "c2c", ("has no Chip-to-chip",)),
+        (H100_SXM, A100, "nvlink", ("NVLink generation 4", "3")),
+        (H100_SXM, "nvswitch/nvidia/nvswitch-gen2", "nvlink", ("NVLink generation 4", "3")),
+        (H100_SXM, "nvswitch/nvidia/nvswitch-gen3", "xgmi", ("xGMI joins parts of AMD",)),
+        (H100_SXM, XEON, "nvlink", ("is of Intel",)),
+        ("gpu/nvidia/l40s", "gpu/nvidia/l40s", "nvlink", ("all NVLink ports", "in use")),
+        (XEON, GENOA, None, ("speaks",)),
+        (XEON, GENOA, "upi", ("speaks xGMI x16, 32 GT/s, not UPI",)),
+        (XEON, GENOA, "infinity_fabric", ("not Infinity Fabric",)),
+        (XEON, "cpu/intel/xeon-e5v4", "upi", ("UPI", "QPI")),
+        (XEON, XEON, "infinity_fabric", ("speaks UPI",)),
+        ("nic/generic/infiniband-hdr", SPECTRUM, None, ("speaks Ethernet, not InfiniBand",)),
+        ("nic/generic/infiniband-hdr", QUANTUM, "ethernet", ("speaks InfiniBand, not Ethernet",)),
+        ("nic/generic/ethernet-25g", QUANTUM, None, ("not",)),
+        ("nic/nvidia/connectx-7", QUANTUM, "ethernet", ("speaks InfiniBand, not Ethernet",)),
+        (QUANTUM, SPECTRUM, None, ("not",)),
+    ],
+)  # fmt: skip
+def test_vendor_protocol_and_generation_decide(a: str, b: str, kind: str | None, reasons: tuple[str, ...]) -> None:
+    design = of_types(left=a, right=b)
+    for ends in (("left", "right"), ("right", "left")):
+        verdict = can_connect(design, *ends, kind)
+        assert not verdict.ok
+        if ends[0] == "left":
+            assert all(reason in verdict.reason for reason in reasons), verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kinds"),
+    [
+        (A100, A100, "nvlink"),
+        (H100_SXM, "nvswitch/nvidia/nvswitch-gen3", "nvlink"),
+        (MI300X, MI300X, "xgmi"),
+        ("gpu/nvidia/v100-sxm2", "cpu/ibm/power9", "nvlink"),
+        ("cpu/nvidia/grace", "gpu/nvidia/gb200", "c2c"),
+        ("cpu/ibm/power9", "cpu/ibm/power9", "upi"),
+        (XEON, XEON, "upi"),
+        (GENOA, GENOA, "infinity_fabric"),
+        ("nic/generic/infiniband-hdr", QUANTUM, "infiniband"),
+        ("nic/nvidia/connectx-7", QUANTUM, "infiniband"),
+        ("nic/nvidia/connectx-7", SPECTRUM, "ethernet"),
+        ("nic/generic/ethernet-25g", SPECTRUM, "ethernet"),
+    ],
+)
+def test_what_belongs_together_is_offered_first(a: str, b: str, kinds: str) -> None:
+    verdict = can_connect(of_types(left=a, right=b), "left", "right")
+    assert verdict.ok
+    assert kinds in verdict.kinds
+    # nothing else of the same purpose is offered beside it
+    assert set(verdict.kinds) - {kinds} <= {"pcie"}
+
+
+def test_links_on_the_die_take_no_socket_ports() -> None:
+    design = of_types(a=XEON, b=XEON)
+    numa = [Part(id=f"numa{i}", kind="numa") for i in range(4)]
+    dies = [Link(id=f"die{i}", a="a", b=f"numa{i}", kind="infinity_fabric") for i in range(4)]
+    design = with_changes(design, parts=[*design.parts.values(), *numa], links=dies)
+    assert free_ports(design, "a", "upi", "cpu") == 4
+    assert can_connect(design, "a", "b", "upi").room == 4
+
+
+def test_full_nvlinks_leave_no_other_accelerator_link() -> None:
+    """Two A100 whose twelve NVLinks are in use took an xGMI link, and traffic went over it."""
+    design = of_types(a=A100, b=A100, c=A100)
+    full = with_changes(design, links=[Link(id="l", a="a", b="b", kind="nvlink", count=12)])
+    verdict = can_connect(full, "a", "c")
+    assert verdict.kinds == ("pcie",)
+    assert not can_connect(full, "a", "c", "nvlink").ok
+    assert not can_connect(full, "a", "c", "xgmi").ok
+
+
+def test_what_does_not_fit_is_an_error_of_a_design_that_opens() -> None:
+    design = of_types(h100=H100_SXM, mi300x=MI300X)
+    links = [Link(id="l", a="h100", b="mi300x", kind="nvlink"), Link(id="m", a="h100", b="mi300x", kind="ethernet")]
+    problems = examine(with_changes(design, links=links))
+    assert {(p.code, p.place, str(p.severity)) for p in problems} == {
+        ("DOC-MISFIT", "l", "error"),
+        ("DOC-PORTS", "m", "error"),
+    }
+    assert not any(p.refuses for p in problems)
+    assert all(p.remedy for p in problems)
+
+
+def test_too_many_links_and_lanes_are_errors() -> None:
+    design = of_types(
+        a=A100, b=A100, cpu="cpu/intel/xeon-skx", one="nic/nvidia/connectx-5", two="nic/nvidia/connectx-5"
+    )
+    links = [
+        Link(id="l", a="a", b="b", kind="nvlink", count=13),
+        *(Link(id=f"p{i}", a="cpu", b=end, kind="pcie", lanes=16) for i, end in enumerate(("a", "b", "one", "two"))),
+    ]
+    problems = examine(with_changes(design, links=links))
+    texts = {p.place: p.text for p in problems if p.severity == "error"}
+    assert texts["a"] == "its links need 13 nvlink links, it has 12"
+    assert texts["cpu"] == "its links need 64 PCIe lanes, it has 48"
+
+
+@pytest.mark.parametrize("file", sorted(templates().rglob("*.design.json")), ids=lambda f: f.name)
+def test_every_template_is_legal(file: Path) -> None:
+    assert [p.text for p in examine(load(file).design) if p.code in ("DOC-PORTS", "DOC-MISFIT")] == []
+
+
+@pytest.mark.parametrize("file", real_files("**/*.xml", "**/*.txt"), ids=lambda f: f.name)
+def test_every_real_machine_is_legal(file: Path) -> None:
+    try:
+        imported = read_any(file)
+    except ExchangeError:
+        pytest.skip("not a dump that can be imported")
+    assert [p.text for p in examine(imported.design) if p.severity == "error"] == []

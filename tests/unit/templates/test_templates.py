@@ -170,7 +170,8 @@ def links_per_part(template: str, link_kind: str, part_kind: str) -> set[int]:
     design = opened(template)
     net, used = elaborate(design), usage(design)
     chosen = np.array([p.kind == part_kind for p in net.part_defs], dtype=bool)[net.part_def]
-    return set(used.links[link_kind][chosen].tolist()) if link_kind in used.links else set()
+    ending = [counts for (kind, _), counts in used.links.items() if kind == link_kind]
+    return set(np.sum(ending, axis=0)[chosen].tolist()) if ending else set()
 
 
 @pytest.mark.parametrize("template", IDS)

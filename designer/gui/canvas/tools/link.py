@@ -236,7 +236,7 @@ class Connect(_Aim):
             return offers[0]
         edits = tuple(offer.edit for offer in good if offer.edit is not None)
         edit = edits[0] if len(edits) == 1 else Together(edits, f"Connect {len(edits)} parts")
-        return Offer(edit, kinds=good[0].kinds)
+        return Offer(edit, kinds=good[0].kinds, note=good[0].note)
 
     def key(self, press: Press) -> bool:
         """See `Tool`."""
@@ -275,7 +275,8 @@ class Connect(_Aim):
             return super().remark()
         kind = self._kind or self.offer.kinds[0]
         more = f"  ({len(self.offer.kinds)} kinds fit: Tab)" if len(self.offer.kinds) > 1 else ""
-        return f"{link_kinds()[kind].title} to {self.host.scenery.geometry.label(self.target)}{more}"
+        note = f", {self.offer.note}" if self.offer.note else ""
+        return f"{link_kinds()[kind].title} to {self.host.scenery.geometry.label(self.target)}{note}{more}"
 
 
 class Rehang(_Aim):

@@ -37,6 +37,8 @@ _NUDGE: Final = (8, 64, 1)
 #: nudges that follow each other within this time are one step of undo [s]
 _NUDGE_PAUSE: Final = 1.5
 _STEPS: Final = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+#: a card smaller than this has no port handles: there would be nothing else to click on [view px]
+_ROOM_FOR_HANDLES: Final = 24
 
 
 class Select(Tool):
@@ -225,16 +227,31 @@ class Select(Tool):
     # ---- handles
 
     def _handle_at(self, p: Pointer) -> int:
-        """The card one of whose port handles is under the pointer; −1 for none."""
-        if not self._over.is_box or self._over.area is not Area.CARD or self.host.frame().level is Level.FAR:
+        """The card one of whose port handles is under the pointer; −1 for none.
+
+        With Shift or Ctrl a click adds to the selection, whatever is under it.
+        """
+        if (
+            p.shift
+            or p.ctrl
+            or not self._over.is_box
+            or self._over.area is not Area.CARD
+            or self.host.frame().level is Level.FAR
+        ):
             return -1
         box, scenery = self._over.number, self.host.scenery
-        if box >= len(scenery.geometry) or scenery.stage.is_note[box]:
+        if box >= len(scenery.geometry) or not self._has_handles(box):
             return -1
         frame = self.host.frame()
         points = side_points(frame, scenery.geometry.rect[box]) / frame.ratio
         near = np.abs(points - np.array([p.x, p.y])).max(axis=1) <= HANDLE_REACH
         return box if near.any() else -1
+
+    def _has_handles(self, box: int) -> bool:
+        """Whether a card is large enough for port handles to leave room for clicks on itself."""
+        stage, frame = self.host.scenery.stage, self.host.frame()
+        least = float(stage.geometry.rect[box, 2:].min()) * frame.scale
+        return not stage.is_note[box] and least > _ROOM_FOR_HANDLES * frame.ratio
 
     def _grip_at(self, p: Pointer) -> int:
         """The selected box whose lower right corner is under the pointer; −1 for none."""
@@ -254,10 +271,9 @@ class Select(Tool):
         if over.is_box and over.number < len(stage.geometry) and self._down is None:
             if over.area is not Area.BODY:
                 found += hover(stage, frame, over.number)
-            if over.area is Area.CARD and frame.level > Level.FAR and not stage.is_note[over.number]:
+            if over.area is Area.CARD and frame.level > Level.FAR and self._has_handles(over.number):
                 rect = stage.geometry.rect[over.number]
-                if min(rect[2], rect[3]) * frame.scale > 24 * frame.ratio:
-                    found += handles(side_points(frame, rect), frame, theme.selection)
+                found += handles(side_points(frame, rect), frame, theme.selection)
         elif over.is_wire and over.number < stage.geometry.n_wires and self._down is None:
             found += wire_glow(stage, frame, np.array([over.number]), theme.hover)
             route = frame.points(stage.geometry.wire_route[over.number])
@@ -372,6 +388,8 @@ class Select(Tool):
         cards = [int(b) for b in scenery.selected if scenery.stage.is_card[b]]
         if cards:
             self.host.switch(Connect(self.host, cards))
+        elif any(ref.what == "parts" for _, ref in scenery.selection):
+            self.host.warn("the selected part is inside something closed: open that first, then press C to connect it")
         else:
             self.host.warn("select a part first, then press C to connect it")
 

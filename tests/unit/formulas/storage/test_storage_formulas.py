@@ -192,7 +192,7 @@ def test_checkpoint_of_a_176_billion_model() -> None:
 
 def test_a_snapshot_stops_training_only_while_it_copies() -> None:
     found = checkpoint(
-        Bytes(100e9), BytesPerSecond(1e9), BytesPerSecond(2e9), replicas=4, snapshot_rate=BytesPerSecond(50e9)
+        Bytes(100e9), BytesPerSecond(1e9), BytesPerSecond(2e9), copies=4, snapshot_rate=BytesPerSecond(50e9)
     )
     assert (found.write, found.stall, found.restore) == (100, 2, 200)
 

@@ -1,0 +1,1 @@
+"""Programs over time: an event-driven clock, runs as data, and classes of alike ranks."""

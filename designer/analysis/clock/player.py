@@ -1,0 +1,401 @@
+"""Plays programs on a drawing: prices their tasks, recognises alike ranks, runs the clock, and keeps what happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.clock.classes import Classes, classes_of
+from designer.analysis.clock.engine import Clock
+from designer.analysis.clock.run import Run, TaskRun, WorkRun
+from designer.analysis.clock.work import Shape, Work
+from designer.analysis.costs import Cost, Expansion, Price, Prices
+from designer.errors import AnalysisError, Cancelled
+from designer.findings import Finding, Severity
+from designer.workload.program import Item, Process, Program, Script, Task
+
+#: events after which a run is ended: nobody can look at more
+EVENTS_LIMIT: Final = 20_000_000
+#: expansions inside expansions
+_DEPTH_LIMIT: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From a time on a resource has another share of its capacity; 0 for failed."""
+
+    at: float
+    resource: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """A process to play: under which name, from when on, with which weight on links and priority on engines."""
+
+    name: str
+    process: Callable[[], Process]
+    start: float = 0.0
+    weight: float = 1.0
+    priority: int = 0
+    place: str = ""
+    program: Program | None = None
+
+
+def job_of(program: Program, place: str = "") -> Job:
+    """A program as a job."""
+    return Job(
+        program.name,
+        lambda: Script(program),
+        program.start,
+        program.weight,
+        program.priority,
+        place or program.name,
+        program,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is different from the drawing in a run that asks "what if".
+
+    Parameters
+    ----------
+    wider
+        Times the capacity of resources; all alike, or `apart` from those like them.
+    longer
+        Times the amount of all tasks of a group of costs.
+    """
+
+    wider: Mapping[int, float] = field(default_factory=dict[int, float])
+    longer: Mapping[str, float] = field(default_factory=dict[str, float])
+    events: tuple[Change, ...] = ()
+    apart: frozenset[int] = frozenset()
+
+
+NO_CHANGES: Final = Changes()
+
+
+def play(
+    prices: Prices,
+    jobs: Sequence[Job],
+    *,
+    until: float = math.inf,
+    changes: Changes = NO_CHANGES,
+    stop: Callable[[TaskRun], bool] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    most_events: float = EVENTS_LIMIT,
+) -> Run:
+    """Run jobs together.
+
+    Parameters
+    ----------
+    until
+        When to end at the latest [s].
+    stop
+        Asked when a task ended; True ends the run.
+    cancelled
+        Asked all the time.
+
+    Raises
+    ------
+    AnalysisError
+        If a task cannot be done on this drawing, or tasks that take no time follow each other without end.
+    Cancelled
+        If asked to.
+    """
+    names = [job.name for job in jobs]
+    if len(set(names)) < len(names):
+        raise AnalysisError("two programs of one name", remedy="name each once")
+    if not until >= 0:
+        raise AnalysisError(f"a run until {until:g} s", remedy="give a time of 0 or more")
+    return _Player(prices, jobs, changes, stop, cancelled).run(until, most_events)
+
+
+@dataclass(slots=True, eq=False)
+class _Live:
+    """A task under way."""
+
+    item: Item
+    number: int
+    pending: int
+    process: Process
+    parent: _Live | None
+
+
+class _Player:
+    def __init__(
+        self,
+        prices: Prices,
+        jobs: Sequence[Job],
+        changes: Changes,
+        stop: Callable[[TaskRun], bool] | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self.prices, self.jobs, self.changes, self.stop = prices, jobs, changes, stop
+        self.cancelled = cancelled
+        self.processes = [job.process() for job in jobs]
+        self.findings: dict[Finding, None] = {}
+        self.costs: dict[Task, int] = {}
+        self.listed: list[Cost] = []
+        for job, process in zip(jobs, self.processes, strict=True):
+            self._declare(process.tasks, job.place, 0)
+        self.classes = self._classes()
+        self.tasks: list[TaskRun] = []
+        self.clock = self._clock()
+        self.players = [_JobPlayer(self, job, process) for job, process in zip(jobs, self.processes, strict=True)]
+
+    def _declare(self, tasks: Iterable[Task], place: str, depth: int) -> None:
+        if depth > _DEPTH_LIMIT:
+            raise AnalysisError("a task made of itself", place=place)
+        for task in tasks:
+            if self.cancelled is not None and self.cancelled():
+                raise Cancelled("stopped")
+            unit, _ = self.prices.unit(task)
+            if unit in self.costs:
+                continue
+            price: Price = self.prices.price(unit, place)
+            self.findings |= dict.fromkeys(price.findings)
+            if isinstance(price, Expansion):
+                self.costs[unit] = -1
+                self._declare(price.tasks, place, depth + 1)
+            else:
+                self.costs[unit] = len(self.listed)
+                self.listed.append(price)
+
+    def _classes(self) -> Classes:
+        table = self.prices.table
+        apart = {change.resource for change in self.changes.events} | set(self.changes.apart)
+        return classes_of(self.listed, table.capacity, table.slots, sorted(apart))
+
+    def _clock(self) -> Clock:
+        table = self.prices.table
+        capacity = list(table.capacity)
+        stands_for = self.classes.stands_for
+        for resource, times in self.changes.wider.items():
+            if resource not in table.slots:
+                capacity[int(stands_for[resource])] = table.capacity[resource] * times
+        clock = Clock(capacity, table.slots, cancelled=self.cancelled)
+        for change in self.changes.events:
+            clock.set_capacity(change.at, change.resource, table.capacity[change.resource] * change.share)
+        return clock
+
+    def run(self, until: float, most_events: float) -> Run:
+        for job, player in zip(self.jobs, self.players, strict=True):
+            self.clock.add(player, job.start)
+        self.clock.most_events = most_events
+        end = self.clock.run(until)
+        works = self._works()
+        done = not self.clock.stopped and self.clock.idle
+        stuck = [] if until < math.inf and not done else self._stuck()
+        if self.clock.events >= most_events:
+            text = f"ended at {end:g} s after {self.clock.events:,} events"
+            self.findings[Finding("CLOCK-LONG", Severity.WARNING, text, (), "simulate a shorter time")] = None
+        table = self.prices.table
+        changes = tuple(
+            (c.at, c.resource, table.capacity[c.resource] * c.share)
+            for c in sorted(self.changes.events, key=lambda c: c.at)
+        )
+        return Run(
+            end,
+            done and not stuck,
+            tuple(job.name for job in self.jobs),
+            self.tasks,
+            works,
+            table,
+            changes,
+            self.classes.stands_for,
+            self.clock.events,
+            (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
+        )
+
+    def _works(self) -> list[WorkRun]:
+        found: list[WorkRun] = []
+        mine: dict[int, list[int]] = {}
+        for work in self.clock.works:
+            live, alike, uses, group = work.ticket
+            mine.setdefault(live.number, []).append(len(found))
+            task = self.tasks[live.number]
+            if not math.isnan(work.began):
+                task.began = work.began if math.isnan(task.began) else min(task.began, work.began)
+            found.append(
+                WorkRun(
+                    live.number,
+                    alike,
+                    work.ready,
+                    work.began,
+                    work.ended,
+                    work.shape.engine,
+                    group,
+                    uses,
+                    tuple(work.log),
+                )
+            )
+        for number, works in mine.items():
+            self.tasks[number].works = tuple(works)
+        for task in self.tasks:
+            if task.parent >= 0 and not math.isnan(task.began):
+                above = self.tasks[task.parent]
+                above.began = task.began if math.isnan(above.began) else min(above.began, task.began)
+        return found
+
+    def _stuck(self) -> list[Finding]:
+        """Programs that can never go on, and what they wait for."""
+        found: list[Finding] = []
+        table = self.prices.table
+        for player, process in zip(self.players, self.processes, strict=True):
+            for work in self.clock.waiting():
+                if work.process is not player or math.isinf(work.left):
+                    continue
+                live: _Live = work.ticket[0]
+                task = self.tasks[live.number]
+                dead = [r for r, _ in work.shape.uses if self.clock.capacity[r] <= 0] or [work.shape.engine]
+                names = [table.id(r) for r in dead if r >= 0]
+                what = f"{task.step} of item {task.number + 1} waits for {', '.join(names) or 'a rate above 0'}"
+                found.append(_stuck(player.job.name, what, names))
+                break
+            else:
+                what = process.waits_for()
+                if what and not player.live and not self.clock.stopped:
+                    found.append(_stuck(player.job.name, what, []))
+        return found
+
+
+def _stuck(name: str, what: str, where: Sequence[str]) -> Finding:
+    remedy = "give what it waits for some capacity" if where else "let something end that it waits for"
+    return Finding("CLOCK-STUCK", Severity.ERROR, f"{name} can never go on: {what}", tuple(where), remedy)
+
+
+class _JobPlayer:
+    """One process on the clock."""
+
+    def __init__(self, player: _Player, job: Job, process: Process) -> None:
+        self.player, self.job, self.process = player, job, process
+        self.live = 0
+        self._shapes: dict[int, list[tuple[Shape, float, float, int]]] = {}
+        self._nothing = Shape()
+
+    def start(self, now: float) -> Iterable[Work]:
+        works: list[Work] = []
+        self._launch(self.process.start(now), self.process, None, -1, now, works)
+        return works
+
+    def finished(self, work: Work, now: float) -> Iterable[Work]:
+        live: _Live = work.ticket[0]
+        live.pending -= 1
+        works: list[Work] = []
+        if not live.pending:
+            self._end(live, now, works)
+        return works
+
+    def _end(self, live: _Live, now: float, works: list[Work]) -> None:
+        self.live -= 1
+        task = self.player.tasks[live.number]
+        task.ended = now
+        if self.player.stop is not None and live.parent is None and self.player.stop(task):
+            self.player.clock.stop()
+        parent = live.parent
+        begun = self._launch(live.process.finished(live.item, now), live.process, parent, live.number, now, works)
+        if parent is not None:
+            parent.pending += begun - 1
+            if not parent.pending:
+                self._end(parent, now, works)
+
+    def _launch(
+        self, items: Iterable[Item], process: Process, parent: _Live | None, by: int, now: float, works: list[Work]
+    ) -> int:
+        count = 0
+        for item in items:
+            count += 1
+            self._begin(item, process, parent, by, now, works)
+        return count
+
+    def _begin(
+        self, item: Item, process: Process, parent: _Live | None, by: int, now: float, works: list[Work]
+    ) -> None:
+        player = self.player
+        number = len(player.tasks)
+        above = parent.number if parent is not None else -1
+        ready = now + item.wait
+        player.tasks.append(TaskRun(self.job.name, item.step, item.number, ready, by, above))
+        self.live += 1
+        unit, times = player.prices.unit(item.task)
+        at = player.costs.get(unit)
+        if at is None:
+            raise AssertionError(f"{self.job.name} asks for {item.step}, a task that it did not name")
+        live = _Live(item, number, 1, process, parent)
+        if at < 0:
+            expansion = player.prices.price(unit, self.job.place)
+            assert isinstance(expansion, Expansion)
+            inner = expansion.make()
+            live.pending = self._launch(inner.start(now), inner, live, -1, now, works)
+            if not live.pending:
+                live.pending = 1
+                works.append(Work(0.0, self._nothing, ticket=(live, 1, (), "")))
+            return
+        shapes = self._shapes.get(at)
+        if shapes is None:
+            shapes = self._shapes[at] = self._shapes_of(at)
+        cost = player.listed[at]
+        scale = times * item.scale * player.changes.longer.get(cost.group, 1.0)
+        live.pending = len(shapes) or 1
+        for shape, amount, latency, alike in shapes:
+            works.append(
+                Work(
+                    amount * scale,
+                    shape,
+                    delay=item.wait + latency,
+                    priority=self.job.priority,
+                    ticket=(live, alike, shape.uses, cost.group),
+                )
+            )
+        if not shapes:
+            works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "")))
+
+    def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, int]]:
+        cost = self.player.listed[at]
+        found: list[tuple[Shape, float, float, int]] = []
+        for one in self.player.classes.works[at]:
+            k = one.first
+            shape = Shape(one.uses, float(cost.weight[k]) * self.job.weight, float(cost.cap[k]), one.engine)
+            found.append((shape, float(cost.amount[k]), float(cost.latency[k]), one.count))
+        return found
+
+
+def saturations(prices: Prices, jobs: Sequence[Job]) -> list[Finding]:
+    """Arrivals faster than what they need can be done, with the rate at which that begins."""
+    found: list[Finding] = []
+    table = prices.table
+    for job in jobs:
+        program = job.program
+        if program is None or program.arrivals is None or program.arrivals.shape == "trace":
+            continue
+        need = np.zeros(len(table.capacity))
+        for step in program.steps:
+            unit, times = prices.unit(step.task)
+            price = prices.price(unit, job.place)
+            if isinstance(price, Expansion) or not np.isfinite(price.amount).all():
+                continue
+            amount = price.amount * times / step.every
+            np.add.at(need, price.resource, np.repeat(amount, np.diff(price.ptr)) * price.usage)
+            held = price.engine >= 0
+            np.add.at(need, price.engine[held], amount[held] / price.cap[held])
+        room = np.array([table.slots.get(k, 0) or value for k, value in enumerate(table.capacity)])
+        used = need > 0
+        if not used.any():
+            continue
+        rates = room[used] / need[used]
+        worst = int(np.flatnonzero(used)[int(np.argmin(rates))])
+        most = float(rates.min())
+        if program.arrivals.rate > most:
+            text = (
+                f"{program.arrivals.rate:.4g} items of {job.name} a second arrive, {table.id(worst)} does {most:.4g}, "
+                "so they pile up without end"
+            )
+            remedy = f"let fewer than {most:.4g} a second arrive, or widen it"
+            found.append(Finding("CLOCK-SATURATED", Severity.ERROR, text, (table.id(worst),), remedy))
+    return found

@@ -1,0 +1,359 @@
+"""What a run was, as data: tasks with their times, loads over time, and what held whom back.
+
+A run is computed, then looked at: a time bar, a Gantt chart, plots, a trace file and the report all read this. Times
+are seconds from the start of the clock; loads are in units of the resource: bytes a second for links and memories,
+works for engines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.costs.resources import ResourceTable
+from designer.analysis.results import Bound
+from designer.findings import Finding
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+#: a load below this part of its peak is the rounding of a sum
+_NOTHING_TOLERANCE: Final = 1e-9
+
+
+@dataclass(slots=True, eq=False)
+class TaskRun:
+    """One task as it was done.
+
+    Parameters
+    ----------
+    program, step, number
+        Whose it is, which step, of which item (from 0).
+    ready, began, ended
+        When it could begin, when the first of its works got what it needs, when the last was done [s]; nan: not yet.
+    by
+        The task whose end made it ready, by its place in ``Run.tasks``; −1 for the start of the program.
+    parent
+        The task it is a part of; −1 for none.
+    works
+        Its works, by their place in ``Run.works``.
+    """
+
+    program: str
+    step: str
+    number: int
+    ready: float
+    by: int
+    parent: int = -1
+    began: float = math.nan
+    ended: float = math.nan
+    works: tuple[int, ...] = ()
+
+    @property
+    def time(self) -> float:
+        """From ready to ended [s]."""
+        return self.ended - self.ready
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkRun:
+    """One work, which stands for `alike` equal ones: when it ran, at which rates, and what held it back.
+
+    Parameters
+    ----------
+    task
+        By its place in ``Run.tasks``.
+    group
+        The estimate its time rests on, as ``Cost.group``.
+    uses
+        Resources with usage per unit, all alike works together.
+    engine
+        Resource held as a whole from `began` to `ended`; −1 for none.
+    log
+        (time, rate, resources that hold it back); the rate holds until the next entry.
+    """
+
+    task: int
+    alike: int
+    ready: float
+    began: float
+    ended: float
+    engine: int
+    group: str
+    uses: tuple[tuple[int, float], ...]
+    log: tuple[tuple[float, float, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A load over time in equal intervals: mean, and extremes, so that peaks survive thinning."""
+
+    time: Float
+    mean: Float
+    low: Float
+    high: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run.
+
+    Parameters
+    ----------
+    end
+        The time reached [s].
+    done
+        Whether nothing was left to do; else it was ended by a limit, or could not go on.
+    programs
+        Names.
+    tasks, works
+        All of them, in the order in which they became ready.
+    table
+        What resource numbers mean; ``table.capacity`` is at the start.
+    changes
+        (time, resource, capacity) of failures, degradations and repairs, in order of time.
+    stands_for
+        (n_resources,) resources that are alike have one load, that of this number.
+    events
+        How many the clock saw.
+    """
+
+    end: float
+    done: bool
+    programs: tuple[str, ...]
+    tasks: Sequence[TaskRun]
+    works: Sequence[WorkRun]
+    table: ResourceTable
+    changes: tuple[tuple[float, int, float], ...]
+    stands_for: Int
+    events: int
+    findings: tuple[Finding, ...] = ()
+
+    def ends(self, program: str, step: str) -> list[float]:
+        """When each item of a step of a program ended, in order of the items [s]; those not done are left out."""
+        mine = [t for t in self.tasks if t.program == program and t.step == step and t.parent < 0]
+        return [t.ended for t in sorted(mine, key=lambda t: t.number) if not math.isnan(t.ended)]
+
+    def times(self, program: str, step: str) -> list[float]:
+        """How long each item of a step took from when it could begin [s]."""
+        return [
+            t.time
+            for t in self.tasks
+            if t.program == program and t.step == step and t.parent < 0 and not math.isnan(t.ended)
+        ]
+
+    @property
+    def marks(self) -> Mapping[str, tuple[float, ...]]:
+        """Ends of all top-level steps, by ``program/step``: the named instants of the run [s]."""
+        found: dict[str, list[float]] = {}
+        for task in self.tasks:
+            if task.parent < 0 and not math.isnan(task.ended):
+                found.setdefault(f"{task.program}/{task.step}", []).append(task.ended)
+        return {name: tuple(sorted(times)) for name, times in found.items()}
+
+    def capacity_at(self, time: float) -> Float:
+        """(n_resources,) capacity at a time."""
+        found = np.array(self.table.capacity)
+        for at, resource, capacity in self.changes:
+            if at <= time:
+                found[resource] = capacity
+        return found
+
+    def load_at(self, time: float, program: str = "") -> Float:
+        """(n_resources,) load just after a time; of one program alone, where named."""
+        found = np.zeros(len(self.table.capacity))
+        for work in self.works:
+            if program and self.tasks[work.task].program != program:
+                continue
+            if not work.began <= time or work.ended <= time:
+                continue
+            if work.engine >= 0:
+                found[work.engine] += 1
+            rate = 0.0
+            for at, value, _ in work.log:
+                if at > time:
+                    break
+                rate = value
+            if rate:
+                for resource, usage in work.uses:
+                    found[resource] += rate * usage
+        return found[self.stands_for]
+
+    def utilization_at(self, time: float, program: str = "") -> Float:
+        """(n_resources,) load ÷ capacity just after a time [1]; engines by slots; 0 where nothing gets through."""
+        capacity = self.capacity_at(time)
+        for engine, count in self.table.slots.items():
+            capacity[engine] = count
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = self.load_at(time, program) / capacity
+        return np.where(np.isfinite(share), share, 0.0)
+
+    def channels_at(self, time: float, program: str = "") -> Float:
+        """(n_channels,) utilisation of every channel of the network just after a time [1]: what a canvas shows."""
+        return self._channels(self.utilization_at(time, program))
+
+    def channels_mean(self, begin: float = 0.0, end: float = math.inf) -> Float:
+        """(n_channels,) mean utilisation of every channel between two times [1]."""
+        return self._channels(self._shares(self.mean_load(begin, end)))
+
+    def _channels(self, share: Float) -> Float:
+        network = self.table.network
+        links = np.arange(network.net.n_links)
+        first, cables = network.first_resource[links], network.cables[links]
+        out = share[first]
+        back = share[first + np.where(network.full[links], cables, 0)]
+        return np.stack([out, back], axis=1).ravel()
+
+    def held_at(self, time: float) -> Mapping[int, tuple[int, ...]]:
+        """Resources that hold back each task that runs at a time, by its place in `tasks`; empty: nothing does."""
+        found: dict[int, tuple[int, ...]] = {}
+        for work in self.works:
+            if work.began <= time < work.ended or (work.began <= time and math.isnan(work.ended)):
+                held: tuple[int, ...] = ()
+                for at, _, by in work.log:
+                    if at > time:
+                        break
+                    held = by
+                found[work.task] = tuple(dict.fromkeys((*found.get(work.task, ()), *held)))
+        return found
+
+    def pieces(self, resource: int, program: str = "") -> tuple[Float, Float]:
+        """Times and the load from each on, piecewise constant, of one resource: (n,) [s] and (n,)."""
+        number = int(self.stands_for[resource])
+        change: dict[float, float] = {}
+        for work in self.works:
+            if program and self.tasks[work.task].program != program:
+                continue
+            if work.engine == number and not math.isnan(work.began):
+                change[work.began] = change.get(work.began, 0.0) + 1
+                if not math.isnan(work.ended):
+                    change[work.ended] = change.get(work.ended, 0.0) - 1
+            usage = next((u for r, u in work.uses if r == number), 0.0)
+            if not usage:
+                continue
+            before = 0.0
+            for at, rate, _ in work.log:
+                change[at] = change.get(at, 0.0) + (rate - before) * usage
+                before = rate
+        times = np.array(sorted({0.0, *change}))
+        load = np.cumsum([change.get(at, 0.0) for at in times.tolist()])
+        load[np.abs(load) < _NOTHING_TOLERANCE * max(1.0, float(np.abs(load).max(initial=0.0)))] = 0.0
+        return times, load
+
+    def series(self, resource: int, begin: float, end: float, count: int, program: str = "") -> Series:
+        """The load of a resource in `count` equal intervals from `begin` to `end` [s]."""
+        times, load = self.pieces(resource, program)
+        edges = np.linspace(begin, max(end, begin), count + 1)
+        at = np.concatenate([times, [max(self.end, float(times[-1]))]])
+        area = np.concatenate([[0.0], np.cumsum(load * np.diff(at))])
+
+        def until(when: Float) -> Float:
+            k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 1)
+            return area[k] + load[k] * np.maximum(np.minimum(when, at[-1]) - times[k], 0.0)
+
+        width = np.diff(edges)
+        total = np.diff(until(edges))
+        first = np.clip(np.searchsorted(times, edges[:-1], side="right") - 1, 0, len(times) - 1)
+        last = np.clip(np.searchsorted(times, edges[1:], side="left") - 1, 0, len(times) - 1)
+        last = np.maximum(first, last)
+        low = np.array([load[a : b + 1].min() for a, b in zip(first, last, strict=True)])
+        high = np.array([load[a : b + 1].max() for a, b in zip(first, last, strict=True)])
+        mean = np.divide(total, width, out=load[first].astype(np.float64), where=width > 0)
+        return Series((edges[:-1] + edges[1:]) / 2, mean, low, high)
+
+    def mean_load(self, begin: float = 0.0, end: float = math.inf) -> Float:
+        """(n_resources,) mean load between two times, engines included."""
+        end = min(end, self.end)
+        found = np.zeros(len(self.table.capacity))
+        if end <= begin:
+            return self.load_at(end)
+        for work in self.works:
+            if work.engine >= 0 and not math.isnan(work.began):
+                ended = end if math.isnan(work.ended) else min(work.ended, end)
+                found[work.engine] += max(0.0, ended - max(work.began, begin))
+            for k, (at, rate, _) in enumerate(work.log):
+                then = work.log[k + 1][0] if k + 1 < len(work.log) else end
+                amount = rate * max(0.0, min(then, end) - max(at, begin))
+                if amount > 0:
+                    for resource, usage in work.uses:
+                        found[resource] += amount * usage
+        return found[self.stands_for] / (end - begin)
+
+    def loaded(self, count: int) -> list[tuple[Bound, int]]:
+        """What carries most of its capacity in the mean, those alike told once, with its number."""
+        return [(self.table.bound(k), k) for k, _ in self._ranked(count)]
+
+    def busiest(self, count: int) -> list[tuple[Bound, float]]:
+        """What carries most of its capacity in the mean, those alike told once, and that share [1]."""
+        return [(self.table.bound(k), share) for k, share in self._ranked(count)]
+
+    def _ranked(self, count: int) -> list[tuple[int, float]]:
+        share = self._shares(self.mean_load())
+        heads = np.unique(self.stands_for)
+        order = heads[np.argsort(-share[heads], kind="stable")][:count]
+        return [(k, float(share[k])) for k in order.tolist() if share[k] > 0]
+
+    def _shares(self, load: Float) -> Float:
+        room = np.array(self.table.capacity)
+        for engine, slots in self.table.slots.items():
+            room[engine] = slots
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = load / room
+        return np.where(np.isfinite(share), share, 0.0)
+
+    def busy(self, resource: int, begin: float = 0.0, end: float = math.inf, program: str = "") -> float:
+        """Mean load ÷ capacity of a resource between two times [1]."""
+        end = min(end, self.end)
+        if end <= begin:
+            return 0.0
+        most = self.table.slots.get(resource, 0) or self.table.capacity[resource]
+        return float(self.series(resource, begin, end, 1, program).mean[0]) / most if most else 0.0
+
+    def inner(self, task: int) -> list[int]:
+        """Tasks that one is made of, in order; empty for a primitive one."""
+        return [k for k in range(task + 1, len(self.tasks)) if self.tasks[k].parent == task]
+
+    def moved(self, program: str, step: str) -> tuple[float, float]:
+        """Units that a step has done, all items together, and the time in which it did anything [s]."""
+        amount = 0.0
+        spans: list[tuple[float, float]] = []
+        for work in self.works:
+            task = self.tasks[work.task]
+            if task.program != program or task.step != step:
+                continue
+            for k, (at, rate, _) in enumerate(work.log):
+                then = work.log[k + 1][0] if k + 1 < len(work.log) else self.end
+                amount += rate * work.alike * max(0.0, then - at)
+                if rate > 0 and then > at:
+                    spans.append((at, then))
+        time, reached = 0.0, -math.inf
+        for begin, end in sorted(spans):
+            time += max(0.0, end - max(begin, reached))
+            reached = max(reached, end)
+        return amount, time
+
+    def rate_now(self, program: str, step: str) -> float:
+        """Units a second that a step does at the end of the run."""
+        return sum(
+            work.log[-1][1] * work.alike
+            for work in self.works
+            if work.log and self.tasks[work.task].program == program and self.tasks[work.task].step == step
+        )
+
+    def path(self, task: int | None = None) -> list[int]:
+        """The critical path: what a task (the last to end, if none is named) waited for last, and so on, in order."""
+        if task is None:
+            done = [k for k, t in enumerate(self.tasks) if t.parent < 0 and not math.isnan(t.ended)]
+            if not done:
+                return []
+            task = max(done, key=lambda k: (self.tasks[k].ended, k))
+        found: list[int] = []
+        while task >= 0:
+            found.append(task)
+            task = self.tasks[task].by
+        return found[::-1]

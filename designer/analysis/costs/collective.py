@@ -1,0 +1,62 @@
+"""Collectives: one activity with the usage of all hops of the group, the latency of its steps before it.
+
+While it moves data it keeps the links it is held back by busy: what its library does not achieve of them is no use to
+anyone else. The other side, inside or between servers, is busy in proportion.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from designer.analysis.collectives import asked_group, time_of
+from designer.analysis.communicator import Communicator
+from designer.analysis.costs.pricing import Cost, CostKind, Prices, alone
+from designer.analysis.network import Network
+from designer.workload.operations import Collective as Operation
+from designer.workload.program.tasks import Collective
+
+
+def price(prices: Prices, task: Collective, place: str) -> Cost:
+    """The work of one collective, in seconds alone.
+
+    Raises
+    ------
+    AnalysisError
+        If the group has fewer than two accelerators, or they cannot reach each other.
+    """
+    operation = Operation("collective", task.collective, task.group, task.size, task.algorithm)
+    group = asked_group(prices.network, operation, place)
+    time = time_of(group, operation)
+    latency = min(time.latency_term, time.time)
+    uses, weight = occupied(prices.network, [group])
+    return alone(
+        time.time - latency,
+        latency=latency,
+        uses=uses,
+        weight=weight,
+        low=time.low / time.time,
+        high=time.high / time.time,
+        group=f"collective:{task.group}",
+        sources=("nccl-tuning", "collectives-fit"),
+    )
+
+
+def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, float], float]:
+    """What groups that work in step take of every resource per second of a collective alone, and their weight."""
+    uses: dict[int, float] = {}
+    weights: list[float] = []
+    for group in groups:
+        sides = [side for side in (group.inside, group.between) if side is not None]
+        # the data that goes round passes inside and between servers at one pace, that of the slower side
+        slowest = min((side.rate for side in sides), default=1.0)
+        busy = [slowest / side.rate for side in sides]
+        for side, share in zip(sides, busy, strict=True):
+            for resource, usage in zip(side.resource.tolist(), side.usage.tolist(), strict=True):
+                uses[resource] = max(uses.get(resource, 0.0), usage * side.rate * share)
+            # a hop counts like a flow, so hops with small shares count for more of them
+            weights.append(1 / (float(side.legs.share.max()) * side.rate * share))
+    full = {r: min(u, float(network.capacity[r])) for r, u in uses.items()}
+    return full, float(np.min(weights)) if weights else 1.0
+
+
+COST = CostKind(price)

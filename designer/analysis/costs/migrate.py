@@ -1,0 +1,183 @@
+"""Migrations: each machine as a way over the migration network, admitted, set up, sent and resumed.
+
+Passes of pre-copy are a closed form at a constant rate. Where a machine gets less than planned it has to send more:
+when its bytes are over, those it would have needed at the rate it really got are added, until none are missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices
+from designer.analysis.vms.asked import asked_moves
+from designer.analysis.vms.moves import Going, Plan
+from designer.analysis.vms.placement import place_vms
+from designer.analysis.vms.plan import Planner
+from designer.analysis.vms.targets import choose_targets
+from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.formulas.migration.evacuation_schedule import EvacuationVm
+from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
+from designer.workload.program.migration import Migrate
+from designer.workload.program.process import Item
+from designer.workload.program.tasks import Delay, Task
+
+#: bytes still missing at the rate a machine got, relative, below which it has arrived
+ENOUGH_TOLERANCE: Final = 1e-4
+#: times a machine may have to send more
+PASSES_LIMIT: Final = 40
+
+
+def price(prices: Prices, task: Migrate, place: str) -> Expansion:
+    """The moves of a migration workload.
+
+    Raises
+    ------
+    AnalysisError
+        If nothing can move.
+    """
+    network, asked = prices.network, asked_moves(prices.network, task.operation, place)
+    going, staying = choose_targets(place_vms(network), asked.leaving, asked.allowed, asked.conditions)
+    planner = Planner(network, going, asked.conditions, ())
+    plan = planner.plan(staying)
+    if plan.schedule is None:
+        why = plan.staying[0].reason if plan.staying else "no machine is named"
+        raise AnalysisError(f"no machine can move: {why}", place=place, remedy="see what analyze says of each")
+    found = [
+        Finding("MIGRATE-STAYS", Severity.WARNING, f"{each.placed.vm.id} stays: {each.reason}", (), each.remedy)
+        for each in plan.staying
+    ]
+    ways = {move.vm.name: _way(prices, plan, move.vm) for move in plan.schedule.moves}
+    slots = {path: max(1, admission.more) for path, admission in planner.slots.items()}
+    load = [move.vm for move in plan.schedule.moves]
+    by_name = {each.name: each for each in going}
+    tasks = (Delay(1.0), *(way for way in ways.values() if way is not None))
+    return Expansion(lambda: _Moves(load, ways, slots, planner, by_name), tasks, tuple(found))
+
+
+def _way(prices: Prices, plan: Plan, vm: EvacuationVm) -> Priced | None:
+    """The way of a machine, a byte of it; None where it is shut down."""
+    ride = plan.rides.get(vm.name)
+    if ride is None or vm.size <= 0:
+        return None
+    incidence = plan.lanes.incidence
+    cut = slice(int(incidence.ptr[ride]), int(incidence.ptr[ride + 1]))
+    resource = prices.table.renumbered(np.asarray(incidence.resource[cut]), plan.lanes.limits, "lanes")
+    spread = BANDWIDTH_SPREAD
+    return Priced(
+        Cost(
+            np.array([0, len(resource)]),
+            resource,
+            np.asarray(incidence.usage[cut]),
+            np.ones(1),
+            np.array([float(incidence.demand[ride])]),
+            np.array([float(incidence.weight[ride])]),
+            np.zeros(1),
+            np.array([-1]),
+            1 / spread.high,
+            1 / spread.low,
+            "migration",
+            "B",
+            (spread.source,),
+        )
+    )
+
+
+class _Moves:
+    """Greedy list scheduling, longest first, as hosts admit; machines with GPUs move alone, after the others."""
+
+    def __init__(
+        self,
+        load: Sequence[EvacuationVm],
+        ways: dict[str, Priced | None],
+        slots: dict[str, int],
+        planner: Planner,
+        by_name: dict[str, Going],
+    ) -> None:
+        self._ways, self._slots, self._planner, self._by_name = ways, slots, planner, by_name
+        order = sorted(load, key=lambda vm: (vm.serial, -vm.size, -vm.fixed_time, vm.name))
+        self._waiting: dict[str, list[EvacuationVm]] = {}
+        for vm in order:
+            self._waiting.setdefault(vm.source, []).append(vm)
+        self._busy: Counter[str] = Counter()
+        self._alone: set[str] = set()
+        self._ordinary = Counter(vm.source for vm in load if not vm.serial)
+        self._vms = {vm.name: vm for vm in load}
+        self._sent: dict[str, tuple[float, float, int]] = {}
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """Ways of all machines."""
+        return [Delay(1.0), *(way for way in self._ways.values() if way is not None)]
+
+    def start(self, now: float) -> Iterable[Item]:
+        """The machines that are admitted first."""
+        return self._admit()
+
+    def finished(self, item: Item, now: float) -> Iterable[Item]:
+        """What a machine does next, or who is admitted in its place."""
+        what, _, name = item.step.partition(" ")
+        vm, way = self._vms[name], self._ways[name]
+        if what == "set-up":
+            if way is None:
+                return self._arrived(vm)
+            self._sent[name] = (vm.size, now, 0)
+            return [Item(way, f"move {name}", 0, vm.size)]
+        sent, began, times = self._sent[name]
+        needs = self._needed(name, sent / (now - began)) if now > began else sent
+        if way is not None and needs > sent * (1 + ENOUGH_TOLERANCE) and times < PASSES_LIMIT:
+            self._sent[name] = (needs, began, times + 1)
+            return [Item(way, f"move {name}", times + 1, needs - sent)]
+        return self._arrived(vm)
+
+    def waits_for(self) -> str:
+        """Machines that are not admitted yet."""
+        queued = [vm.name for queue in self._waiting.values() for vm in queue]
+        return f"{', '.join(queued[:4])} wait to be admitted" if queued else ""
+
+    def _needed(self, name: str, rate: float) -> float:
+        """Bytes a machine has to send if it gets a rate [B/s]; those it sent where it would never arrive."""
+        trip = self._planner.trip(self._by_name[name], rate)
+        return trip.size if trip.arrives and math.isfinite(trip.size) else 0.0
+
+    def _arrived(self, vm: EvacuationVm) -> list[Item]:
+        self._busy[vm.source] -= 1
+        self._busy[vm.destination] -= 1
+        if vm.serial:
+            self._alone -= {vm.source, vm.destination}
+        else:
+            self._ordinary[vm.source] -= 1
+        return self._admit()
+
+    def _room(self, host: str) -> bool:
+        return host not in self._alone and self._busy[host] < self._slots[host]
+
+    def _may(self, vm: EvacuationVm) -> bool:
+        if vm.serial:
+            idle = self._busy[vm.source] == 0 and self._busy[vm.destination] == 0
+            return idle and self._ordinary[vm.source] == 0
+        return self._room(vm.source) and self._room(vm.destination)
+
+    def _admit(self) -> list[Item]:
+        found: list[Item] = []
+        for source, queue in self._waiting.items():
+            rest: list[EvacuationVm] = []
+            for vm in queue:
+                if not self._may(vm):
+                    rest.append(vm)
+                    continue
+                self._busy[vm.source] += 1
+                self._busy[vm.destination] += 1
+                if vm.serial:
+                    self._alone |= {vm.source, vm.destination}
+                found.append(Item(Delay(1.0), f"set-up {vm.name}", 0, vm.fixed_time))
+            self._waiting[source] = rest
+        return found
+
+
+COST = CostKind(price)

@@ -1,0 +1,218 @@
+"""Prices: each task is priced once on a drawing, by the file of its kind."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.costs.resources import ResourceTable
+from designer.analysis.flows import Incidence
+from designer.analysis.network import Network
+from designer.errors import AnalysisError
+from designer.findings import Finding
+from designer.workload.program.process import Process
+from designer.workload.program.tasks import Task
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cost:
+    """A task as works that begin together; it ends with the last of them. No work at all takes no time.
+
+    Parameters
+    ----------
+    ptr, resource, usage
+        Entries of work k: ``ptr[k]:ptr[k + 1]``, usage of each resource per unit.
+    amount : (n,) units of each; inf goes on for ever
+    cap : (n,) most units per second
+    weight : (n,) level is rate / weight
+    latency : (n,) before it takes anything [s]
+    engine : (n,) resource it holds as a whole, −1 for none
+    low, high
+        80 % band of the time, relative [1].
+    group
+        The estimate the band belongs to: tasks of one group are off together.
+    unit
+        Of the amounts.
+    """
+
+    ptr: Int
+    resource: Int
+    usage: Float
+    amount: Float
+    cap: Float
+    weight: Float
+    latency: Float
+    engine: Int
+    low: float = 1.0
+    high: float = 1.0
+    group: str = ""
+    unit: str = "s"
+    sources: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def n_works(self) -> int:
+        """How many works it is."""
+        return len(self.amount)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expansion:
+    """A task that is made of others: the process that runs for it, made anew each time; it ends when that does.
+
+    Parameters
+    ----------
+    tasks
+        All it may ask for.
+    """
+
+    make: Callable[[], Process]
+    tasks: tuple[Task, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+Price = Cost | Expansion
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced(Task):
+    """A task inside an expansion, with what it costs."""
+
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class CostKind:
+    """How one kind of task is priced.
+
+    Parameters
+    ----------
+    unit
+        The task whose price is known for all sizes, and how many times it this one is.
+    """
+
+    price: Callable[[Prices, Any, str], Price]
+    unit: Callable[[Any], tuple[Task, float]] | None = None
+
+
+@dataclass(eq=False)
+class Prices:
+    """Prices on one network, kept."""
+
+    network: Network
+    table: ResourceTable = field(init=False)
+    known: dict[Task, Price] = field(default_factory=dict[Task, Price])
+
+    def __post_init__(self) -> None:
+        self.table = ResourceTable(self.network)
+
+    def unit(self, task: Task) -> tuple[Task, float]:
+        """The task that is priced for this one, and how many times it this one is."""
+        if isinstance(task, Priced):
+            return task, 1.0
+        kind = kind_of(task)
+        return kind.unit(task) if kind.unit is not None else (task, 1.0)
+
+    def price(self, task: Task, place: str) -> Price:
+        """What a task takes, that of its unit.
+
+        Raises
+        ------
+        AnalysisError
+            If it cannot be done on this drawing.
+        """
+        if isinstance(task, Priced):
+            return task.cost
+        found = self.known.get(task)
+        if found is None:
+            try:
+                found = self.known[task] = kind_of(task).price(self, task, place)
+            except AnalysisError as error:
+                raise error.at(place=place) from None
+        return found
+
+
+def kind_of(task: Task) -> CostKind:
+    """The file that prices a task, by the name of its class."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(task).__name__).lower()
+    module = importlib.import_module(f"designer.analysis.costs.{name}")
+    found = module.COST
+    assert isinstance(found, CostKind), f"{module.__name__} must hold one COST"
+    return found
+
+
+def nothing() -> Cost:
+    """The cost of what takes nothing."""
+    none, empty = np.empty(0, dtype=np.int64), np.empty(0)
+    return Cost(np.zeros(1, dtype=np.int64), none, empty, empty, empty, empty, empty, none)
+
+
+def alone(
+    seconds: float,
+    *,
+    latency: float = 0.0,
+    uses: dict[int, float] | None = None,
+    weight: float = 1.0,
+    engine: int = -1,
+    low: float = 1.0,
+    high: float = 1.0,
+    group: str = "",
+    sources: tuple[str, ...] = (),
+) -> Cost:
+    """One work that takes `seconds` where nothing holds it back; `uses` per second of it."""
+    taken = {r: u for r, u in (uses or {}).items() if u > 0}
+    return Cost(
+        np.array([0, len(taken)]),
+        np.array(list(taken), dtype=np.int64),
+        np.array(list(taken.values())),
+        np.array([seconds]),
+        np.ones(1),
+        np.array([weight]),
+        np.array([latency]),
+        np.array([engine]),
+        low,
+        high,
+        group,
+        "s",
+        sources,
+    )
+
+
+def of_flows(
+    incidence: Incidence,
+    resource: Int,
+    amount: Float,
+    latency: Float,
+    *,
+    low: float,
+    high: float,
+    group: str,
+    sources: tuple[str, ...],
+    findings: tuple[Finding, ...] = (),
+) -> Cost:
+    """Flows of an incidence, by the numbers of `resource`, with an amount each [B]."""
+    return Cost(
+        np.asarray(incidence.ptr),
+        resource,
+        np.asarray(incidence.usage),
+        amount,
+        np.asarray(incidence.demand),
+        np.asarray(incidence.weight),
+        latency,
+        np.full(len(amount), -1),
+        low,
+        high,
+        group,
+        "B",
+        sources,
+        findings,
+    )

@@ -1,0 +1,21 @@
+"""A restore: the state into one replica, or into each."""
+
+from __future__ import annotations
+
+from designer.analysis.costs.pricing import Cost, CostKind, Prices
+from designer.analysis.costs.write_checkpoint import state
+from designer.workload.program.training import ReadCheckpoint
+
+
+def price(prices: Prices, task: ReadCheckpoint, place: str) -> Cost:
+    """One restore.
+
+    Raises
+    ------
+    AnalysisError
+        If the source cannot be reached.
+    """
+    return state(prices, task.job, task.source, place, back=True, copies=1 if task.from_one else None)
+
+
+COST = CostKind(price)

@@ -1,0 +1,87 @@
+"""Numbers of all that can be short: resources of the network, limits beside them, and engines that do one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.bounds import Limit, Resources
+from designer.analysis.network import Network
+from designer.analysis.results import Bound
+
+Int = npt.NDArray[np.int64]
+
+#: an engine is told as this kind of bottleneck
+ENGINE: Final = "compute"
+
+
+class ResourceTable:
+    """Resources by number: those of the network first, then limits and engines as tasks name them.
+
+    Attributes
+    ----------
+    capacity
+        Of each: [B/s] for links and memories, 1 for an engine.
+    slots
+        Of each engine, by its number.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.capacity: list[float] = network.capacity.tolist()
+        self.slots: dict[int, int] = {}
+        self._limits: dict[tuple[str, str, object], int] = {}
+        self._engines: dict[tuple[int, ...], int] = {}
+        self._made: dict[int, Limit] = {}
+        self._parts: dict[int, tuple[int, ...]] = {}
+
+    def limit(self, limit: Limit, of: object = None) -> int:
+        """The number of a limit; `of` tells those apart that look alike."""
+        key = (limit.id, limit.label, of)
+        number = self._limits.get(key)
+        if number is None:
+            number = self._limits[key] = len(self.capacity)
+            self._made[number] = limit
+            self.capacity.append(limit.capacity)
+        return number
+
+    def engine(self, parts: Sequence[int]) -> int:
+        """The engine of a part; of several, one queue for whichever is free."""
+        key = tuple(parts)
+        number = self._engines.get(key)
+        if number is None:
+            number = self._engines[key] = len(self.capacity)
+            self._parts[number] = key
+            self.capacity.append(1.0)
+            self.slots[number] = len(key)
+        return number
+
+    def renumbered(self, resource: npt.NDArray[np.integer[Any]], limits: Sequence[Limit], of: object = None) -> Int:
+        """Resources of an incidence whose limits stand after those of the network, by their numbers here."""
+        n = self.network.n_resources
+        if not len(limits) or not len(resource):
+            return resource.astype(np.int64)
+        # "both ways", mounts and ports mean the same for everyone; workers and cores belong to one task
+        moved = np.array(
+            [self.limit(one, None if ":" in one.id else (of, k)) for k, one in enumerate(limits)], dtype=np.int64
+        )
+        return np.where(resource >= n, moved[np.maximum(resource - n, 0)], resource).astype(np.int64)
+
+    def bound(self, resource: int) -> Bound:
+        """A resource in words."""
+        if resource in self._parts:
+            net, parts = self.network.net, list(self._parts[resource])
+            more = f" and {len(parts) - 1} alike" if len(parts) > 1 else ""
+            path = net.path(parts[0])
+            return Bound(ENGINE, path, f"{path}{more}", "does one thing at a time")
+        if resource in self._made:
+            words = Resources(self.network, (self._made[resource],))
+            return words.bound(self.network.n_resources, 1)
+        return Resources(self.network).bound(resource, 1)
+
+    def id(self, resource: int) -> str:
+        """A stable name."""
+        return self.bound(resource).id

@@ -1,0 +1,155 @@
+"""A training step as tasks: computing on every rank, hidden traffic beside it, and what is not hidden after it.
+
+The closed form of the step says how long each part takes alone, and how much of the traffic hides. Alone, the parts
+add up to it; on links that others use too, the traffic takes longer, and what hid behind computing may come to light.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.costs.collective import occupied
+from designer.analysis.costs.move import flows_of
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone
+from designer.analysis.training.costs import RoutedCosts, arrangement_of
+from designer.analysis.training.parameter_servers import ServerCosts, server_costs
+from designer.analysis.training.preparation import Plan, prepare
+from designer.formulas.communication import Group
+from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, SOURCES, StepEstimate
+from designer.sources import Constant, Status
+from designer.units import Bytes
+from designer.workload.program.process import Script
+from designer.workload.program.steps import Program, Step
+from designer.workload.program.training import TrainStep
+
+_NONE_HIDDEN: Final = Constant(0.0, 0.0, 0.0, "assumed-training", Status.ASSUMED, "1", "nothing hides")
+
+
+def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
+    """The step of a job.
+
+    Raises
+    ------
+    AnalysisError
+        If the job does not fit the drawing.
+    """
+    plan = prepare(prices.network, task.job, place)
+    servers = task.parameter_servers
+    costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
+    busy = plan.estimate(costs)
+    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
+    whole = seen.estimate(costs)
+    steps = [Step("compute", Priced(_computing(prices, plan, busy)))]
+    names = ["compute"]
+    for group in _used(costs):
+        shown = float(getattr(busy, f"{group}_communication"))
+        hidden = max(0.0, float(getattr(whole, f"{group}_communication")) - shown)
+        if hidden > 0:
+            traffic = _traffic(prices, plan, costs, group, hidden)
+            steps.append(Step(f"hidden {group} traffic", Priced(traffic), after=()))
+            names.append(steps[-1].name)
+    before = tuple(names)
+    for group in _used(costs):
+        shown = float(getattr(busy, f"{group}_communication"))
+        if shown > 0:
+            steps.append(Step(f"{group} traffic", Priced(_traffic(prices, plan, costs, group, shown)), after=before))
+            before = (steps[-1].name,)
+    program = Program("step", tuple(steps))
+    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings)
+
+
+def _used(costs: RoutedCosts | ServerCosts) -> list[Group]:
+    """Groups that have traffic, those over parameter servers included."""
+    routed = costs.routed if isinstance(costs, ServerCosts) else costs
+    found = set(routed.used) | ({Group.DATA} if isinstance(costs, ServerCosts) else set())
+    return [group for group in Group if group in found]
+
+
+def _computing(prices: Prices, plan: Plan, busy: StepEstimate) -> Cost:
+    """All of the step that is no traffic, on the engine of every rank."""
+    seconds = float(busy.step_time - busy.communication)
+    ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
+    n = len(ranks)
+    engines = np.array([prices.table.engine([part]) for part in ranks])
+    none = np.empty(0, dtype=np.int64)
+    return Cost(
+        np.zeros(n + 1, dtype=np.int64),
+        none,
+        np.empty(0),
+        np.full(n, seconds),
+        np.ones(n),
+        np.ones(n),
+        np.zeros(n),
+        engines,
+        busy.low / busy.step_time,
+        busy.high / busy.step_time,
+        "computing",
+        "s",
+        SOURCES,
+    )
+
+
+def _traffic(prices: Prices, plan: Plan, costs: RoutedCosts | ServerCosts, group: Group, seconds: float) -> Cost:
+    """Traffic of the groups of a kind that takes so long alone, on all the links of all of them."""
+    band = COMMUNICATION_BAND.value
+    if isinstance(costs, ServerCosts):
+        if group is Group.DATA:
+            return _of_servers(prices, costs, seconds)
+        costs = costs.routed
+    groups = list(plan.ranks.communicators(arrangement_of(plan.layout, group)))
+    uses, weight = occupied(prices.network, groups)
+    kind, size, slowest = costs.used[group]
+    del kind
+    latency = _latency_share(plan, costs, group, size)
+    del slowest
+    return alone(
+        seconds * (1 - latency),
+        latency=seconds * latency,
+        uses=uses,
+        weight=weight,
+        low=1 - band,
+        high=1 + band,
+        group="traffic",
+        sources=("nccl-tuning", "collectives-fit", COMMUNICATION_BAND.source),
+    )
+
+
+def _latency_share(plan: Plan, costs: RoutedCosts, group: Group, size: float) -> float:
+    """Share of the time of a group's largest collective that its steps wait, links idle [1]."""
+    kind, _, one = costs.used[group]
+    name = {"send": "send-recv"}.get(kind.value, kind.value)
+    time = one.time(name, float(Bytes(size)))
+    return min(1.0, time.latency_term / time.time) if time.time > 0 else 0.0
+
+
+def _of_servers(prices: Prices, costs: ServerCosts, seconds: float) -> Cost:
+    """To parameter servers and back: what each direction carries in its share of the time."""
+    out, back = costs.out, costs.back
+    rates = float(out.rate.min()), float(back.rate.min())
+    size = seconds / (1 / rates[0] + 1 / rates[1])
+    there = flows_of(prices, out, np.full(int((out.rate > 0).sum()), size), "servers:out")
+    home = flows_of(prices, back, np.full(int((back.rate > 0).sum()), size), "servers:back")
+    # one after the other: both as one activity that takes a share of each link
+    uses: dict[int, float] = {}
+    for cost, rate in ((there, rates[0]), (home, rates[1])):
+        share = (size / rate) / seconds
+        for resource, usage in zip(cost.resource.tolist(), cost.usage.tolist(), strict=True):
+            uses[resource] = uses.get(resource, 0.0) + usage * rate * share
+    most = max((u / prices.table.capacity[r] for r, u in uses.items()), default=1.0)
+    spare = 1.0 if most <= 1 else 1 / most
+    band = COMMUNICATION_BAND.value
+    return alone(
+        seconds,
+        uses={r: u * spare for r, u in uses.items()},
+        weight=1 / min(rates),
+        low=1 - band,
+        high=1 + band,
+        group="traffic",
+        sources=out.sources,
+    )
+
+
+COST = CostKind(price)

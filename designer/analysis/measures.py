@@ -1,0 +1,186 @@
+"""What programs of a run come to: the metrics they ask for, with bands, and what binds the first of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
+from designer.analysis.clock.run import Run
+from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.steady import period_of, settle
+from designer.analysis.why import Why, explain
+from designer.errors import AnalysisError
+from designer.sources import Estimate
+from designer.workload.program import Measure, Program, Task
+
+#: groups of costs for which bands are worked out; more would be many runs
+GROUPS_LIMIT: Final = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A program alone: its metrics, what binds it, and the run they are read from."""
+
+    metrics: Mapping[str, Estimate]
+    why: Why
+    run: Run
+
+
+def values_of(run: Run, job: Job) -> dict[str, float]:
+    """The metrics a program asks for, read from a run; those that cannot be read yet are left out."""
+    program = job.program
+    found: dict[str, float] = {}
+    for measure in program.measures if program is not None else ():
+        value = _value(run, job, measure)
+        if value is not None and math.isfinite(value):
+            found[measure.name] = value
+    return found
+
+
+def _value(run: Run, job: Job, measure: Measure) -> float | None:
+    program = job.program
+    assert program is not None
+    name, step = job.name, measure.step
+    if measure.of == "throughput":
+        if endless(program, step):
+            return run.rate_now(name, step)
+        amount, time = run.moved(name, step)
+        return amount / time if time > 0 else None
+    if measure.of == "time":
+        times = run.times(name, step)
+        return sum(times) / len(times) if times else None
+    ends = run.ends(name, step)
+    if measure.of == "end":
+        return ends[-1] - job.start if ends else None
+    every = math.lcm(*(s.every for s in program.steps))
+    period = period_of(ends, every)
+    time = period.time if period is not None else (ends[0] - job.start if ends else None)
+    if time is None:
+        return None
+    return time if measure.of == "period" else (measure.amount / time if time > 0 else None)
+
+
+def endless(program: Program, step: str) -> bool:
+    """Whether a step is a stream that never ends."""
+    return getattr(program.step(step).task, "size", 0.0) == math.inf
+
+
+def answer(
+    prices: Prices,
+    job: Job,
+    *,
+    bands: bool = True,
+    explained: bool = True,
+    cancelled: Callable[[], bool] | None = None,
+) -> Answer:
+    """What a program comes to when it runs alone.
+
+    Raises
+    ------
+    AnalysisError
+        If it cannot be run on this drawing.
+    """
+    program = job.program
+    assert program is not None
+    job = replace(job, start=0.0)
+
+    def run_with(changes: Changes) -> Run:
+        if math.isinf(program.times):
+            watched = next((m.step for m in program.measures if m.of != "throughput"), program.steps[-1].name)
+            return settle(prices, [job], {job.name: watched}, changes=changes, cancelled=cancelled)[0]
+        return play(prices, [job], changes=changes, cancelled=cancelled)
+
+    run = run_with(NO_CHANGES)
+    stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
+    if stuck is not None:
+        raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
+    values = values_of(run, job)
+    groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    metrics = _banded(prices, job, values, groups, run_with)
+    main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
+    why = Why(values[main.name], (), (), ()) if main is not None else Why(0.0, (), (), ())
+    if explained and main is not None:
+
+        def measure(changes: Changes) -> tuple[Run, float]:
+            again = run_with(changes)
+            return again, values_of(again, job).get(main.name, math.nan)
+
+        begin = 0.0
+        if main.of == "period":
+            ends = run.ends(job.name, main.step)
+            found = period_of(ends)
+            begin = found.warm_up if found is not None else 0.0
+        why = explain(prices, measure, base=(run, values[main.name]), begin=begin)
+    return Answer(metrics, why, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """How far the times of a group of costs may be off, relative [1], and the keys of what they rest on."""
+
+    low: float
+    high: float
+    sources: tuple[str, ...]
+
+
+def bands_of(prices: Prices, tasks: Sequence[Task]) -> dict[str, Band]:
+    """Bands of all costs of some tasks, by group."""
+    found: dict[str, Band] = {}
+    for cost in costs_of(prices, tasks):
+        if not cost.group:
+            continue
+        known = found.get(cost.group, Band(1.0, 1.0, ()))
+        sources = tuple(sorted({*known.sources, *cost.sources}))
+        found[cost.group] = Band(min(known.low, cost.low), max(known.high, cost.high), sources)
+    return found
+
+
+def costs_of(prices: Prices, tasks: Sequence[Task]) -> list[Cost]:
+    """The primitive costs of some tasks that have been priced."""
+    found: list[Cost] = []
+    for task in tasks:
+        price = prices.price(prices.unit(task)[0], "")
+        found += costs_of(prices, price.tasks) if isinstance(price, Expansion) else [price]
+    return found
+
+
+def _banded(
+    prices: Prices,
+    job: Job,
+    values: Mapping[str, float],
+    groups: Mapping[str, Band],
+    run_with: Callable[[Changes], Run],
+) -> dict[str, Estimate]:
+    """Each group at its low and its high end, one at a time; deviations added in squares."""
+    program = job.program
+    assert program is not None
+    below = dict.fromkeys(values, 0.0)
+    above = dict.fromkeys(values, 0.0)
+    for name, band in list(groups.items())[:GROUPS_LIMIT]:
+        for end in {band.low, band.high} - {1.0}:
+            moved = values_of(run_with(Changes(longer={name: end})), job)
+            for metric, value in values.items():
+                off = moved.get(metric, value) - value
+                if measured(program, metric).of == "throughput":
+                    off = value / end - value
+                target = below if off < 0 else above
+                target[metric] += off * off
+    sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
+    return {
+        name: Estimate(
+            value,
+            max(0.0, value - math.sqrt(below[name])),
+            value + math.sqrt(above[name]),
+            measured(program, name).unit,
+            sources,
+        )
+        for name, value in values.items()
+    }
+
+
+def measured(program: Program, name: str) -> Measure:
+    """A measure of a program by name."""
+    return next(measure for measure in program.measures if measure.name == name)

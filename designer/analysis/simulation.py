@@ -1,0 +1,375 @@
+"""Workloads of a design over time, together on one network: what each comes to, and what it loses to the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.clock.player import Change, Changes, Job, job_of, play
+from designer.analysis.clock.run import Run
+from designer.analysis.costs import Prices
+from designer.analysis.measures import Band, bands_of, measured, values_of
+from designer.analysis.network import Network, build_network
+from designer.analysis.steady import period_of
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.sources import Constant, Estimate, Status
+from designer.workload.kind import program_of, workload_kinds
+from designer.workload.program import Program
+
+#: simulated where something goes on for ever and nobody says until when [s]
+UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
+#: shifts of a periodic job that are tried, as parts of its period
+SHIFTS_LIMIT: Final = 12
+#: a shift is proposed if it makes the jobs this much faster together
+WORTH_TOLERANCE: Final = 1.005
+#: items of a job that are looked at to judge a shift
+_ITEMS_LIMIT: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A link, or all links of a part, by path: from a time on it has a share of its capacity, 0 for failed."""
+
+    path: str
+    at: float
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A later start that keeps a periodic job out of the way of the others.
+
+    Parameters
+    ----------
+    seconds
+        How much later [s].
+    before, after
+        Its period and that of the others, relative to each alone and added up, without and with the shift [1].
+    """
+
+    workload: str
+    seconds: float
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulation:
+    """Workloads over time.
+
+    Parameters
+    ----------
+    metrics
+        By workload, as it runs beside the others.
+    alone
+        The values of the same metrics without the others.
+    slow_down
+        By workload: its main time beside the others ÷ alone [1].
+    shifts
+        Later starts that would make periodic jobs faster.
+    """
+
+    name: str
+    file: str | None
+    run: Run
+    metrics: Mapping[str, Mapping[str, Estimate]]
+    alone: Mapping[str, Mapping[str, float]]
+    slow_down: Mapping[str, float]
+    shifts: tuple[Shift, ...]
+    findings: tuple[Finding, ...]
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def simulate(
+    design: Design,
+    workloads: Sequence[str] | None = None,
+    *,
+    until: float | None = None,
+    starts: Mapping[str, float] | None = None,
+    failures: Sequence[Failure] = (),
+    programs: Sequence[Program] = (),
+    shifts: bool = False,
+    bands: bool = True,
+    file: str | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Simulation:
+    """Run workloads of a design together over time.
+
+    Parameters
+    ----------
+    workloads
+        Ids of workloads of the design, or one id; by default the one it opens with, or the first that runs over time.
+    until
+        When to end [s]; by default when all is done, or after a minute where something goes on for ever.
+    starts
+        When workloads begin, by id [s].
+    failures
+        What fails or degrades.
+    programs
+        More to run beside them.
+    shifts
+        Whether to look for later starts of periodic jobs that remove collisions.
+    bands
+        Whether to work out bands of the metrics.
+
+    Raises
+    ------
+    AnalysisError
+        If a workload is unknown, runs nothing over time, or cannot be run on this drawing.
+    Cancelled
+        If `cancelled` says so.
+    """
+    told = progress or _silent
+    network = build_network(design)
+    specs = _chosen(design, workloads, bool(programs))
+    prices = Prices(network)
+    begins = dict(starts or {})
+    jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
+    if begins:
+        raise AnalysisError(
+            f"{next(iter(begins))!r} has a start and is not run",
+            place="start",
+            remedy=f"run: {', '.join(job.name for job in jobs)}",
+        )
+    told(0.0, "running")
+    changes = Changes(events=tuple(c for failure in failures for c in _changes(network, failure)))
+    # streams of one instant need no time at all: what goes on for ever is what has many items
+    going_on = any(job.program is not None and _goes_on(job.program) for job in jobs)
+    end = until if until is not None else (UNTIL.value + max(j.start for j in jobs) if going_on else math.inf)
+    run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled)
+    told(0.5, "each alone")
+    alone, slow = _alone(prices, jobs, run, changes, end, cancelled)
+    metrics: dict[str, Mapping[str, Estimate]] = {}
+    for k, job in enumerate(jobs):
+        told((1 + k / len(jobs)) / 2, f"bands of {job.name}")
+        metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
+    told(1.0, "shifts")
+    found = _shifts(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
+    findings = (*run.findings, *_slower(slow), *_proposed(found))
+    told(1.0, "done")
+    titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
+    return Simulation(design.name, file, run, metrics, alone, slow, found, findings, titles)
+
+
+def _silent(share: float, text: str) -> None:
+    """Progress that nobody hears."""
+
+
+def _chosen(design: Design, workloads: Sequence[str] | None, others: bool) -> list[WorkloadSpec]:
+    if isinstance(workloads, str):
+        workloads = [workloads]
+    kinds = workload_kinds()
+    able = [w.id for w in design.workloads.values() if w.kind in kinds and kinds[w.kind].program is not None]
+    if workloads is None:
+        if others:
+            return []
+        if not able:
+            raise AnalysisError(
+                f"the design {design.name!r} has no workload that runs over time", remedy="add one, such as training"
+            )
+        return [design.workloads[design.default_workload if design.default_workload in able else able[0]]]
+    for name in workloads:
+        if name not in design.workloads:
+            known = ", ".join(able) or "none"
+            raise AnalysisError(
+                f"the design {design.name!r} has no workload {name!r}", remedy=f"those that run over time: {known}"
+            )
+    return [design.workloads[name] for name in dict.fromkeys(workloads)]
+
+
+def _job(spec: WorkloadSpec, start: float | None) -> Job:
+    place = f"workloads.{spec.id}"
+    program = program_of(spec.kind, spec.settings, place)
+    if program is None:
+        raise AnalysisError(
+            f"{spec.id!r} is a question, nothing runs for it over time",
+            place=place,
+            remedy="simulate transfers, collectives, training, loading, checkpoints or migrations",
+        )
+    if start is not None and not 0 <= start < math.inf:
+        raise AnalysisError(f"a start at {start:g} s", place=f"start of {spec.id}", remedy="start at 0 s or later")
+    job = job_of(replace(program, name=spec.id), place)
+    return job if start is None else replace(job, start=start)
+
+
+def _goes_on(program: Program) -> bool:
+    """Whether it has items without end."""
+    times = program.arrivals is not None and program.arrivals.shape != "trace"
+    return math.isinf(program.times) or (times and math.isinf(program.times))
+
+
+def _changes(network: Network, failure: Failure) -> list[Change]:
+    """A failure as changes of the resources of its links.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such link or part.
+    """
+    net, path = network.net, failure.path
+    if not 0 <= failure.at < math.inf or not 0 <= failure.share < math.inf:
+        raise AnalysisError(f"{path} fails at {failure.at:g} s", place="fail", remedy="give a time of 0 s or later")
+    sides = {":ab": (0,), ":ba": (1,)}.get(path[-3:], (0, 1))
+    name = path[:-3] if len(sides) == 1 else path
+    links = [k for k in range(net.n_links) if net.link_path(k) == name]
+    resources: list[int] = []
+    if not links:
+        part = next((k for k in range(net.n_parts) if net.path(k) == path), None)
+        if part is None:
+            raise AnalysisError(
+                f"there is no link or part {path!r}", place="fail", remedy="name one as `designer analyze --json` does"
+            )
+        links = np.flatnonzero((net.link_a == part) | (net.link_b == part)).tolist()
+        if network.part_resource[part] >= 0:
+            resources.append(int(network.part_resource[part]))
+    for link in links:
+        cables, first = int(network.cables[link]), int(network.first_resource[link])
+        for side in sides if network.full[link] else (0,):
+            resources += range(first + side * cables, first + (side + 1) * cables)
+    return [Change(failure.at, resource, failure.share) for resource in resources]
+
+
+def _main(job: Job) -> str:
+    """The metric by which jobs are compared: the first time it measures."""
+    program = job.program
+    return next((m.name for m in program.measures if m.unit == "s"), "") if program is not None else ""
+
+
+def _alone(
+    prices: Prices,
+    jobs: Sequence[Job],
+    run: Run,
+    changes: Changes,
+    end: float,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    alone: dict[str, dict[str, float]] = {}
+    slow: dict[str, float] = {}
+    for job in jobs:
+        beside = values_of(run, job)
+        one = run if len(jobs) == 1 else play(prices, [job], until=end, changes=changes, cancelled=cancelled)
+        values = alone[job.name] = values_of(one, job)
+        name = _main(job)
+        if len(jobs) > 1 and name in beside and values.get(name, 0.0) > 0:
+            slow[job.name] = beside[name] / values[name]
+        elif len(jobs) > 1 and beside.get("rate") and values.get("rate"):
+            slow[job.name] = values["rate"] / beside["rate"]
+    return alone, slow
+
+
+def _estimates(
+    prices: Prices,
+    jobs: Sequence[Job],
+    job: Job,
+    run: Run,
+    changes: Changes,
+    end: float,
+    bands: bool,
+    cancelled: Callable[[], bool] | None,
+) -> dict[str, Estimate]:
+    program = job.program
+    assert program is not None
+    values = values_of(run, job)
+    groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps]) if bands else {}
+    below, above = dict.fromkeys(values, 0.0), dict.fromkeys(values, 0.0)
+    for name, band in groups.items():
+        for factor in {band.low, band.high} - {1.0}:
+            other = play(prices, jobs, until=end, changes=replace(changes, longer={name: factor}), cancelled=cancelled)
+            moved = values_of(other, job)
+            for metric, value in values.items():
+                off = moved.get(metric, value) - value
+                if measured(program, metric).of == "throughput":
+                    off = value / factor - value
+                target = below if off < 0 else above
+                target[metric] += off * off
+    sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
+    return {
+        name: Estimate(
+            value,
+            max(0.0, value - math.sqrt(below[name])),
+            value + math.sqrt(above[name]),
+            measured(program, name).unit,
+            sources,
+        )
+        for name, value in values.items()
+    }
+
+
+def _periodic(job: Job) -> str:
+    program = job.program
+    if program is None or not math.isinf(program.times) or program.arrivals is not None:
+        return ""
+    return next((m.step for m in program.measures if m.of == "period"), "")
+
+
+def _periods(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] | None) -> dict[str, float]:
+    """Periods of the periodic jobs among some, over a dozen items each [s]."""
+    count = {job.name: 0 for job in jobs if _periodic(job)}
+    steps = {job.name: _periodic(job) for job in jobs}
+
+    def stop(task: object) -> bool:
+        name, step = getattr(task, "program", ""), getattr(task, "step", "")
+        if name in count and steps[name] == step:
+            count[name] += 1
+        return bool(count) and min(count.values()) >= 2 * _ITEMS_LIMIT
+
+    run = play(prices, jobs, stop=stop, cancelled=cancelled)
+    found: dict[str, float] = {}
+    for name in count:
+        ends = run.ends(name, steps[name])
+        period = period_of(ends)
+        if period is not None:
+            found[name] = period.time
+    return found
+
+
+def _shifts(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] | None) -> tuple[Shift, ...]:
+    """One job after the other, the later start with which all periodic jobs together are fastest."""
+    periodic = [job for job in jobs if _periodic(job)]
+    if len(periodic) < 2:
+        return ()
+    alone = {job.name: _periods(prices, [job], cancelled)[job.name] for job in periodic}
+
+    def cost(some: Sequence[Job]) -> float:
+        return sum(time / alone[name] for name, time in _periods(prices, some, cancelled).items())
+
+    kept, found = list(periodic), list[Shift]()
+    now = cost(kept)
+    for k in range(1, len(kept)):
+        job = kept[k]
+        tried = [alone[job.name] * part / SHIFTS_LIMIT for part in range(1, SHIFTS_LIMIT)]
+        costs = [cost([*kept[:k], replace(job, start=job.start + s), *kept[k + 1 :]]) for s in tried]
+        best = int(np.argmin(costs))
+        if costs[best] * WORTH_TOLERANCE < now:
+            found.append(Shift(job.name, tried[best], now, costs[best]))
+            kept[k], now = replace(job, start=job.start + tried[best]), costs[best]
+    return tuple(found)
+
+
+def _slower(slow: Mapping[str, float]) -> list[Finding]:
+    return [
+        Finding("CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long beside the others", (), "")
+        for name, times in slow.items()
+        if times > WORTH_TOLERANCE
+    ]
+
+
+def _proposed(shifts: Sequence[Shift]) -> list[Finding]:
+    return [
+        Finding(
+            "CLOCK-SHIFT",
+            Severity.INFO,
+            f"{shift.workload} meets others on shared links: started {shift.seconds:.3g} s later, all together are "
+            f"{shift.before / shift.after:.2f} times as fast",
+            (),
+            f"start {shift.workload} {shift.seconds:.3g} s later",
+        )
+        for shift in shifts
+    ]

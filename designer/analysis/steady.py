@@ -1,0 +1,171 @@
+"""What programs come to when they go on: the period of a step, by running until it repeats, or by its cycles alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from designer.analysis.clock.engine import BATCH, REST
+from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
+from designer.analysis.clock.run import Run, TaskRun
+from designer.analysis.costs import Prices
+from designer.errors import AnalysisError
+from designer.sources import Constant, Status
+from designer.workload.program import Program
+
+#: periods this near are one, relative
+SAME: Final = Constant(1e-9, 1e-12, 1e-6, "flows-numerics", Status.ASSUMED, "1", "rounding of a period").value
+#: a run that has not settled after so many periods is told by the mean of its second half
+PERIODS_LIMIT: Final = 64
+#: items that a repeating pattern may have
+_PATTERN_LIMIT: Final = 8
+#: times that a pattern has to repeat
+_REPEATS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """How often a step ends.
+
+    Parameters
+    ----------
+    time
+        From one end to the next, in the mean [s].
+    items
+        After how many items it repeats.
+    settled
+        Whether it does; else `time` is a mean.
+    warm_up
+        Before it settled [s].
+    """
+
+    time: float
+    items: int
+    settled: bool
+    warm_up: float
+
+
+def period_of(ends: Sequence[float], every: int = 1) -> Period | None:
+    """The period of some ends [s]; None where there are not two.
+
+    Parameters
+    ----------
+    every
+        Items after which something is done that is not done each time: the pattern has a multiple of them.
+    """
+    n = len(ends) - 1
+    if n < 1:
+        return None
+    for items in range(every, every * _PATTERN_LIMIT + 1, every):
+        if n < items * (_REPEATS + 1):
+            break
+        span = ends[-1] - ends[-1 - items]
+        # a rounding of the time itself is no difference
+        near = SAME * span + BATCH * abs(ends[-1])
+        if all(abs(ends[-1 - k] - ends[-1 - k - items] - span) <= near for k in range(items * _REPEATS)):
+            first = n
+            while first > items and abs(ends[first] - ends[first - items] - span) <= near:
+                first -= 1
+            return Period(span / items, items, settled=True, warm_up=ends[max(0, first - items)])
+    half = n // 2
+    return Period((ends[-1] - ends[half]) / (n - half) if n > half else ends[-1] - ends[0], 1, False, ends[half])
+
+
+def settle(
+    prices: Prices,
+    jobs: Sequence[Job],
+    watched: Mapping[str, str],
+    *,
+    changes: Changes = NO_CHANGES,
+    cancelled: Callable[[], bool] | None = None,
+    until: float = math.inf,
+) -> tuple[Run, dict[str, Period]]:
+    """Run jobs until the steps that are watched repeat, or 64 periods have passed.
+
+    Parameters
+    ----------
+    watched
+        A step of each job, by the name of the job.
+
+    Raises
+    ------
+    AnalysisError
+        If one of them never ends twice.
+    """
+    ends: dict[str, list[float]] = {name: [] for name in watched}
+    every = {job.name: _every(job.program) for job in jobs}
+    settled: dict[str, bool] = dict.fromkeys(watched, False)
+
+    def stop(task: TaskRun) -> bool:
+        if watched.get(task.program) != task.step:
+            return False
+        mine = ends[task.program]
+        mine.append(task.ended)
+        found = period_of(mine, every[task.program]) if len(mine) % every[task.program] == 0 or len(mine) < 8 else None
+        over = len(mine) > PERIODS_LIMIT * every[task.program]
+        settled[task.program] = over or (found is not None and found.settled)
+        return all(settled.values())
+
+    run = play(prices, jobs, until=until, changes=changes, stop=stop, cancelled=cancelled)
+    found: dict[str, Period] = {}
+    for name, mine in ends.items():
+        period = period_of(mine, every[name])
+        if period is None:
+            stuck = next((f.text for f in run.findings if f.code == "CLOCK-STUCK"), "")
+            told = stuck or f"{watched[name]} does not end twice"
+            raise AnalysisError(told, place=name, remedy="let it run for more items, or for a longer time")
+        found[name] = period
+    return run, found
+
+
+def _every(program: Program | None) -> int:
+    return math.lcm(*(step.every for step in program.steps)) if program is not None else 1
+
+
+def cycle_time(program: Program, durations: Mapping[str, float]) -> float:
+    """The period of a program whose steps take as long as if alone: its slowest cycle [s].
+
+    Notes
+    -----
+    A step of item i waits for steps of item i − lag, so a cycle of steps takes the sum of their times per lag on it:
+    the cycle mean of a max-plus system. Cycles are improved until none is slower; each improvement is exact.
+
+    Sources
+    -------
+    Baccelli, Cohen, Olsder, Quadrat 1992, theorem 3.23.
+    """
+    names = [step.name for step in program.steps]
+    number = {name: k for k, name in enumerate(names)}
+    edges = [(number[b], number[s.name], 0) for s in program.steps for b in s.after]
+    edges += [(number[b], number[s.name], lag) for s in program.steps for b, lag in s.lags.items()]
+    best = 0.0
+    while True:
+        # a cycle whose steps take longer than `best` for each lag on it
+        distance = [0.0] * len(names)
+        came: list[tuple[int, int] | None] = [None] * len(names)
+        last = -1
+        for _ in range(len(names) + 1):
+            last = -1
+            for source, target, lag in edges:
+                value = distance[source] + durations[names[source]] - best * lag
+                if value > distance[target] + REST * max(1.0, abs(value)):
+                    distance[target], came[target], last = value, (source, lag), target
+            if last < 0:
+                return best
+        for _ in names:
+            before = came[last]
+            assert before is not None
+            last = before[0]
+        total, lags, at = 0.0, 0, last
+        while True:
+            before = came[at]
+            assert before is not None
+            at = before[0]
+            total, lags = total + durations[names[at]], lags + before[1]
+            if at == last:
+                break
+        if not lags or total / lags <= best:
+            return best
+        best = total / lags

@@ -1,0 +1,187 @@
+"""``designer simulate``: workloads over time on one clock, together; a trace of all that happens."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from designer.cli.command import Command
+
+if TYPE_CHECKING:
+    from designer.analysis.simulation import Simulation
+
+_MORE = (
+    "A trace ends in .json (Chrome and Perfetto read it) or .csv (one task a line).\n"
+    "What fails is a link or part, as analyze --json names it: its path, :ab or :ba after it for one direction.\n\n"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    parser.add_argument("--workload", metavar="ID", action="append", help="run this one; may be given again")
+    parser.add_argument("--until", metavar="T", help='end at this time, for example "10 min"')
+    parser.add_argument("--start", metavar="ID=T", action="append", default=[], help='begin one later: "move=60 s"')
+    parser.add_argument("--fail", metavar="PATH=T", action="append", default=[], help="it fails at this time")
+    parser.add_argument("--shifts", action="store_true", help="look for starts that keep jobs out of each other's way")
+    parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Simulate workloads."""
+    from designer.analysis.simulation import Failure, simulate
+    from designer.cli.output import print_findings, print_json, progress_bar, shown_file
+    from designer.errors import DesignerError
+    from designer.findings import Severity
+    from designer.interchange.templates import open_any
+
+    until = _time(options.until, "--until") if options.until else None
+    starts = dict(_pair(text, "--start") for text in options.start)
+    failures = [Failure(*_pair(text, "--fail")) for text in options.fail]
+    trace = Path(options.trace) if options.trace else None
+    if trace is not None:
+        _check(trace)
+    loaded = open_any(options.design)
+    try:
+        found = simulate(
+            loaded.design,
+            options.workload,
+            until=until,
+            starts=starts,
+            failures=failures,
+            shifts=options.shifts,
+            file=shown_file(options.design),
+            progress=progress_bar(),
+        )
+    except DesignerError as error:
+        raise error.at(file=options.design) from None
+    if trace is not None:
+        _write(found, trace)
+    findings = [*loaded.findings, *found.findings]
+    if options.json:
+        print_json(as_document(found, findings))
+    else:
+        print(f"{loaded.design.title or loaded.design.name}\n")
+        _print(found)
+        print_findings(findings)
+    return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+
+def _time(text: str, place: str) -> float:
+    from designer.errors import UnitError
+    from designer.units import parse_duration
+
+    try:
+        value = float(parse_duration(text))
+    except UnitError as error:
+        raise UnitError(error.text, place=place, remedy=error.remedy) from None
+    if value < 0:
+        raise UnitError(f"{text!r} is negative", place=place, remedy="give 0 s or later")
+    return value
+
+
+def _pair(text: str, place: str) -> tuple[str, float]:
+    from designer.errors import UnitError
+
+    name, found, time = text.rpartition("=")
+    if not found or not name:
+        raise UnitError(f"{text!r} is no name with a time", place=place, remedy='write for example "move=60 s"')
+    return name, _time(time, place)
+
+
+def _check(trace: Path) -> None:
+    from designer.errors import ExchangeError
+
+    if trace.suffix not in (".json", ".csv"):
+        raise ExchangeError(f"a trace called {trace.name}", place="--trace", remedy="let it end in .json or .csv")
+    if trace.exists() and not trace.is_file():
+        raise ExchangeError(f"{trace} is no file", place="--trace", remedy="name a file")
+
+
+def _write(found: Simulation, trace: Path) -> None:
+    from designer.report.traces import chrome_trace, csv_trace
+
+    make = chrome_trace if trace.suffix == ".json" else csv_trace
+    trace.write_text(make(found.run), encoding="utf-8")
+
+
+def as_document(found: Simulation, findings: list[Any]) -> dict[str, Any]:
+    """The JSON that scripts rely on."""
+    from designer.cli.output import finding_dict
+
+    run = found.run
+    return {
+        "design": {"name": found.name, "file": found.file},
+        "end": run.end,
+        "done": run.done,
+        "events": run.events,
+        "workloads": [
+            {
+                "id": name,
+                "title": found.titles.get(name, name),
+                "metrics": {
+                    key: {"value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources)}
+                    for key, m in metrics.items()
+                },
+                "alone": dict(found.alone.get(name, {})),
+                "slow_down": found.slow_down.get(name),
+            }
+            for name, metrics in found.metrics.items()
+        ],
+        "busiest": [
+            {"id": bound.id, "label": bound.label, "what": bound.what, "busy": share} for bound, share in busiest(found)
+        ],
+        "marks": {name: list(times) for name, times in run.marks.items()},
+        "shifts": [
+            {"workload": s.workload, "seconds": s.seconds, "before": s.before, "after": s.after} for s in found.shifts
+        ],
+        "findings": [finding_dict(f) for f in findings],
+    }
+
+
+def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
+    """What was busiest in the mean, those alike told once, and its share of its capacity [1]."""
+    return found.run.busiest(count)
+
+
+def _print(found: Simulation) -> None:
+    from designer.cli.output import table
+    from designer.units import format_quantity, format_si
+
+    run = found.run
+    print(f"{format_quantity(run.end, 'duration')} simulated, {run.events:,} events\n")
+    rows: list[tuple[str, ...]] = []
+    for name, metrics in found.metrics.items():
+        for key, m in metrics.items():
+            alone = found.alone.get(name, {}).get(key)
+            slower = f"{m.value / alone:.2f}×" if alone and name in found.slow_down else ""
+            band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
+            rows.append((_short(name), key, format_si(m.value, m.unit), band, slower))
+    print(_wide(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,))))
+    counts = [(_short(name, 34), str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
+    if counts:
+        print(_wide("\n" + table(("step", "ended", "last at"), counts, (1, 2))))
+    rows = [(_short(bound.label, 60), f"{share:.0%}") for bound, share in busiest(found)]
+    if rows:
+        print(_wide("\n" + table(("busiest", "mean"), rows, (1,))))
+
+
+def _wide(text: str) -> str:
+    """Lines of 80 columns at most."""
+    return "\n".join(line if len(line) <= 80 else line[:79] + "…" for line in text.splitlines())
+
+
+def _short(text: str, most: int = 20) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+COMMAND = Command(
+    "simulate",
+    "Run workloads over time, together on one network: what each comes to, and what it loses to the others.",
+    'designer simulate hgx-h100-8 --workload resnet-50 --until "10 s" --trace step.json',
+    add_arguments,
+    run,
+    _MORE,
+)

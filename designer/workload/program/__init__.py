@@ -1,0 +1,23 @@
+"""What is run over time, as data: frozen tasks, steps that join them, arrivals, and processes that decide."""
+
+from designer.workload.program.arrivals import Arrivals
+from designer.workload.program.process import Item, Process, Script
+from designer.workload.program.steps import Measure, Program, Programmed, Step
+from designer.workload.program.tasks import Collective, Compute, Delay, Mark, Move, Task
+
+__all__ = [
+    "Arrivals",
+    "Collective",
+    "Compute",
+    "Delay",
+    "Item",
+    "Mark",
+    "Measure",
+    "Move",
+    "Process",
+    "Program",
+    "Programmed",
+    "Script",
+    "Step",
+    "Task",
+]

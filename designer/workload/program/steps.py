@@ -1,0 +1,145 @@
+"""Programs: steps that are done once, again and again, or for every arrival; bounded buffers are lags between items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from designer.errors import AnalysisError
+from designer.workload.program.arrivals import Arrivals
+from designer.workload.program.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One task at its place in a program.
+
+    Parameters
+    ----------
+    after
+        Steps of the same item that come before it. A step with several of them is a barrier.
+    lags
+        Steps of earlier items that come before it: ``{"compute": 2}`` starts item i once item i − 2 has been computed,
+        a buffer of depth 2 between the two.
+    every
+        Done for every so many items only, the last of each such group.
+    draw
+        ``exponential``: the amount is drawn for each item, with the mean given.
+    """
+
+    name: str
+    task: Task
+    after: tuple[str, ...] = ()
+    lags: Mapping[str, int] = field(default_factory=dict[str, int])
+    every: int = 1
+    draw: Literal["fixed", "exponential"] = "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric of a program: what is measured, on which step.
+
+    Parameters
+    ----------
+    of
+        ``end``: from the start of the program to the end of the step [s]; ``period``: from one end of the step to the
+        next, once that is steady [s]; ``time``: from when the step could start to its end, in the mean [s]; ``rate``:
+        `amount` per period; ``throughput``: what all flows of the step move per time in which they move anything.
+    amount
+        What one item is worth, for a rate.
+    """
+
+    name: str
+    unit: str
+    of: Literal["end", "period", "time", "rate", "throughput"]
+    step: str
+    amount: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Steps for each of a number of items.
+
+    Parameters
+    ----------
+    times
+        Items; inf goes on until nobody looks any more.
+    arrivals
+        When items may begin; None: as soon as lags allow.
+    start
+        When the program begins [s].
+    weight
+        Share of each of its flows on links that it shares, relative to flows of other programs [1].
+    priority
+        Who goes first on a part that does one thing at a time: the lowest number.
+    seed
+        Of what steps draw.
+
+    Raises
+    ------
+    AnalysisError
+        If a step names one that is not there, or steps wait for each other.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    times: float = 1
+    arrivals: Arrivals | None = None
+    start: float = 0.0
+    weight: float = 1.0
+    priority: int = 0
+    seed: int = 0
+    measures: tuple[Measure, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._refuse(not self.steps, "has no steps", "give it one step or more")
+        self._refuse(not 0 <= self.start < math.inf, f"starts at {self.start:g} s", "start at 0 s or later")
+        self._refuse(not 0 < self.weight < math.inf, f"has weight {self.weight:g}", "give more than 0")
+        whole = math.isinf(self.times) or float(self.times).is_integer()
+        self._refuse(self.times < 1 or not whole, f"runs {self.times:g} times", "1 time or more")
+        known = {step.name for step in self.steps}
+        self._refuse(len(known) < len(self.steps), "has two steps of one name", "name each step once")
+        for step in self.steps:
+            missing = [name for name in (*step.after, *step.lags) if name not in known]
+            self._refuse(bool(missing), f"{step.name} waits for {missing}, which is no step", "correct the name")
+            self._refuse(any(lag < 1 for lag in step.lags.values()), f"{step.name} has a lag below 1", "1 or more")
+            self._refuse(step.every < 1, f"{step.name} is done every {step.every} items", "1 or more")
+        for measure in self.measures:
+            self._refuse(measure.step not in known, f"{measure.name} measures {measure.step}, which is no step", "")
+        ring = self._ring()
+        self._refuse(bool(ring), f"can never begin: {' waits for '.join(ring)}", "let one of them not wait")
+
+    def _refuse(self, wrong: bool, text: str, remedy: str) -> None:
+        if wrong:
+            raise AnalysisError(f"the program {self.name!r} {text}", place=self.name, remedy=remedy)
+
+    def _ring(self) -> list[str]:
+        """Steps of one item that wait for each other, first and last the same; empty if there are none."""
+        after = {step.name: step.after for step in self.steps}
+        done: set[str] = set()
+        for first in after:
+            trail, pending = [first], [iter(after[first])]
+            while trail:
+                following = next(pending[-1], None)
+                if following is None:
+                    done.add(trail.pop())
+                    pending.pop()
+                elif following in trail:
+                    return [*trail[trail.index(following) :], following]
+                elif following not in done:
+                    trail.append(following)
+                    pending.append(iter(after[following]))
+        return []
+
+    def step(self, name: str) -> Step:
+        """A step by name."""
+        return next(step for step in self.steps if step.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Programmed:
+    """The operation of a workload kind that is a program and nothing else: it is answered by running it."""
+
+    program: Program

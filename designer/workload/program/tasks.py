@@ -1,0 +1,106 @@
+"""Primitive tasks: what is done and where, never how long it takes; that is worked out on a drawing.
+
+Each task is priced by the file of its name in ``designer.analysis.costs``. Tasks of other workloads may be added
+beside these: a frozen dataclass, and a file of its name there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from designer.errors import AnalysisError
+from designer.workload.operations import Pairing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """Base of all tasks; what is equal costs the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compute(Task):
+    """Computing on parts that do one thing at a time; what waits for a part queues by priority, then by time.
+
+    Parameters
+    ----------
+    where
+        Selector of the parts.
+    seconds
+        Time alone [s]; or `flop` and `size` give it.
+    flop, size
+        Work of each part [FLOP], and bytes of its own memory that it reads and writes meanwhile [B].
+    one
+        Whichever part of them is free does it, instead of each of them.
+    """
+
+    where: str
+    seconds: float = 0.0
+    flop: float = 0.0
+    size: float = 0.0
+    precision: str = "bf16"
+    one: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "flop", "size"):
+            _amount(getattr(self, name), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Move(Task):
+    """Bytes from parts to parts; fields as of ``operations.Transfer``.
+
+    Parameters
+    ----------
+    size
+        Bytes each flow moves [B]; inf for a stream that goes on.
+    """
+
+    source: str
+    target: str
+    size: float
+    pairing: Pairing = "auto"
+    demand: float = 0.0
+    both_ways: bool = False
+    seed: int = 0
+    through_memory: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.size != math.inf:
+            _amount(self.size, "size")
+        _amount(self.demand, "demand")
+
+
+@dataclass(frozen=True, slots=True)
+class Collective(Task):
+    """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B]."""
+
+    collective: str
+    group: str
+    size: float
+    algorithm: str = "auto"
+
+    def __post_init__(self) -> None:
+        _amount(self.size, "size")
+
+
+@dataclass(frozen=True, slots=True)
+class Delay(Task):
+    """Time that goes by and uses nothing [s]."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        _amount(self.seconds, "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark(Task):
+    """An instant with a name."""
+
+    name: str
+
+
+def _amount(value: float, name: str) -> None:
+    if not 0 <= value < math.inf:
+        raise AnalysisError(f"{name} is {value:g}", place=name, remedy="give 0 or more, and a finite number")

@@ -1,0 +1,63 @@
+"""Tasks of training jobs: each is composed on the drawing from a job's published step model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from designer.workload.jobs import InputPath, Job
+from designer.workload.program.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class TrainStep(Task):
+    """One step of a job: computing, with the traffic that hides behind it beside it, then what is left of that.
+
+    Parameters
+    ----------
+    parameter_servers
+        Selector; empty for all-reduce.
+    """
+
+    job: Job
+    parameter_servers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadBatch(Task):
+    """The samples of one step, from storage to every reader.
+
+    Parameters
+    ----------
+    job
+        Whose batch it is; or `group`, `batch` and `sequence` say it, for loading without training.
+    """
+
+    input: InputPath
+    job: Job | None = None
+    group: str = ""
+    batch: int = 0
+    sequence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCheckpoint(Task):
+    """The state of a job from all ranks to parts that keep it."""
+
+    job: Job
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCheckpoint(Task):
+    """The state back into every replica, or into one."""
+
+    job: Job
+    source: str
+    from_one: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCheckpoint(Task):
+    """The state from all ranks to host memory."""
+
+    job: Job

@@ -1,0 +1,324 @@
+"""Programs on drawings: the clock agrees with the closed forms of ``analyze``, and says what they cannot."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import designer
+from designer.analysis.clock.player import Change, Changes, job_of, play
+from designer.analysis.costs import Prices
+from designer.analysis.network import build_network
+from designer.analysis.simulation import Failure, simulate
+from designer.analysis.steady import cycle_time, period_of, settle
+from designer.errors import AnalysisError, Cancelled
+from designer.formulas.migration.precopy_geometric import precopy_geometric
+from designer.workload.program import Arrivals, Compute, Delay, Mark, Measure, Move, Program, Step
+from designer.workload.program.migration import Precopy
+
+
+def prices(template: str = "hgx-h100-8") -> Prices:
+    return Prices(build_network(designer.open_design(template)))
+
+
+@pytest.mark.parametrize(
+    ("template", "workload", "metric"),
+    [
+        ("hgx-h100-8", "h2d", "rate"),
+        ("dgx2", "h2d", "rate"),
+        ("hgx-h100-8", "storage-to-gpus", "rate"),
+        ("hgx-h100-8", "all-reduce", "communication_time"),
+        ("dgx1-v100", "all-reduce", "communication_time"),
+        ("hgx-h100-8", "llama-2-7b-fsdp", "step_time"),
+        ("hgx-h100-8", "resnet-50", "step_time"),
+        ("su-h100-32", "llama-2-7b-fsdp", "step_time"),
+        ("vsphere-cluster-4", "evacuate", "evacuation_time"),
+    ],
+)
+def test_alone_the_clock_agrees_with_the_closed_form(template: str, workload: str, metric: str):
+    design = designer.open_design(template)
+    if workload not in design.workloads:
+        pytest.skip("the template has no such workload")
+    closed = designer.analyze(design, [workload]).workloads[0].metrics[metric].value
+    found = simulate(design, [workload], until=None if metric == "evacuation_time" else 2.0, bands=False)
+    assert found.metrics[workload][metric].value == pytest.approx(closed, rel=1e-3)
+
+
+def test_the_pipeline_bubble_is_p_minus_1_over_m():
+    """Four stages, each a GPU; micro-batches flow through, forward 1 s and backward 2 s in one: (m + p − 1) × 3 s."""
+    stages, micro_batches = 4, 8
+    steps = tuple(
+        Step(f"s{k}", Compute(f"gpu{k}", 3.0), (f"s{k - 1}",) if k else (), {f"s{k}": 1}) for k in range(stages)
+    )
+    run = play(prices(), [job_of(Program("pipeline", steps, micro_batches))])
+    assert run.end == pytest.approx((micro_batches + stages - 1) * 3.0, rel=1e-12)
+    assert run.done
+
+
+def test_precopy_of_a_guest_over_a_drawn_link_is_the_geometric_series():
+    table = prices("vsphere-cluster-4")
+    net = table.network.net
+    nics = [net.path(int(p)) for p in table.network.parts_of_kind("nic")]
+    way = Move(nics[0], nics[-1], 1.0)
+    alone = play(table, [job_of(Program("one", (Step("move", Move(nics[0], nics[-1], 1e9)),)))])
+    rate = 1e9 / (alone.tasks[0].ended - alone.works[0].began)
+    memory, dirty, goal = 64e9, 0.25 * rate, 0.3
+    guest: list[Precopy] = []
+
+    def make() -> Precopy:
+        guest.append(Precopy(way, memory, dirty, goal * rate))
+        return guest[-1]
+
+    from designer.analysis.clock.player import Job
+
+    run = play(table, [Job("guest", make)])
+    closed = precopy_geometric(memory, rate, dirty, switchover_goal=goal)
+    assert run.end == pytest.approx(closed.precopy_time + closed.switchover_time, rel=1e-3)
+    assert len(guest[-1].passes) == closed.passes
+
+
+def test_prefetch_hides_input_and_no_prefetch_adds_it():
+    """2 s to load, 3 s to compute: 3 s a step with a buffer, 5 s without."""
+    for ahead, period in ((1, 5.0), (2, 3.0), (3, 3.0)):
+        steps = (
+            Step("load", Delay(2.0), (), {"load": 1, "step": ahead}),
+            Step("step", Compute("gpu0", 3.0), ("load",), {"step": 1}),
+        )
+        program = Program("train", steps, math.inf)
+        run, found = settle(prices(), [job_of(program)], {"train": "step"})
+        assert found["train"].time == pytest.approx(period, rel=1e-9)
+        assert found["train"].settled
+        assert cycle_time(program, {"load": 2.0, "step": 3.0}) == pytest.approx(period, rel=1e-12)
+        assert not run.done
+
+
+def test_a_slow_cycle_is_found_among_fast_ones():
+    """A ring over two items: (2 + 3 + 4) / 2 = 4.5 s, slower than any step of itself."""
+    steps = (
+        Step("a", Delay(2.0), (), {"a": 1, "c": 2}),
+        Step("b", Delay(3.0), ("a",), {"b": 1}),
+        Step("c", Delay(4.0), ("b",), {"c": 1}),
+    )
+    assert cycle_time(Program("ring", steps, math.inf), {"a": 2.0, "b": 3.0, "c": 4.0}) == 4.5
+
+
+def test_a_checkpoint_every_so_many_steps():
+    """Steps of 1 s, 4 s of writing after every third, which all wait for: 7 s for three."""
+    steps = (
+        Step("step", Compute("gpu0", 1.0), (), {"step": 1, "write": 1}),
+        Step("write", Delay(4.0), ("step",), every=3),
+    )
+    _, found = settle(prices(), [job_of(Program("train", steps, math.inf))], {"train": "step"})
+    assert found["train"].time == pytest.approx(7 / 3, rel=1e-9)
+
+
+def test_arrivals_queue_for_a_pool_of_accelerators():
+    """Two arrive at once every second, eight serve 3 s each: six are busy, nobody waits."""
+    served = (Step("serve", Compute("gpus", 3.0, one=True)),)
+    program = Program("pool", served, 50, Arrivals("trace", times=tuple(k // 2 for k in range(50))))
+    run = play(prices(), [job_of(program)])
+    assert max(run.times("pool", "serve")) == pytest.approx(3.0, rel=1e-12)
+    assert run.busy(next(iter(run.table.slots)), 5, 20) == pytest.approx(6 / 8, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["poisson", "bursty", "periodic"])
+def test_the_same_seed_is_the_same_run(shape: str):
+    program = Program(
+        "queue", (Step("serve", Compute("gpu0", 0.5), draw="exponential"),), 300, Arrivals(shape, 1.2, 2.0, 7), seed=3
+    )
+    runs = [play(prices(), [job_of(program)]) for _ in range(2)]
+    assert runs[0].ends("queue", "serve") == runs[1].ends("queue", "serve")
+    assert len(runs[0].ends("queue", "serve")) == 300
+
+
+def test_more_arrivals_than_can_be_served_are_told_with_the_rate():
+    """0.5 s each on one GPU: 2 a second at most."""
+    program = Program("queue", (Step("serve", Compute("gpu0", 0.5)),), 20, Arrivals("poisson", 3.0))
+    run = play(prices(), [job_of(program)])
+    told = [f for f in run.findings if f.code == "CLOCK-SATURATED"]
+    assert len(told) == 1
+    assert "2" in told[0].remedy
+    assert told[0].where == ("gpu0",)
+
+
+def test_alike_ranks_are_one_and_an_edited_one_is_apart():
+    """Eight GPUs loaded alike are one class; with one link that fails by itself there are more."""
+    table = prices()
+    program = Program("load", (Step("move", Move("memory", "gpus", 1e9)),))
+    whole = play(table, [job_of(program)])
+    assert whole.tasks[0].works
+    assert sum(whole.works[k].alike for k in whole.tasks[0].works) == 8
+    assert len(whole.tasks[0].works) < 8
+    link = next(r for r, _ in whole.works[0].uses)
+    events = (Change(0.001, link, 0.5),)
+    broken = play(table, [job_of(program)], changes=Changes(events=events))
+    assert len(broken.tasks[0].works) > len(whole.tasks[0].works)
+    assert broken.end > whole.end
+
+
+def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
+    """The same run with every rank by itself."""
+    from designer.analysis.clock import player
+    from designer.analysis.clock.classes import Alike, Classes
+
+    table = prices()
+    programs = [
+        Program("in", (Step("load", Move("memory", "gpus", 2e9)), Step("go", Compute("gpus", 0.01), ("load",))), 3),
+        Program("all", (Step("move", Move("gpus", "gpus", 1e9, "shift")),), 3, start=0.02),
+        Program("one", (Step("move", Move("gpu0", "gpu5", 3e9)),), start=0.03),
+    ]
+
+    def apart(costs, capacity, slots, split=()):
+        works = tuple(
+            tuple(
+                Alike(
+                    k, 1,
+                    tuple(
+                        zip(
+                            cost.resource[cost.ptr[k] : cost.ptr[k + 1]].tolist(),
+                            cost.usage[cost.ptr[k] : cost.ptr[k + 1]].tolist(),
+                            strict=True,
+                        )
+                    ),
+                    int(cost.engine[k]),
+                )
+                for k in range(cost.n_works)
+            )
+            for cost in costs
+        )  # fmt: skip
+        return Classes(works, np.arange(len(capacity)))
+
+    together = play(table, [job_of(p) for p in programs])
+    monkeypatch.setattr(player, "classes_of", apart)
+    single = play(table, [job_of(p) for p in programs])
+    assert len(single.works) > len(together.works)
+    for name, times in single.marks.items():
+        assert together.marks[name] == pytest.approx(times, rel=1e-9)
+    for at in np.linspace(0.001, single.end * 0.99, 23):
+        assert together.load_at(at) == pytest.approx(single.load_at(at), rel=1e-6, abs=1e-3)
+
+
+def test_what_can_never_go_on_names_what_it_waits_for():
+    design = designer.open_design("hgx-h100-8")
+    table = prices()
+    path = table.network.net.path(int(table.network.parts_of_kind("gpu")[0]))
+    program = Program("copy", (Step("move", Move("memory", path, 1e12)),))
+    found = simulate(design, programs=[program], failures=[Failure(path, 1.0)])
+    told = [f for f in found.findings if f.code == "CLOCK-STUCK"]
+    assert len(told) == 1
+    assert path in told[0].text
+    assert not found.run.done
+
+
+def test_a_failure_that_is_mended_only_delays():
+    table = prices()
+    program = Program("copy", (Step("move", Move("memory", "gpu0", 1e11)),))
+    plain = play(table, [job_of(program)])
+    held = plain.works[0].log[0][2]
+    events = tuple(c for r in held for c in (Change(0.5, r, 0.0), Change(1.5, r, 1.0)))
+    late = play(table, [job_of(program)], changes=Changes(events=events))
+    assert late.end == pytest.approx(plain.end + 1.0, rel=1e-9)
+
+
+def test_steps_that_wait_for_each_other_are_refused():
+    steps = (Step("a", Delay(1.0), ("b",)), Step("b", Delay(1.0), ("a",)))
+    with pytest.raises(AnalysisError, match="can never begin: a waits for b waits for a"):
+        Program("ring", steps)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Delay(-1.0),
+        lambda: Compute("gpus", math.nan),
+        lambda: Move("memory", "gpus", -5.0),
+        lambda: Program("p", (Step("a", Delay(1.0)),), start=-1.0),
+        lambda: Program("p", (Step("a", Delay(1.0)),), weight=0.0),
+        lambda: Program("p", (Step("a", Delay(1.0)),), times=0.5),
+        lambda: Program("p", ()),
+        lambda: Arrivals("poisson", -2.0),
+        lambda: Arrivals("trace", times=(1.0, 0.5)),
+        lambda: Arrivals("trace", times=(-1.0,)),
+    ],
+)
+def test_bad_programs_are_refused(make):
+    with pytest.raises(AnalysisError):
+        make()
+
+
+def test_a_trace_file_with_a_wrong_line_is_told_by_its_line(tmp_path):
+    from designer.workload.program.arrivals import read_trace
+
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    good.write_text("0\n1.5 # a comment\n\n2\n")
+    bad.write_text("0\n2\n1\n")
+    assert read_trace(good).times == (0.0, 1.5, 2.0)
+    with pytest.raises(AnalysisError, match="line 3"):
+        read_trace(bad)
+
+
+def test_cancelling_stops_within_a_fifth_of_a_second():
+    import time
+
+    asked = time.perf_counter() + 0.3
+    design = designer.open_design("hgx-h100-8")
+    began: list[float] = []
+
+    def cancelled() -> bool:
+        if time.perf_counter() < asked:
+            return False
+        began.append(time.perf_counter())
+        return True
+
+    program = Program("busy", (Step("a", Delay(1e-6)), Step("b", Delay(1e-6), ("a",))), math.inf)
+    with pytest.raises(Cancelled):
+        simulate(design, programs=[program], until=1e9, bands=False, cancelled=cancelled)
+    assert time.perf_counter() - asked < 0.2
+
+
+def test_marks_series_and_busy_are_read_from_the_run():
+    """1 s on, 1 s off, four times."""
+    steps = (Step("on", Compute("gpu0", 1.0)), Step("off", Delay(1.0), ("on",)), Step("end", Mark("end"), ("off",)))
+    run = play(prices(), [job_of(Program("blink", steps, 4))])
+    engine = next(iter(run.table.slots))
+    assert run.marks["blink/on"] == pytest.approx((1, 3, 5, 7))
+    assert run.marks["blink/end"] == pytest.approx((2, 4, 6, 8))
+    assert run.busy(engine) == pytest.approx(0.5)
+    series = run.series(engine, 0, 8, 4)
+    assert series.mean == pytest.approx([0.5] * 4)
+    assert series.low == pytest.approx([0.0] * 4)
+    assert series.high == pytest.approx([1.0] * 4)
+    assert run.load_at(0.5)[engine] == 1
+    assert run.load_at(1.5)[engine] == 0
+    assert [run.tasks[k].step for k in run.path()] == ["on", "off", "end"] * 4
+
+
+def test_periods_are_read_from_ends():
+    assert period_of([1.0]) is None
+    found = period_of([5.0, 6.0, 8.0, 9.0, 11.0, 12.0, 14.0, 15.0, 17.0, 18.0])
+    assert found is not None
+    assert (found.items, found.time, found.settled) == (2, 1.5, True)
+
+
+def test_two_jobs_on_one_link_are_told_to_shift():
+    """1 s of computing, then 1 s alone on a link that both use: 3 s a period together, 2 s if one starts later."""
+    table = prices()
+    probe = play(table, [job_of(Program("p", (Step("m", Move("memory", "gpu0", 1e9)),)))])
+    second = 1e9 / (probe.works[0].ended - probe.works[0].began)
+    programs = [
+        Program(
+            name,
+            (Step("compute", Compute(gpu, 1.0)), Step("copy", Move("memory", "gpu0", second), ("compute",))),
+            math.inf,
+            measures=(Measure("step_time", "s", "period", "copy"),),
+        )
+        for name, gpu in (("a", "gpu1"), ("b", "gpu2"))
+    ]
+    found = simulate(designer.open_design("hgx-h100-8"), programs=programs, until=90, shifts=True, bands=False)
+    assert found.metrics["a"]["step_time"].value == pytest.approx(3.0, rel=1e-4)
+    assert found.slow_down["a"] == pytest.approx(1.5, rel=1e-4)
+    assert len(found.shifts) == 1
+    assert found.shifts[0].before == pytest.approx(3.0, rel=1e-3)
+    assert found.shifts[0].after == pytest.approx(2.0, rel=1e-3)
