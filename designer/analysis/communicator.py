@@ -39,6 +39,8 @@ Float = npt.NDArray[np.float64]
 
 #: NVSwitches reduce in the switch from this generation of NVLink on
 FIRST_REDUCING: Final = Constant(4, 4, 4, "nccl-tuning", Status.PRIMARY)
+#: latencies of one way added up in another order are the same
+PICOSECOND_DIGITS: Final = 12
 #: groups of more shapes than this are judged by the first ones
 SHAPES_LIMIT: Final = 16
 #: kinds of part that are switches of a network
@@ -482,7 +484,7 @@ def _switch_latency(network: Network, between: Activity | None, kind: NetworkKin
     if not np.isfinite(own[end[switches]]).any():
         return 0.0
     usual = np.where(np.isfinite(own), own, SWITCH_HOP[kind].value)
-    return _farthest(between, np.where(switches, usual[end], 0.0))
+    return round(_farthest(between, np.where(switches, usual[end], 0.0)), PICOSECOND_DIGITS)
 
 
 def _farthest(between: Activity, cost: Float) -> float:

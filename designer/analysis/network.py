@@ -9,6 +9,7 @@ NVLink domain, a single switch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -52,6 +53,12 @@ SPREAD: Final = {
 
 #: a value and the ends of its band
 Band = tuple[float, float, float]
+UNTOLD: Final[Band] = (np.inf, np.inf, np.inf)
+
+
+def columns(bands: Sequence[Band]) -> Float:
+    """Bands as arrays of their values and their ends. : (3, n)"""
+    return np.array([*bands, UNTOLD], dtype=np.float64)[:-1].T
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +144,8 @@ class Network:
         """The same with its band. : (3, n_parts) [s]"""
         known = self.memo.get("hop-latency")
         if not isinstance(known, np.ndarray):
-            told = (band_of(self.design, part, "hop_latency") for part in self.net.part_defs)
-            bands = np.array([t or (np.inf,) * 3 for t in told], dtype=np.float64).reshape(-1, 3)
-            known = self.memo["hop-latency"] = bands.T[:, self.net.part_def]
+            told = [band_of(self.design, part, "hop_latency") or UNTOLD for part in self.net.part_defs]
+            known = self.memo["hop-latency"] = columns(told)[:, self.net.part_def]
         return known
 
     def ends_of(self, channels: Int) -> Int:

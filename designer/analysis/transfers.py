@@ -13,7 +13,7 @@ from designer.analysis.achieved import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, A
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
-from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, band_of, in_order
+from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, band_of, columns, in_order
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
@@ -47,7 +47,8 @@ class TransferAnswer:
     Parameters
     ----------
     rate, low, high : (n_flows,) [B/s]; 0 for flows without a way
-    latency : (3, n_flows) until the first byte is there, and the ends of its band [s]
+    latency : (n_flows,) until the first byte is there [s]
+    latency_band : (2, n_flows) the ends of its band [s]
     binding, next
         What limits the slowest flows, and what would next.
     sources
@@ -59,6 +60,7 @@ class TransferAnswer:
     low: Float
     high: Float
     latency: Float
+    latency_band: Float
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
     flows: Sequence[Flow]
@@ -343,8 +345,9 @@ class _Evaluation:
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
+        wait = self._latency()
         return TransferAnswer(
-            self.traffic, rate, lows, highs, self._latency(), described, then,
+            self.traffic, rate, lows, highs, wait[0], wait[1:], described, then,
             self._listed(rate, lows, highs, bound), self._loads(rate), sources, tuple(findings),
             incidence, self.limits,
         )  # fmt: skip
@@ -437,7 +440,7 @@ class _Evaluation:
         """
         network, routes, traffic = self.network, self.routes, self.traffic
         n = traffic.n_flows
-        links = np.array([f.latency for f in network.link_facts], dtype=np.float64).reshape(-1, 3).T
+        links = columns([f.latency for f in network.link_facts])
         hops = np.where(np.isfinite(network.hop_bands), network.hop_bands, 0.0)
         end = network.ends_of(routes.channel)
         entry = links[:, network.net.link_def[routes.channel >> 1]] + hops[:, end]
@@ -459,12 +462,13 @@ class _Evaluation:
     def _media_latency(self) -> Float:
         """Access latency of drives and storage systems by definition, with its band. : (3, n_definitions) [s]"""
         network = self.network
-        told = (
-            band_of(network.design, part, "access_latency") if Capability.STORE in kind.capabilities else None
+        start = LATENCY[TransferProtocol.STORAGE]
+        usual = (start.value, start.low, start.high)
+        told = [
+            (Capability.STORE in kind.capabilities and band_of(network.design, part, "access_latency")) or usual
             for part, kind in zip(network.net.part_defs, network.kinds, strict=True)
-        )
-        usual = tuple(_ends(LATENCY[TransferProtocol.STORAGE]).tolist())
-        return np.array([t or usual for t in told], dtype=np.float64).reshape(-1, 3).T
+        ]
+        return columns(told)
 
     def _loads(self, rate: Float) -> ChannelLoads:
         routes, network = self.routes, self.network

@@ -39,8 +39,8 @@ def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bo
     if operation.size <= 0 or answer.rate.min() <= 0:
         return answer.binding, answer.next
     moving = operation.size / answer.rate
-    worst = int(np.argmax(answer.latency[0] + moving))
-    wait, whole = float(answer.latency[0][worst]), float(answer.latency[0][worst] + moving[worst])
+    worst = int(np.argmax(answer.latency + moving))
+    wait, whole = float(answer.latency[worst]), float(answer.latency[worst] + moving[worst])
     if wait <= moving[worst]:
         return answer.binding, answer.next
     why = f"{format_quantity(wait, 'duration')} of {format_quantity(whole, 'duration')}"
@@ -61,7 +61,7 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
         )
     if operation.size > 0 and answer.rate.min() > 0:
         rates = (answer.rate, answer.high, answer.low)
-        waits = (answer.latency[0], answer.latency[1], answer.latency[2])
+        waits = (answer.latency, *answer.latency_band)
         times = [float((wait + operation.size / r).max()) for wait, r in zip(waits, rates, strict=True)]
         sources = (*answer.sources, "path-latencies", "assumed-transfers")
         found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", sources)
