@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.analysis.channels import CHANNELS_LIMIT, ChannelRows, listed
 from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import Analysis, ChannelLoads, Rows, WorkloadResult
 from designer.design.document import Design, WorkloadSpec
@@ -112,8 +113,12 @@ def run_workload(
     place = f"workloads.{spec.id}"
     operation = lower(spec.kind, spec.settings, place)
     kind = workload_kinds()[spec.kind]
-    question = Question(spec.id, kind.reports, spec.title or kind.title, place, curves, progress, cancelled)
-    return evaluator_of(operation).evaluate(network, operation, question)
+    title = spec.title or kind.title
+    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled)
+    evaluator = evaluator_of(operation)
+    result, loads = evaluator.evaluate(network, operation, question)
+    short = Question(spec.id, kind.reports, title, place, False, None, cancelled)
+    return with_gaps(network, result, loads, lambda other: evaluator.evaluate(other, operation, short)[0]), loads
 
 
 def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:

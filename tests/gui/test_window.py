@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
-from designer.design.document import Design, WorkloadSpec
+from designer.design.document import WorkloadSpec
 from designer.design.edits.parts import ChangeParts
 from designer.gui.actions._action import all_actions, menus
 from designer.gui.dialogs.command_palette import CommandPalette
@@ -276,28 +276,6 @@ def test_themes_change_everything_at_once(window: MainWindow, qtbot: QtBot) -> N
         assert window.canvas.scenery.theme.name == name
         dark = app.palette().window().color().lightness() < 128
         assert dark == (name == "dark")
-
-
-def test_work_comes_back_after_a_crash_and_nothing_is_asked_after_a_clean_end(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from designer.gui.settings import journal_folder
-    from designer.interchange.native.journal import Journal
-
-    assert window.workspace.leftovers() == []
-    journal = Journal(journal_folder() / "lost.journal")
-    journal.record(Design(name="lost", title="Lost work"))
-    journal.close()
-    monkeypatch.setattr("designer.interchange.native.journal.is_running", lambda process: False)
-    found = window.workspace.leftovers()
-    assert [p.name for p in found] == ["lost.journal"]
-    document = window.workspace.recover(found[0])
-    assert document is not None
-    assert document.session.design.title == "Lost work"
-    assert document.session.modified
-    assert not found[0].exists()
-    window.workspace.close(document)
-    assert window.workspace.leftovers() == []
 
 
 def test_docks_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:

@@ -81,6 +81,10 @@ class Window(Protocol):
         """Show the start page."""
         ...
 
+    def show_recovery(self) -> None:
+        """Show what runs that ended badly left behind."""
+        ...
+
     def open_file(self, file: Path) -> None:
         """Open a file."""
         ...

@@ -7,6 +7,7 @@ socket links: what NCCL plans for traffic between sockets, source ``import-socke
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -180,18 +181,18 @@ def sockets_of(domains: Sequence[NumaHint]) -> list[int]:
     if any(n < 0 for n in numbers) or len(set(numbers)) < len(numbers):
         return [0] * len(domains) if len(set(numbers)) == 1 else list(range(len(domains)))
     if all(d.own_socket for d in domains) or model in (POWER, POWER8, POWER9, GRACE):
-        order = sorted(numbers)
-        return [order.index(n) for n in numbers]
+        order = {n: place for place, n in enumerate(sorted(numbers))}
+        return [order[n] for n in numbers]
     per_socket = _per_socket(_domains_in_machine(domains), domains)
-    groups = sorted({n // per_socket for n in numbers})
-    return [groups.index(n // per_socket) for n in numbers]
+    groups = {group: place for place, group in enumerate(sorted({n // per_socket for n in numbers}))}
+    return [groups[n // per_socket] for n in numbers]
 
 
 def memory_share(domains: Sequence[NumaHint]) -> str:
     """Memory bandwidth of one of these NUMA domains with all channels filled, spelled; sockets as `sockets_of` says."""
     chosen, numbers = sockets_of(domains), [d.number for d in domains]
     model = domains[0].model
-    together = max(chosen.count(socket) for socket in chosen)
+    together = max(Counter(chosen).values())
     if together > 1 and min(numbers) >= 0:
         together = _per_socket(_domains_in_machine(domains), domains)
     return write(amount(model.memory, "rate") / together, "rate")

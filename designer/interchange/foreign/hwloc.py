@@ -106,9 +106,19 @@ def port_rate(told: Mapping[str, str]) -> float:
     return float(match[1]) if match else 0.0
 
 
+def is_virtual_link(text: str) -> bool:
+    """Whether a speed is that of one lane of the first generation, which buses of virtual machines state."""
+    number = _rate(text)
+    return 0 < number <= 0.25
+
+
+def _rate(text: str) -> float:
+    return float(text) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text, re.ASCII) else 0.0
+
+
 def pcie_link(text: str, architecture: Architecture | None) -> tuple[LinkValues, bool]:
     """The PCIe link of a speed as hwloc prints it [GB/s, whole link], and whether a GPU seems to have been idle."""
-    number = float(text) if re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text, re.ASCII) else 0.0
+    number = _rate(text)
     if number <= 0:
         return unknown_pcie(architecture), False
     fitting = [

@@ -11,14 +11,33 @@ from itertools import combinations
 from typing import Final
 
 from designer.catalog.loader import load_catalog
-from designer.catalog.parttype import PartType
+from designer.catalog.parttype import PartType, link_kinds
 from designer.design.document import Design, Link, LinkValues, Part, Policy, WorkloadSpec
+from designer.design.gaps import (
+    IDLE,
+    LINKS,
+    OTHER_COUNT,
+    OTHER_GENERATION,
+    OTHER_LANES,
+    OTHER_RATE,
+    SPEED,
+    UNKNOWN,
+    VIRTUAL,
+)
 from designer.design.siblings import degraded_links
 from designer.errors import CatalogError, ExchangeError
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
 from designer.interchange.foreign.cpus import CpuModel, NumaHint, sockets_of
-from designer.interchange.foreign.devices import Architecture, Device, nvswitch_type
+from designer.interchange.foreign.devices import (
+    AMPERE,
+    HOPPER,
+    VOLTA,
+    Architecture,
+    Device,
+    nvswitch_type,
+    unknown_pcie,
+)
 from designer.interchange.foreign.importer import Imported
 from designer.sources import Status
 from designer.units import write
@@ -27,6 +46,8 @@ from designer.units import write
 ON_DIE: Final = "400 GB/s"
 #: more sockets than this are joined in a ring, not each with each
 _MESH: Final = 8
+#: accelerators on boards with NVLink, by the generation of their PCIe link
+_BY_PCIE: Final = {3: VOLTA, 4: AMPERE, 5: HOPPER}
 _MAX_PARTS: Final = 100_000
 _MAX_LINKS: Final = 400_000
 _NAME_LENGTH: Final = 200
@@ -152,17 +173,67 @@ class Machine:
 
     def pcie(self, upper: str, lower: str, values: LinkValues, attributes: Mapping[str, str] | None = None) -> str:
         """Join two parts by PCIe and tell what of it was assumed."""
-        link_id = self.link(upper, lower, values, attributes)
-        if values.status is Status.ASSUMED:
-            if values.generation is None:
-                text = "the speed of these PCIe links is not in the file: the usual one is assumed"
-            else:
-                usual = f"Gen{values.generation} x{values.lanes}"
-                text = f"the speed of these PCIe links is not in the file: {usual} is assumed"
+        assumed = values.status is Status.ASSUMED
+        link_id = self.link(upper, lower, values, {**(attributes or {}), **({UNKNOWN: SPEED} if assumed else {})})
+        if assumed:
+            usual = (
+                f"Gen{values.generation} x{values.lanes}" if values.generation else link_kinds()["pcie"].default_rate
+            )
             self.note(
-                "IMP-ASSUMED-PCIE", Severity.WARNING, text, link_id, remedy="set generation and lanes of the links"
+                "IMP-ASSUMED-PCIE",
+                Severity.WARNING,
+                f"the speed of these PCIe links is not in the file: {usual} is assumed",
+                link_id,
+                remedy="set generation and lanes of the links",
             )
         return link_id
+
+    def idle(self, link_id: str, generation: int, lanes: int) -> None:
+        """A PCIe link that was read while idle, and what it trains to; its bands must not be those of a sure speed."""
+        self._doubt(link_id, IDLE, generation, lanes, Status.UNVERIFIED)
+
+    def virtual_pcie(
+        self, upper: str, lower: str, architecture: Architecture | None, stated: str, attributes: Mapping[str, str]
+    ) -> str:
+        """A PCIe link as a virtual machine states it: the usual one is assumed, half as wide and old the other way."""
+        values = unknown_pcie(architecture)
+        link_id = self.link(upper, lower, values, attributes)
+        usual = f"Gen{values.generation} x{values.lanes}" if values.generation else link_kinds()["pcie"].default_rate
+        self._doubt(link_id, VIRTUAL, max((values.generation or 4) - 1, 1), 8, Status.ASSUMED)
+        self.note(
+            "IMP-VIRTUAL-LINK",
+            Severity.WARNING,
+            f"these PCIe links are stated as {stated}, as virtual machines do: {usual} is assumed",
+            link_id,
+            remedy="set generation and lanes of the links",
+        )
+        return link_id
+
+    def _doubt(self, link_id: str, kind: str, generation: int, lanes: int, status: Status) -> None:
+        link = self.links[link_id]
+        other = {UNKNOWN: kind, OTHER_GENERATION: str(generation), OTHER_LANES: str(lanes)}
+        source = link.source or (self.key if status is not Status.ASSUMED else "")
+        self.links[link_id] = link.model_copy(
+            update={"status": status, "source": source, "attributes": {**link.attributes, **other}}
+        )
+
+    def missing_links(self, gpus: Iterable[str]) -> None:
+        """Tell the GPUs whose accelerator links the file does not list: as many as their type has, or as GPUs of the
+        generation of their PCIe link have where the file does not say what they are."""
+        generations = {link.b: link.generation for link in self.links.values() if link.kind == "pcie"}
+        for gpu in gpus:
+            part = self.parts[gpu]
+            known = self.types.get(part.type)
+            if known is not None:
+                kind = next((k for k, name in LINKS.items() if known.number(name)), None)
+                more = {UNKNOWN: kind} if kind is not None else {}
+            else:
+                usual = _BY_PCIE.get(generations.get(gpu) or 0)
+                nvidia = part.attributes.get("vendor", "0x10de").lower().removeprefix("0x") == "10de"
+                more = {}
+                if usual is not None and nvidia and "architecture" not in part.overrides:
+                    more = {UNKNOWN: "nvlink", OTHER_COUNT: str(usual.links), OTHER_RATE: usual.link_rate}
+            self.parts[gpu] = part.model_copy(update={"attributes": {**part.attributes, **more}})
 
     def fact(self, value: str | int, note: str = "", status: Status = Status.PRIMARY) -> Quantity:
         """A value as the file gives it."""
@@ -297,14 +368,15 @@ class Machine:
             )  # fmt: skip
         else:
             values = LinkValues(kind=kind, count=count, status=Status.ASSUMED)
-        link_id = self.link(a, b, values)
+        unknown = {UNKNOWN: SPEED} if values.status is Status.ASSUMED else None
+        link_id = self.link(a, b, values, unknown)
         if values.status is Status.ASSUMED:
-            rate = values.bandwidth_per_direction
+            rate = values.bandwidth_per_direction or link_kinds()[kind].default_rate
             self.note(
                 "IMP-ASSUMED-LINK",
                 Severity.WARNING,
                 f"the speed of these {'NVLinks' if kind == 'nvlink' else 'xGMI links'} is not in the file: "
-                + (f"{rate} per link and direction is assumed" if rate else "the usual one is assumed"),
+                f"{rate} per link and direction is assumed",
                 link_id,
                 remedy="set the bandwidth per direction of one link",
             )
@@ -337,11 +409,14 @@ class Machine:
 
     def _fit_fabrics(self) -> None:
         """Switches drawn as one have the ports of all of them together."""
+        used: dict[str, int] = {}
+        for link in self.links.values():
+            for end in (link.a, link.b):
+                used[end] = used.get(end, 0) + link.count
         for part in self.parts.values():
             if part.kind != "nvswitch" or part.attributes.get("derived") != "yes":
                 continue
-            used = sum(link.count for link in self.links.values() if part.id in (link.a, link.b))
-            ports = self.fact(used, "several switches drawn as one", Status.DERIVED)
+            ports = self.fact(used.get(part.id, 0), "several switches drawn as one", Status.DERIVED)
             self.parts[part.id] = part.model_copy(update={"overrides": {**part.overrides, "ports": ports}})
 
     def finish(self, title: str = "", description: str = "") -> Imported:
@@ -411,10 +486,13 @@ def _nearest_pairs(cpus: list[str], distances: Mapping[tuple[str, str], float]) 
     Where every socket is equally far from every other one, or the file does not say, that is each with each, a ring
     where there are many.
     """
+    usual = list(combinations(cpus, 2)) if len(cpus) <= _MESH else list(zip(cpus, [*cpus[1:], cpus[0]], strict=True))
+    if len(set(distances.values())) < 2:
+        return usual
     at = {(a, b): distances.get((a, b) if a < b else (b, a)) for a, b in combinations(cpus, 2)}
     known = sorted({d for d in at.values() if d is not None})
-    if len(known) < 2 or any(d is None for d in at.values()):
-        return list(at) if len(cpus) <= _MESH else list(zip(cpus, [*cpus[1:], cpus[0]], strict=True))
+    if any(d is None for d in at.values()):
+        return usual
     group = {cpu: number for number, cpu in enumerate(cpus)}
     pairs: list[tuple[str, str]] = []
     for distance in known:

@@ -47,6 +47,11 @@ def kind_of(element: Element) -> str | None:
     return "gpu" if element.get("vendor").lower() in ("0x10de", "0x1002") else "nic"
 
 
+def holds_gpu(element: Element) -> bool:
+    """Whether a ``<pci>`` element is an accelerator or has one below."""
+    return any(e.tag == "gpu" or (e.tag == "pci" and kind_of(e) == "gpu") for e in element.walk())
+
+
 def interfaces(element: Element) -> list[Element]:
     """The ports below a ``<pci>`` element, with or without a ``<nic>`` around them."""
     return [*element.all("net"), *(net for nic in element.all("nic") for net in nic.all("net"))]

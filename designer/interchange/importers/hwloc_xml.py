@@ -409,12 +409,19 @@ class _Reader:
         return found
 
     def _edge(self, upper: str, lower: str, element: Element, architecture: Architecture | None) -> None:
-        values, idle = hwloc.pcie_link(element.get("pci_link_speed"), architecture)
-        if idle:
-            # the bands of whatever this link binds must not be those of a measured speed
-            values = values.model_copy(update={"status": Status.UNVERIFIED, "source": self.machine.key})
-        link_id = self.machine.pcie(upper, lower, values, hwloc.attributes(element, "pci_link_speed"))
-        if idle:
+        text = element.get("pci_link_speed")
+        raw = hwloc.attributes(element, "pci_link_speed")
+        if (
+            hwloc.is_virtual_link(text)
+            and _holds_gpu(element)
+            and (not architecture or architecture.pcie_generation > 1)
+        ):
+            self.machine.virtual_pcie(upper, lower, architecture, f"{text} GB/s", raw)
+            return
+        values, idle = hwloc.pcie_link(text, architecture)
+        link_id = self.machine.pcie(upper, lower, values, raw)
+        if idle and architecture is not None:
+            self.machine.idle(link_id, architecture.pcie_generation, 16)
             self.machine.note(
                 "IMP-IDLE",
                 Severity.WARNING,
@@ -588,6 +595,8 @@ class _Reader:
                     gpu,
                     remedy="set the bandwidth per direction of one link",
                 )
+        if not table:
+            machine.missing_links(self.architectures)
         if lost:
             machine.note("IMP-DANGLING", Severity.WARNING, "NVLinks to objects that are not in the file were left out")
         self._trunk(drawn)
@@ -614,6 +623,11 @@ def _is_nic(pci_class: str, os_devices: list[tuple[str, Element]]) -> bool:
     if pci_class[:2] == "02" or pci_class == "0c06":
         return True
     return pci_class not in ("0b40", "0c03") and any(kind in ("net", "openfabrics") for kind, _ in os_devices)
+
+
+def _holds_gpu(element: Element) -> bool:
+    """Whether a PCI object is an accelerator or has one below."""
+    return any(hwloc.identity(e)[0][:2] in ("03", "12") for e in element.walk() if e.get("type") == "PCIDev")
 
 
 def _ids(places: list[_Place]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from designer.design.document import LinkValues, Policy
 from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.findings import Severity
+from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.foreign import nccl
 from designer.interchange.foreign.cpus import NumaHint, memory_share
 from designer.interchange.foreign.devices import (
@@ -86,6 +87,21 @@ class _Host:
     drawn_nets: set[str] = field(default_factory=set[str])
     loose: dict[str, tuple[str, Element]] = field(default_factory=dict[str, tuple[str, Element]])
     repeated: int = 0
+    numbers: set[int] = field(default_factory=set[int])
+    ports: set[tuple[str, str] | None] = field(default_factory=set[tuple[str, str] | None])
+
+    def has_port(self, net: Element) -> bool:
+        """Whether an interface is a port that is drawn already."""
+        return _port(net) in self.ports
+
+    def is_new_port(self, net: Element) -> bool:
+        """Whether an interface is a port not met yet, by GUID and port number; small GUIDs are those of sockets."""
+        port = _port(net)
+        if port is None:
+            return True
+        new = port not in self.ports
+        self.ports.add(port)
+        return new
 
 
 class _Reader:
@@ -130,7 +146,7 @@ class _Reader:
         attributes = {k: v for k, v in cpu.attributes.items() if k != "host_hash"}
         single = len(self.hosts) == 1
         numa = machine.add("numa", number=number if single else None, parent=host.server, attributes=attributes)
-        if number >= 0 and any(d.number == number for d in host.domains.values()):
+        if number >= 0 and number in host.numbers:
             machine.note("IMP-DUPLICATE", Severity.WARNING, f"the NUMA id {number} exists twice in one machine", numa)
         elif number < 0:
             machine.note(
@@ -139,6 +155,7 @@ class _Reader:
                 "the NUMA id is missing or −1, as in a virtual machine: counted anew",
                 numa,
             )
+        host.numbers.add(number)
         model = nccl.cpu_of(cpu)
         mask, width = nccl.affinity_mask(cpu.get("affinity"))
         apu = any(p.get("vendor") == "0x1002" and p.get("device") == "0x74a0" for p in cpu.walk() if p.tag == "pci")
@@ -236,7 +253,8 @@ class _Reader:
     def _nic(self, host: _Host, element: Element, parent: str, _numa: str, kind: str, own_link: bool = True) -> str:
         nets = nccl.interfaces(element)
         attributes = dict(element.attributes)
-        part = self._nic_part(host, nets, attributes, nccl.listed_device(element), element.get("class"))
+        link = (nccl.pcie_generation(element.get("link_speed")), nccl.integer(element.get("link_width"), 0))
+        part = self._nic_part(host, nets, attributes, nccl.listed_device(element), element.get("class"), link)
         if own_link:
             self._edge(parent, part, element, None)
         else:
@@ -251,28 +269,56 @@ class _Reader:
             ) if not nets else None
         return part
 
+    def _speeds(self, speeds: list[int], ports: int) -> dict[str, Quantity]:
+        """Rates of a NIC whose interfaces have these speeds [Mb/s]; what is not stated is derived or left out."""
+        fact, total = self.machine.fact, sum(speeds)
+        if not 0 < total < _FASTEST_PORT:
+            return {}
+        single = len(speeds) == 1
+        found = {
+            "bandwidth_per_direction": fact(nccl.port_rate(total), status=Status.PRIMARY if single else Status.DERIVED)
+        }
+        if len(set(speeds)) == 1:
+            # one device fused of several ports states their sum: the rate of each is a share of it
+            stated = len(speeds) == ports
+            note = "" if stated else "an equal share of the fused device"
+            status = Status.PRIMARY if stated else Status.DERIVED
+            found["port_bandwidth_per_direction"] = fact(nccl.port_rate(total / ports), note, status)
+        return found
+
     def _nic_part(
-        self, host: _Host, nets: list[Element], attributes: dict[str, str], device: Device | None, pci_class: str
+        self,
+        host: _Host,
+        nets: list[Element],
+        attributes: dict[str, str],
+        device: Device | None,
+        pci_class: str,
+        link: tuple[int, int] = (0, 0),
     ) -> str:
         machine = self.machine
         names: list[str] = []
         megabits: list[int] = []
+        fused = False
+        same: list[str] = []
         for index, net in enumerate(nets):
-            if net.get("name") in names:
-                continue
+            name = net.get("name")
             prefix = "net." if len(nets) == 1 else f"net{index}."
-            attributes |= {prefix + name: value for name, value in net.attributes.items()}
-            names += net.get("name").split("+") if net.get("name") else []
-            host.drawn_nets.add(net.get("name"))
+            attributes |= {prefix + key: value for key, value in net.attributes.items()}
+            host.drawn_nets.add(name)
+            if (name and name in names) or not host.is_new_port(net):
+                same.append(name)
+                continue
+            names += name.split("+") if name else []
+            fused |= "+" in name
             megabits.append(nccl.integer(net.get("speed"), 0))
+        slip = any(m >= _FASTEST_PORT for m in megabits)
+        speeds = [m // 1000 if m >= _FASTEST_PORT else m for m in megabits]
+        speeds, shares = _real_ports(speeds, link)
         overrides: dict[str, Quantity] = {}
         if nets:
-            overrides["ports"] = machine.fact(max(len(names), 1))
-        slip = any(m >= _FASTEST_PORT for m in megabits)
-        total = sum(m // 1000 if m >= _FASTEST_PORT else m for m in megabits)
-        if 0 < total < _FASTEST_PORT:
-            overrides["bandwidth_per_direction"] = machine.fact(nccl.port_rate(total))
-            overrides["port_bandwidth_per_direction"] = machine.fact(nccl.port_rate(total / max(len(names), 1)))
+            ports = len(speeds) if shares else max(len(names), 1)
+            overrides["ports"] = machine.fact(ports, status=Status.DERIVED if shares else Status.PRIMARY)
+            overrides |= self._speeds(speeds, ports)
         technology = {"0207": "InfiniBand", "0c06": "InfiniBand", "0200": "Ethernet"}.get(
             pci_class.lower().removeprefix("0x")[:4]
         )
@@ -281,6 +327,22 @@ class _Reader:
         part = machine.add(
             "nic", parent=host.server, name=" + ".join(names), device=device, attributes=attributes, overrides=overrides
         )
+        if same:
+            machine.note(
+                "IMP-SAME-PORT",
+                Severity.INFO,
+                "several interfaces of one port (equal GUID and port number) were counted once",
+                part,
+            )
+        if shares:
+            machine.note(
+                "IMP-SHARED-PORT",
+                Severity.WARNING,
+                f"{len(megabits)} interfaces share one PCI device, faster together than its link, as virtual functions "
+                f"do: taken for {len(speeds)} port(s)",
+                part,
+                remedy="set ports and bandwidth of the NIC",
+            )
         if slip:
             machine.note(
                 "IMP-PORT-SPEED",
@@ -289,7 +351,7 @@ class _Reader:
                 part,
                 remedy="set the bandwidth of the NIC",
             )
-        if any("+" in net.get("name") for net in nets):
+        if fused:
             machine.note("IMP-FUSED", Severity.INFO, "NCCL fused several ports to one device: drawn as one NIC", part)
         return part
 
@@ -318,6 +380,9 @@ class _Reader:
                 lower,
             )
             return
+        if generation == 1 and lanes == 1 and nccl.holds_gpu(element):
+            machine.virtual_pcie(upper, lower, architecture, "Gen1 x1", raw)
+            return
         if generation and 1 <= lanes <= 32:
             values = LinkValues(kind="pcie", generation=generation, lanes=lanes, status=Status.PRIMARY)
         elif generation:
@@ -326,7 +391,16 @@ class _Reader:
             if element.get("link_speed"):
                 machine.note("IMP-LINK-SPEED", Severity.WARNING, "the link speed cannot be read", lower)
             values = unknown_pcie(architecture)
-        machine.pcie(upper, lower, values, raw)
+        link_id = machine.pcie(upper, lower, values, raw)
+        if generation == 1 and architecture is not None and architecture.pcie_generation >= 3:
+            machine.idle(link_id, architecture.pcie_generation, 16)
+            machine.note(
+                "IMP-IDLE",
+                Severity.WARNING,
+                "these GPUs stood at 2.5 GT/s when the file was written, as idle ones do; they are faster under load",
+                link_id,
+                remedy="set the generation the link trains to under load",
+            )
 
     # -- links of GPUs -----------------------------------------------------------------------------------------------
 
@@ -382,6 +456,7 @@ class _Reader:
                 part,
                 remedy="draw the links between the GPUs that are really paired",
             )
+            self.machine.missing_links([part])
         elif target in host.gpus:
             listed.add(part, host.gpus[target], count, target_is_gpu=True)
         elif far_class.startswith("068001"):
@@ -400,6 +475,7 @@ class _Reader:
                 part,
                 remedy="make the dump with all GPUs in one communicator",
             )
+            self.machine.missing_links([part])
 
     def _switch(self, host: _Host, target: str) -> str:
         unseen = _UNSEEN.match(target) is not None
@@ -433,11 +509,15 @@ class _Reader:
 
     def _loose_nets(self, host: _Host) -> None:
         dropped: list[str] = []
+        known_port = False
         for name, (numa, net) in host.loose.items():
             if name in host.drawn_nets:
                 continue
             if not nccl.is_hardware(net):
                 dropped.append(name)
+                continue
+            if host.has_port(net):
+                known_port = True
                 continue
             part = self._nic_part(host, [net], {}, None, "")
             self.machine.pcie(numa, part, unknown_pcie(None))
@@ -447,6 +527,13 @@ class _Reader:
                 "where these NICs sit in the PCI tree is not in the file: attached to their NUMA domain",
                 part,
                 remedy="move them below their switch",
+            )
+        if known_port:
+            self.machine.note(
+                "IMP-SAME-PORT",
+                Severity.INFO,
+                "several interfaces of one port (equal GUID and port number) were counted once",
+                host.server,
             )
         if dropped:
             names = ", ".join(name[:20] for name in dropped[:3]) + (" …" if len(dropped) > 3 else "")
@@ -486,6 +573,7 @@ class _Reader:
                 *gpus,
                 remedy="draw the links between the GPUs",
             )
+            machine.missing_links(gpus)
         elif all(g.get("gdr") == "0" for g in elements):
             machine.policy = Policy(gpudirect=False)
             machine.note(
@@ -507,8 +595,7 @@ class _Reader:
                 continue
             idle = (above.generation or 0) <= 2
             if idle:
-                # the bands of whatever this link binds must not be those of a measured speed
-                self.machine.links[above.id] = above.model_copy(update={"status": Status.UNVERIFIED})
+                self.machine.idle(above.id, link.generation or 1, above.lanes or 16)
             self.machine.note(
                 "IMP-SLOW-UPLINK",
                 Severity.WARNING if idle else Severity.INFO,
@@ -517,6 +604,29 @@ class _Reader:
                 above.id,
                 remedy="set the generation the uplink trains to under load",
             )
+
+
+def _port(net: Element) -> tuple[str, str] | None:
+    """GUID and number of the port of an interface; None where they say nothing."""
+    guid, port = net.get("guid").lower().removeprefix("0x").lstrip("0"), net.get("port")
+    return (guid, port) if len(guid) > 4 and port else None
+
+
+def _real_ports(speeds: list[int], link: tuple[int, int]) -> tuple[list[int], bool]:
+    """Speeds of the ports a PCI device can have [Mb/s], and whether those are fewer than its interfaces.
+
+    Cards with two ports may be faster than their PCIe link, never with more ports and never twice as fast: that is one
+    port seen by several virtual functions.
+    """
+    generation, lanes = link
+    if len(speeds) < 3 or not generation or lanes < 1:
+        return speeds, False
+    most = 8e-6 * pcie_rate(generation, lanes)
+    if sum(speeds) <= most:
+        return speeds, False
+    kept = sorted(speeds, reverse=True)
+    count = max(1, sum(1 for n in range(1, len(kept) + 1) if sum(kept[:n]) <= most))
+    return kept[:count], True
 
 
 IMPORTER = Importer("nccl-xml", "NCCL or RCCL topology", (".xml",), _sniff, _read)

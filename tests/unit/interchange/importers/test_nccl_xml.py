@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
 
+from designer.analysis.study import analyze
 from designer.design.document import Design
 from designer.design.integrity import demand_sound
 from designer.errors import ExchangeError
@@ -163,7 +165,7 @@ def test_xgmi_of_rccl() -> None:
     ("speed", "width", "generation", "lanes", "status"),
     [
         ("16.0 GT/s PCIe", "8", 4, 8, Status.PRIMARY), ("16 GT/s", "16", 4, 16, Status.PRIMARY),
-        ("32 GT/s PCIe/s", "16", 5, 16, Status.PRIMARY), ("2.5 GT/s", "1", 1, 1, Status.PRIMARY),
+        ("32 GT/s PCIe/s", "16", 5, 16, Status.PRIMARY), ("2.5 GT/s", "16", 1, 16, Status.UNVERIFIED),
         ("64.0 GT/s PCIe", "16", 6, 16, Status.PRIMARY), ("8 GT/s", "0", 3, 16, Status.ASSUMED),
         ("8 GT/s", "", 3, 16, Status.ASSUMED), ("8 GT/s", "-4", 3, 16, Status.ASSUMED),
         ("", "0", 5, 16, Status.ASSUMED), ("nan", "16", 5, 16, Status.ASSUMED), ("1e309", "16", 5, 16, Status.ASSUMED),
@@ -276,3 +278,86 @@ def test_the_idle_speed_of_an_uplink_is_not_taken_for_sure() -> None:
     found = {speed: tree(speed).links["numa0--pcie_switch0"] for speed in ("5.0", "16.0", "32.0")}
     assert [link.generation for link in found.values()] == [2, 4, 5]
     assert [link.status for link in found.values()] == [Status.UNVERIFIED, Status.PRIMARY, Status.PRIMARY]
+
+
+def nic(nets: str, bus: str = "0000:12:00.0", attributes: str = CX7) -> str:
+    return f'<pci busid="{bus}" {attributes}><nic>{nets}</nic></pci>'
+
+
+def net(number: int, guid: int, port: int = 1, speed: int = 400000) -> str:
+    return f'<net name="mlx5_{number}" dev="{number}" speed="{speed}" port="{port}" guid="0x{guid:x}" gdr="1"/>'
+
+
+def test_virtual_functions_do_not_add_up_to_more_than_their_link() -> None:
+    """13 names, 10 GUIDs, 3 cards. Gen5 x16 carries 504 Gb/s: one port of 400, not four of 1.6 Tb/s together."""
+    guid = 0x1234567800
+    first = "".join(net(n, guid + n) for n in range(4)) + net(10, guid) + net(11, guid + 1)
+    second = "".join(net(n, guid + n) for n in range(4, 8)) + net(12, guid + 4)
+    third = net(8, guid + 8, speed=100000) + net(9, guid + 9, speed=100000)
+    cards = nic(first) + nic(second, "0000:13:00.0") + nic(third, "0000:14:00.0")
+    imported = read(system(cpu(0, cards + gpu("0000:11:00.0", 0))))
+    nics = [p for p in imported.design.parts.values() if p.kind == "nic"]
+    assert [p.overrides["bandwidth_per_direction"].value for p in nics] == ["400 Gb/s", "400 Gb/s", "200 Gb/s"]
+    assert [p.overrides["ports"].value for p in nics] == [1, 1, 2]
+    assert {"IMP-SHARED-PORT", "IMP-SAME-PORT"} <= codes(imported)
+    # every name stays with the card
+    assert sum(1 for key in nics[0].attributes if key.endswith(".name")) == 6
+
+
+def test_a_port_rate_is_stated_or_derived_and_never_an_average() -> None:
+    def rates(nets: str) -> dict[str, tuple[object, Status]]:
+        part = read(system(cpu(0, nic(nets) + gpu("0000:11:00.0", 0)))).design.parts["nic0"]
+        return {k: (q.value, q.status) for k, q in part.overrides.items() if "bandwidth" in k}
+
+    assert rates(net(0, 0x123456)) == {
+        "bandwidth_per_direction": ("400 Gb/s", Status.PRIMARY),
+        "port_bandwidth_per_direction": ("400 Gb/s", Status.PRIMARY),
+    }
+    # 100 and 200 are not two ports of 150
+    assert rates(net(0, 0x123456, 1, 100000) + net(1, 0x123456, 2, 200000)) == {
+        "bandwidth_per_direction": ("300 Gb/s", Status.DERIVED)
+    }
+    fused = '<net name="mlx5_0+mlx5_1" dev="0" speed="400000" port="1" guid="0x123456" gdr="1"/>'
+    assert rates(fused)["port_bandwidth_per_direction"] == ("200 Gb/s", Status.DERIVED)
+
+
+def test_the_same_port_without_a_place_is_not_a_second_nic() -> None:
+    loose = f"<nic>{net(5, 0x1234567)}</nic>"
+    inside = nic(net(0, 0x1234567)) + gpu("0000:11:00.0", 0)
+    assert kinds(read(system(cpu(0, inside + loose))).design)["nic"] == 1
+
+
+def test_one_lane_of_the_first_generation_is_no_speed_of_a_gpu() -> None:
+    """Buses of virtual machines state Gen1 x1: 0.25 GB/s, of which copies would get 188 MB/s."""
+    attributes = H100.replace("32.0", "2.5").replace('link_width="16"', 'link_width="1"')
+    imported = read(system(cpu(0, gpu("0000:11:00.0", 0, attributes=attributes))))
+    link = imported.design.links["numa0--gpu0"]
+    assert (link.generation, link.lanes, link.status) == (5, 16, Status.ASSUMED)
+    assert link.attributes["link_width"] == "1"
+    assert "IMP-VIRTUAL-LINK" in codes(imported)
+    (answer,) = analyze(imported.design, ["h2d"], curves=False).workloads
+    assert answer.findings[0].code == "GAP-VIRTUAL"
+    # the other reading is Gen4 x8 with 15.75 GB/s: the band reaches below it
+    assert answer.metrics["rate"].low < 15.8e9 < answer.metrics["rate"].high
+    # the network card of a management controller really has one lane of the first generation
+    slow = nic(net(0, 0, speed=1000), attributes=attributes.replace("0x030200", "0x020000"))
+    assert read(system(cpu(0, slow + gpu("0000:11:00.0", 0)))).design.links["numa0--nic0"].lanes == 1
+
+
+def test_infiniband_of_the_serial_bus_class() -> None:
+    old = '<pci busid="0000:12:00.0" class="0x0c0600" link_speed="5 GT/s" link_width="8"/>'
+    part = read(system(cpu(0, old + gpu("0000:11:00.0", 0)))).design.parts["nic0"]
+    assert part.overrides["technology"].value == "InfiniBand"
+
+
+def test_many_equal_ids_are_numbered_in_one_go() -> None:
+    """Four times the domains take about four times as long, not sixteen times."""
+
+    def seconds(count: int) -> float:
+        text = system("".join(cpu(0, "") for _ in range(count)) + cpu(1, gpu("0000:11:00.0", 0)))
+        start = time.process_time()
+        read(text)
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(2000) < 9 * seconds(500)
