@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
-from designer.gui.controls import plain
+from designer.gui.dialogs.question import CANCEL, Answer, Question, Row, ask
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.pictures import Pixels
     from designer.gui.workspace import Document, Workspace
+    from designer.interchange.native.writer import Conflict
 
 
 class Host(Protocol):
@@ -46,6 +46,18 @@ class Host(Protocol):
 
     def show_document(self, document: Document) -> None:
         """Bring a document to the front."""
+        ...
+
+    def show_recovery(self) -> None:
+        """Show what runs that ended badly left behind."""
+        ...
+
+    def look_for_leftovers(self) -> None:
+        """Look what runs that ended badly left behind, and tell if that is something."""
+        ...
+
+    def compare_with_file(self, document: Document) -> None:
+        """Show a document beside what its file holds now."""
         ...
 
     def say(self, text: str) -> None:
@@ -99,35 +111,97 @@ class Files:
     def save(self) -> bool:
         """Save to the document's file; asks for one if there is none."""
         document = self._host.document
-        if document is None:
-            return False
-        if document.session.file is None:
-            return self.save_as()
-        return self.save_to(document, document.session.file)
+        return document is not None and self.save_document(document)
 
     def save_as(self) -> bool:
         """Ask for a file and save there."""
+        document = self._host.document
+        return document is not None and self._save_as(document)
+
+    def save_document(self, document: Document) -> bool:
+        """Save one of the documents to its file; asks for one if there is none."""
+        file = document.session.file
+        return self._save_as(document) if file is None else self.save_to(document, file)
+
+    def _save_as(self, document: Document) -> bool:
         from designer.gui.workspace import design_file_name
 
-        document = self._host.document
-        if document is None:
-            return False
+        # a question about a design stands over that design
+        self._host.show_document(document)
         wish = document.session.file or Path(self.folder()) / f"{document.session.design.name}.design.json"
-        name, _ = QFileDialog.getSaveFileName(self._over, "Save as", str(wish), "Designs (*.design.json)")
+        title = f"Save {self._host.workspace.names()[document]} as"
+        name, _ = QFileDialog.getSaveFileName(self._over, title, str(wish), "Designs (*.design.json)")
         return bool(name) and self.save_to(document, design_file_name(name))
 
     def save_to(self, document: Document, file: Path) -> bool:
-        """Save a document to a file; says whether that went well, and tells what did not."""
+        """Save a document to a file; says whether that went well, and tells what did not. What others did to the file
+        is not written over unasked.
+        """
+        from designer.errors import FormatError
+        from designer.interchange.native.writer import Conflict
+
+        asked: Conflict | None = None
+        while True:
+            try:
+                notes = document.save(file, asked)
+            except Conflict as conflict:
+                self._host.show_document(document)
+                choice = self.ask_about(document, file, conflict)
+                if choice == "keep":
+                    asked = conflict
+                    continue
+                self.settle(document, choice)
+                return choice == "save_as" and not document.session.modified
+            except FormatError as error:
+                self._host.warn(str(error))
+                return False
+            break
+        self._settings.add_recent(file)
+        self._host.say(f"Saved {file.name}" + "".join(f"; {note}" for note in notes))
+        return True
+
+    def ask_about(self, document: Document, file: Path, conflict: Conflict) -> str:
+        """``keep``, ``reload``, ``compare``, ``save_as`` or ``cancel``: what to do about a file that others changed or
+        have open.
+        """
+        other = document.session.file is None or document.session.file != file
+        keep = Answer("keep", "&Keep mine", "Write yours over the file: what they did is gone")
+        right = [CANCEL, Answer("save_as", "Save &as…", "Keep both: yours under another name")]
+        if conflict.found is not None and not other:
+            title, text = "File changed", f"{file.name} was changed by somebody else since you opened or saved it."
+            row = Row("Keeping yours takes their changes away", str(file.parent))
+            right = [
+                Answer("compare", "Com&pare", "Show both side by side; nothing is written"),
+                Answer("reload", "&Reload", "Take over what the file holds; undo brings yours back"),
+                *right,
+            ]
+        else:
+            title, text = "File in use", f"{file.name} is open elsewhere."
+            row = Row(conflict.owner.text if conflict.owner is not None else "somebody else", str(file.parent))
+        # Enter does the last: it takes nobody's work away
+        return ask(Question(title, text, [row], [keep], right, self._over))
+
+    def settle(self, document: Document, choice: str) -> None:
+        """Do what was chosen about a file others changed: ``keep``, ``reload``, ``compare``, ``save_as``, ``save``;
+        anything else does nothing.
+        """
         from designer.errors import FormatError
 
-        try:
-            document.save(file)
-        except FormatError as error:
-            self._host.warn(str(error))
-            return False
-        self._settings.add_recent(file)
-        self._host.say(f"Saved {file.name}")
-        return True
+        if choice == "reload":
+            try:
+                document.reload()
+            except FormatError as error:
+                self._host.warn(str(error))
+            else:
+                self._host.say("Reloaded; undo brings back what was here")
+        elif choice == "keep":
+            document.keep_mine()
+        elif choice == "compare":
+            self._host.compare_with_file(document)
+        elif choice == "save_as":
+            self._save_as(document)
+        elif choice == "save":
+            self.save_document(document)
 
     def paste(self) -> None:
         """Paste parts, or offer to import what the clipboard describes."""
@@ -201,40 +275,52 @@ class Files:
             QGuiApplication.clipboard().setImage(canvas.image(2.0))
             self._host.say("Picture copied")
 
-    def may_close(self, document: Document) -> bool:
-        """Whether a document can be closed: it is saved, or asked for and saved or given up."""
-        if not document.session.modified:
+    def may_close(self, documents: Sequence[Document]) -> bool:
+        """Whether documents can be closed: they are saved, or asked for together and saved or given up."""
+        unsaved = [d for d in documents if d.session.modified]
+        if not unsaved:
             return True
-        answer = self.ask_to_save(document.session.title)
-        if answer == "cancel":
-            return False
+        answer = self.ask_to_save(unsaved)
         if answer == "save":
-            self._host.show_document(document)
-            return self.save()
-        return True
+            # one that is not saved after all keeps everything open
+            return all(self.save_document(d) for d in unsaved)
+        return answer == "discard"
 
-    def ask_to_save(self, title: str) -> str:
-        """``save``, ``discard`` or ``cancel``."""
-        buttons = QMessageBox.StandardButton
-        answer = QMessageBox.question(
-            self._over,
-            "Not saved",
-            plain(f"Save the changes of {title}?"),
-            buttons.Save | buttons.Discard | buttons.Cancel,
-            buttons.Save,
+    def ask_to_save(self, unsaved: Sequence[Document]) -> str:
+        """``save``, ``discard`` or ``cancel``: one answer for all."""
+        return ask(self.unsaved_question(unsaved))
+
+    def unsaved_question(self, unsaved: Sequence[Document]) -> Question:
+        """The question what is to become of documents that are not saved."""
+        names = self._host.workspace.names()
+        rows: list[Row] = []
+        for document in unsaved:
+            file = document.session.file
+            edits = f"{document.edits} edit{'s' if document.edits != 1 else ''}, " if document.edits else ""
+            place = f"in {file}" if file is not None else "never saved: you will be asked for a name"
+            rows.append(Row(names[document], f"{edits}{place}"))
+        many = len(unsaved) > 1
+        text = f"Save the changes of these {len(unsaved)} designs?" if many else "Save the changes of this design?"
+        discard = Answer(
+            "discard", "&Discard all" if many else "&Discard", "Close without saving; the changes are gone"
         )
-        return {buttons.Save: "save", buttons.Discard: "discard"}.get(answer, "cancel")
+        save = Answer("save", "&Save all" if many else "&Save", "Save, then close")
+        return Question("Unsaved changes", text, rows, [discard], [CANCEL, save], self._over)
 
     def offer_recovery(self) -> None:
-        """Offer what a run that ended badly left behind; nothing is asked, nor loaded, where nothing is left."""
+        """Offer what runs that ended badly left behind; nothing is loaded where nothing is left."""
         from designer.gui.settings import journal_folder
 
         folder = journal_folder()
-        if self._host.workspace_ is None and not (folder.is_dir() and any(folder.iterdir())):
-            return
-        for journal in self._host.workspace.leftovers()[:3]:
-            run = partial(self._host.workspace.recover, journal)
-            self._toasts.say("Unsaved work of an earlier run was found.", False, "Bring it back", run)
+        if folder.is_dir() and any(p.suffix == ".journal" for p in folder.iterdir()):
+            self._host.look_for_leftovers()
+
+    def ask_to_delete(self, things: Sequence[tuple[str, str]]) -> bool:
+        """Whether journals are to be deleted for good."""
+        rows = [Row(*thing) for thing in things]
+        text = "Delete this for good?" if len(rows) == 1 else f"Delete these {len(rows)} for good?"
+        delete = Answer("delete", "&Delete", "The work in them is gone then")
+        return ask(Question("Delete", text, rows, [delete], [CANCEL], self._over)) == "delete"
 
     def folder(self) -> str:
         """Where to look for files first: beside the document shown, else the one opened last."""

@@ -15,6 +15,7 @@ from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
+    QHBoxLayout,
     QMainWindow,
     QMenu,
     QMessageBox,
@@ -27,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from designer.gui import icons, theme
 from designer.gui.controls import plain
+from designer.gui.dialogs.file_notice import FileNotice
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
 from designer.gui.settings import Settings
@@ -40,11 +42,14 @@ if TYPE_CHECKING:
     from designer.gui.canvas.tools.tool import QuickAdd
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
+    from designer.gui.recovery_page import RecoveryPage
     from designer.gui.session import Picked, Session
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
 _LAYOUT: Final = 1
+#: what a design is compared with when others changed its file
+_ON_DISK: Final = "its file as it is now"
 
 
 class MainWindow(QMainWindow):
@@ -69,6 +74,8 @@ class MainWindow(QMainWindow):
         self.start.import_wanted.connect(lambda: self.files.ask_import())
         self.start.template_chosen.connect(self.open_template)
         self.start.file_chosen.connect(self.open_file)
+        self.start.recovery_wanted.connect(self.show_recovery)
+        self.recovery: RecoveryPage | None = None
         self.tabs = QTabBar()
         self.tabs.setObjectName("documents")
         self.tabs.setMovable(False)
@@ -82,7 +89,19 @@ class MainWindow(QMainWindow):
         box = QVBoxLayout(middle)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        box.addWidget(self.tabs)
+        self.autosave = QToolButton()
+        self.autosave.setObjectName("autosave")
+        self.autosave.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.autosave.clicked.connect(lambda: self.run("file.save"))
+        self.autosave.hide()
+        head = QHBoxLayout()
+        head.setSpacing(0)
+        head.addWidget(self.tabs, 1)
+        head.addWidget(self.autosave)
+        self.notice = FileNotice()
+        self.notice.chosen.connect(self._settle)
+        box.addLayout(head)
+        box.addWidget(self.notice)
         box.addWidget(self.pages, 1)
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
@@ -219,7 +238,7 @@ class MainWindow(QMainWindow):
     def document(self) -> Document | None:
         """The document shown; None on the start page."""
         at = self.tabs.currentIndex()
-        if self.pages.currentWidget() is self.start or not 0 <= at < len(self._order):
+        if self.pages.currentWidget() in (self.start, self.recovery) or not 0 <= at < len(self._order):
             return None
         return self._order[at]
 
@@ -256,6 +275,8 @@ class MainWindow(QMainWindow):
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
+        document.autosave_changed.connect(partial(self._tell_autosave, document))
+        document.file_state_changed.connect(partial(self._tell_file, document))
         for signal in (
             session.design_changed,
             session.selection_changed,
@@ -326,8 +347,12 @@ class MainWindow(QMainWindow):
 
     def show_start(self) -> None:
         """Show the start page."""
+        self._show_page(self.start)
+
+    def _show_page(self, page: QWidget) -> None:
+        """Show a page that is no document."""
         self._follow(None)
-        self.pages.setCurrentWidget(self.start)
+        self.pages.setCurrentWidget(page)
         self.strip.hide()
         self.tabs.setVisible(bool(self._order))
         if self.docks is not None:
@@ -345,6 +370,7 @@ class MainWindow(QMainWindow):
             self.docks.parts.left.connect(self.focus_canvas)
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
+            self.docks.inspector.what_if.tried.connect(self.update_actions)
             self.docks.findings.counted.connect(self.strip.count)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
@@ -367,6 +393,8 @@ class MainWindow(QMainWindow):
                 self._wires.append((signal, self.update_actions))
         self.strip.follow(document)
         self._retitle()
+        self._tell_autosave()
+        self._tell_file()
         self.update_actions()
 
     def _unwire(self) -> None:
@@ -394,15 +422,122 @@ class MainWindow(QMainWindow):
             self.docks.docks["migration"].raise_()
 
     def _retitle(self, *_: object) -> None:
+        names = self.workspace_.names() if self.workspace_ is not None else {}
         for at, document in enumerate(self._order):
             session = document.session
-            text = ("● " if session.modified else "") + session.title
+            text = ("● " if session.modified else "") + names.get(document, session.title)
             if text != self.tabs.tabText(at):
                 self.tabs.setTabText(at, text)
             self.tabs.setTabToolTip(at, plain(str(session.file or "not saved yet")))
         document = self.document
         self.setWindowModified(document is not None and document.session.modified)
         self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer")
+
+    # ---- work that must not be lost
+
+    def _recovery_page(self) -> RecoveryPage:
+        if self.recovery is None:
+            from designer.gui.recovery_page import RecoveryPage
+
+            page = self.recovery = RecoveryPage(self.theme, self.workspace.leftovers)
+            page.restore_wanted.connect(self._bring_back)
+            page.delete_wanted.connect(self._delete_leftovers)
+            page.left.connect(self._leave_recovery)
+            page.counted.connect(self.start.tell_leftovers)
+            self.pages.addWidget(page)
+        return self.recovery
+
+    def show_recovery(self) -> None:
+        """Show what runs that ended badly left behind."""
+        page = self._recovery_page()
+        page.fill()
+        self._show_page(page)
+        page.setFocus()
+
+    def look_for_leftovers(self) -> None:
+        """Look what runs that ended badly left behind, and tell if that is something."""
+        page = self._recovery_page()
+        page.counted.connect(self._offer_recovery, Qt.ConnectionType.SingleShotConnection)
+        page.fill()
+
+    def _offer_recovery(self, number: int) -> None:
+        if not number or self.pages.currentWidget() is self.recovery:
+            return
+        if self.document is None:
+            # nobody is at work yet: there is nothing more important to show
+            self.show_recovery()
+            return
+        designs = "1 design" if number == 1 else f"{number} designs"
+        self.toasts.say(f"An earlier run ended with unsaved work in {designs}.", False, "Show", self.show_recovery)
+
+    def _leave_recovery(self) -> None:
+        if self._order:
+            self._show_document()
+            self.focus_canvas()
+        else:
+            self.show_start()
+
+    def _bring_back(self, journals: list[Path]) -> None:
+        back = [d for d in map(self.workspace.recover, journals) if d is not None]
+        self._recovery_page().fill()
+        if back:
+            self.show_document(back[0])
+            self.say("Brought back 1 design" if len(back) == 1 else f"Brought back {len(back)} designs")
+
+    def _delete_leftovers(self, journals: list[Path]) -> None:
+        from designer.interchange.native.leftovers import remove
+
+        page = self._recovery_page()
+        if self.files.ask_to_delete(page.titles(journals)):
+            for journal in journals:
+                remove(journal)
+            page.fill()
+
+    def _tell_autosave(self, about: Document | None = None) -> None:
+        """Say whether the work in the document shown would survive a crash."""
+        document = self.document
+        self.autosave.setVisible(document is not None)
+        if document is None or (about is not None and about is not document):
+            return
+        from designer.gui.viewmodels.autosave import told
+
+        state, modified = document.autosave.value, document.session.modified
+        text, tip = told(state, modified, document.session.file is not None, document.kept_at)
+        self.autosave.setText(text)
+        self.autosave.setToolTip(plain(tip))
+        self.autosave.setAccessibleName(f"{text}. {tip}")
+        if self.autosave.property("state") != state:
+            self.autosave.setProperty("state", state)
+            self.autosave.style().unpolish(self.autosave)
+            self.autosave.style().polish(self.autosave)
+
+    def _tell_file(self, about: Document | None = None) -> None:
+        """Say what others did to the file of the document shown."""
+        document = self.document
+        if about is not None and about is not document:
+            return
+        if document is None or document.file_state.value == "ours":
+            self.notice.hide()
+            return
+        from designer.gui.viewmodels.autosave import others
+
+        file = document.session.file
+        who = document.owner.text if document.owner is not None else ""
+        self.notice.tell(*others(document.file_state.value, file.name if file else "", who, document.session.modified))
+
+    def _settle(self, choice: str) -> None:
+        document = self.document
+        if choice == "dismiss":
+            self.notice.hide()
+        elif document is not None:
+            self.files.settle(document, choice)
+
+    def compare_with_file(self, document: Document) -> None:
+        """Show a document beside what its file holds now."""
+        self.show_document(document)
+        self.show_panel("compare")
+        if self.docks is not None:
+            self.docks.compare.choose(_ON_DISK)
 
     # ---- looks
 
@@ -427,6 +562,8 @@ class MainWindow(QMainWindow):
                 made.setIcon(icons.icon(all_actions()[action_id].icon, self.theme.text))
         self._search.setIcon(icons.icon("search", self.theme.muted))
         self.start.set_theme(self.theme)
+        if self.recovery is not None:
+            self.recovery.set_theme(self.theme)
         for canvas in self._canvases.values():
             canvas.set_theme(self._canvas_theme())
         if self.docks is not None:
@@ -459,11 +596,11 @@ class MainWindow(QMainWindow):
     def close_document(self) -> None:
         """Close the document shown; asks if it is not saved."""
         document = self.document
-        if document is not None and self.files.may_close(document):
+        if document is not None and self.files.may_close([document]):
             self.workspace.close(document)
 
     def _close_tab(self, document: Document, *_: object) -> None:
-        if document in self._order and self.files.may_close(document):
+        if document in self._order and self.files.may_close([document]):
             self.workspace.close(document)
 
     def quit(self) -> None:
@@ -502,6 +639,17 @@ class MainWindow(QMainWindow):
         if self.docks is not None:
             self.docks.docks["inspector"].raise_()
             self.docks.inspector.scale(by)
+
+    @property
+    def on_trial(self) -> bool:
+        """Whether a what-if stands beside the design."""
+        return self.docks is not None and self.docks.inspector.what_if.on_trial
+
+    def end_trial(self, apply: bool) -> None:
+        """Put the what-if into the design, or forget it."""
+        if self.docks is not None:
+            what_if = self.docks.inspector.what_if
+            what_if.apply() if apply else what_if.discard()
 
     def choose_workload(self) -> None:
         """Open the list of workloads in the tool strip."""
@@ -662,6 +810,8 @@ class MainWindow(QMainWindow):
             return []
         first = shown.session.history.steps[0].before if shown.session.history.steps else None
         found: list[tuple[str, Callable[[], Any]]] = []
+        if shown.session.file is not None:
+            found.append((_ON_DISK, shown.on_disk))
         if first is not None:
             found.append(("itself as it was opened", lambda: first))
         found += [(d.session.title, partial(_design_of, d)) for d in self._order if d is not shown]
@@ -702,8 +852,8 @@ class MainWindow(QMainWindow):
         return super().eventFilter(watched, event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask for each document that is not saved, then stop all work."""
-        if not all(self.files.may_close(d) for d in list(self._order)):
+        """Ask once for all documents that are not saved, then stop all work."""
+        if not self.files.may_close(list(self._order)):
             event.ignore()
             return
         self.settings.set_layout("geometry", self.saveGeometry())
@@ -720,6 +870,8 @@ class MainWindow(QMainWindow):
             app.removeEventFilter(self)
         if self.docks is not None:
             self.docks.close_jobs()
+        if self.recovery is not None:
+            self.recovery.close_jobs()
         if self.workspace_ is not None:
             self.workspace_.close_all()
         if self.sweeper is not None:

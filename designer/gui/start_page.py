@@ -52,7 +52,7 @@ _BETWEEN: Final = 15
 #: what pictures, and opening a design, need beside Qt: loaded by a thread once the window can be used
 _LATER: Final = (
     "designer.interchange.native.reader", "designer.design.geometry", "designer.report.drawing.palette",
-    "designer.interchange.native.journal", "designer.interchange.native.writer", "designer.design.history",
+    "designer.interchange.native.leftovers", "designer.interchange.native.writer", "designer.design.history",
     "designer.design.edits.clipboard", "designer.design.edits.structure",
 )  # fmt: skip
 #: the templates most people look for, shown first
@@ -205,7 +205,7 @@ class StartPage(QWidget):
     -------
     template_chosen : ``str``
     file_chosen : ``Path``
-    new_wanted, open_wanted, import_wanted
+    new_wanted, open_wanted, import_wanted, recovery_wanted
     """
 
     template_chosen = Signal(str)
@@ -213,6 +213,7 @@ class StartPage(QWidget):
     new_wanted = Signal()
     open_wanted = Signal()
     import_wanted = Signal()
+    recovery_wanted = Signal()
 
     def __init__(self, theme: Theme, recent: Callable[[], list[Path]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -237,6 +238,12 @@ class StartPage(QWidget):
         box.setContentsMargins(44, 30, 44, 40)
         box.setSpacing(14)
         box.addLayout(self._top())
+        self.leftovers = QPushButton()
+        self.leftovers.setObjectName("leftovers")
+        self.leftovers.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.leftovers.clicked.connect(self.recovery_wanted)
+        self.leftovers.hide()
+        box.addWidget(self.leftovers)
         box.addSpacing(6)
         box.addWidget(self._recent_head)
         box.addWidget(self.recent)
@@ -314,6 +321,12 @@ class StartPage(QWidget):
         self._loaded = True
         self._show_recent()
         self._show_templates()
+
+    def tell_leftovers(self, number: int) -> None:
+        """Say how many designs can be brought back; it stays said until they are, or are deleted."""
+        text = "1 design with unsaved work" if number == 1 else f"{number} designs with unsaved work"
+        self.leftovers.setText(f"An earlier run ended with {text}. Look at what can be brought back…")
+        self.leftovers.setVisible(number > 0)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours: the pictures are made anew."""

@@ -254,6 +254,7 @@ QLabel[role="muted"] { color: @muted; }
 QLabel[role="faint"] { color: @faint; }
 QLabel[role="good"] { color: @good; }
 QLabel[role="bad"] { color: @bad; }
+QLabel[role="warn"] { color: @warn; }
 QLabel[role="assumed"] { color: @assumed; }
 QLabel[role="badge"] { background: @accent_soft; color: @accent; border-radius: 4px; padding: 1px 6px; }
 
@@ -319,6 +320,14 @@ QFrame#toast { background: @raised; border: 1px solid @border; border-left: 3px 
 QFrame#toast[bad="true"] { border-left-color: @bad; }
 QFrame#card { background: @surface; border: 1px solid @border; border-radius: 8px; }
 QFrame#card:hover, QFrame#card[focused="true"] { border-color: @accent; }
+QPushButton#leftovers { background: @raised; color: @text; border: 1px solid @border; border-left: 3px solid @warn;
+  border-radius: 6px; padding: 10px 14px; text-align: left; }
+QPushButton#leftovers:hover, QPushButton#leftovers:focus { border-color: @accent; border-left-color: @warn; }
+QFrame#notice { background: @raised; border: none; border-bottom: 1px solid @border; border-left: 3px solid @warn; }
+QFrame#notice QPushButton { padding: 3px 10px; }
+QScrollArea#listed { border: 1px solid @border; border-radius: 6px; background: @surface; }
+QToolButton#autosave { color: @muted; padding: 3px 12px; }
+QToolButton#autosave[state="failed"] { color: @bad; }
 QFrame#line { background: @border; max-height: 1px; min-height: 1px; border: none; }
 QWidget#start { background: @window; }
 QDialog#command { background: @raised; border: 1px solid @border; border-radius: 8px; }

@@ -47,7 +47,7 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "settings"))
     settings = Settings()
     settings.reduced_motion = True
-    monkeypatch.setattr(Files, "ask_to_save", lambda self, title: "discard")
+    monkeypatch.setattr(Files, "ask_to_save", lambda self, unsaved: "discard")
     # threads take turns as in the program
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)

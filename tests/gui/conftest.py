@@ -57,7 +57,7 @@ def window(
 ) -> Iterator[MainWindow]:
     """The whole window, empty."""
     theme.apply(qapp, theme.LIGHT)
-    monkeypatch.setattr(Files, "ask_to_save", lambda self, title: "discard")
+    monkeypatch.setattr(Files, "ask_to_save", lambda self, unsaved: "discard")
     made = MainWindow(settings)
     made.show()
     yield made

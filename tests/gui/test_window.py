@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
-from designer.design.document import Design, WorkloadSpec
+from designer.design.document import WorkloadSpec
 from designer.design.edits.parts import ChangeParts
 from designer.gui.actions._action import all_actions, menus
 from designer.gui.dialogs.command_palette import CommandPalette
@@ -236,16 +236,18 @@ def test_a_value_typed_into_the_inspector_is_one_step_and_marked(window: MainWin
     assert field.property("wrong")
 
 
-def test_a_slider_drag_is_one_step(window: MainWindow, qtbot: QtBot) -> None:
+def test_a_slider_drag_is_a_trial_and_applied_it_is_one_step(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot).session
     link = next(x for x in session.design.links.values() if x.kind == "nvlink")
     session.select([((), Ref("links", link.id))])
     assert window.docks is not None
     inspector = window.docks.inspector
     inspector.flush()
+    before = session.design
     for value in (10, 40, 90, 100):
         inspector.what_if.slider.setValue(value)
-    inspector.what_if.released.emit()
+    assert session.design is before, "trying changes nothing"
+    qtbot.mouseClick(inspector.what_if.apply_, Qt.MouseButton.LeftButton)
     assert len(session.history.steps) == 1
     assert session.design.links[link.id].bandwidth_per_direction == "50 GB/s"
 
@@ -276,28 +278,6 @@ def test_themes_change_everything_at_once(window: MainWindow, qtbot: QtBot) -> N
         assert window.canvas.scenery.theme.name == name
         dark = app.palette().window().color().lightness() < 128
         assert dark == (name == "dark")
-
-
-def test_work_comes_back_after_a_crash_and_nothing_is_asked_after_a_clean_end(
-    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from designer.gui.settings import journal_folder
-    from designer.interchange.native.journal import Journal
-
-    assert window.workspace.leftovers() == []
-    journal = Journal(journal_folder() / "lost.journal")
-    journal.record(Design(name="lost", title="Lost work"))
-    journal.close()
-    monkeypatch.setattr("designer.interchange.native.journal.is_running", lambda process: False)
-    found = window.workspace.leftovers()
-    assert [p.name for p in found] == ["lost.journal"]
-    document = window.workspace.recover(found[0])
-    assert document is not None
-    assert document.session.design.title == "Lost work"
-    assert document.session.modified
-    assert not found[0].exists()
-    window.workspace.close(document)
-    assert window.workspace.leftovers() == []
 
 
 def test_docks_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:

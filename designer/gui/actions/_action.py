@@ -81,6 +81,10 @@ class Window(Protocol):
         """Show the start page."""
         ...
 
+    def show_recovery(self) -> None:
+        """Show what runs that ended badly left behind."""
+        ...
+
     def open_file(self, file: Path) -> None:
         """Open a file."""
         ...
@@ -123,6 +127,15 @@ class Window(Protocol):
 
     def scale_value(self, by: int) -> None:
         """What if the number in question were twice as large, or half for −1."""
+        ...
+
+    @property
+    def on_trial(self) -> bool:
+        """Whether a what-if stands beside the design."""
+        ...
+
+    def end_trial(self, apply: bool) -> None:
+        """Put the what-if into the design, or forget it."""
         ...
 
     def choose_workload(self) -> None:

@@ -24,6 +24,10 @@ ACTIONS = (
         "file.copy_picture", "Copy picture", lambda w: w.files.copy_picture(), ("Ctrl+Shift+C",), has_document,
         section=2,
     ),
+    Action(
+        "file.recover", "Recover unsaved work…", lambda w: w.show_recovery(), section=2,
+        tip="What runs that ended badly left behind",
+    ),
     Action("file.settings", "Settings…", lambda w: w.edit_settings(), ("Ctrl+,",), icon="settings", section=3),
     Action("file.close", "Close design", lambda w: w.close_document(), ("Ctrl+W",), has_document, section=4),
     Action("file.quit", "Quit", lambda w: w.quit(), ("Ctrl+Q",), section=4),

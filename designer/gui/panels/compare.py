@@ -68,6 +68,14 @@ class ComparePanel(Panel):
         self.table.set_theme(self.theme)
         self._compare()
 
+    def choose(self, title: str) -> None:
+        """Compare with one of the others, by its title."""
+        self.refresh()
+        at = self.chooser.findText(title)
+        if at >= 0:
+            self.chooser.setCurrentIndex(at)
+            self._compare()
+
     def _compare(self) -> None:
         session, at = self.session, self.chooser.currentIndex()
         self._other = self._known[at][1]() if session is not None and 0 <= at < len(self._known) else None

@@ -54,6 +54,8 @@ class Journal:
         The design file being edited, if it has one, and what its bytes were (``raw.digest_of``); told at recovery.
     unsaved
         Whether no file holds the first design noted: it was imported or brought back.
+    edits
+        How many changes are in that already.
     sync
         Whether the disk is told to keep what is written, so that it also outlives a power failure.
     synced
@@ -68,6 +70,7 @@ class Journal:
         digest: str | None = None,
         unsaved: bool = False,
         synced: Callable[[OSError | None], object] | None = None,
+        edits: int = 0,
     ) -> None:
         self.path = Path(path)
         self.file, self.digest, self.unsaved = file, digest, unsaved
@@ -78,10 +81,28 @@ class Journal:
         self._last: Design | None = None
         self._origin: Design | None = None
         self._handle: int | None = None
-        self._start = self._size = self._edits = 0
+        self._start = self._size = 0
+        self._edits = edits
         self._dirty = self._closed = False
         self._trouble: OSError | None = None
         self._thread: threading.Thread | None = None
+
+    @property
+    def edits(self) -> int:
+        """How many changes no file holds."""
+        return self._edits
+
+    def start(self, design: Design) -> None:
+        """Note the design that is opened, if none was noted yet.
+
+        Raises
+        ------
+        WriteError
+            If the journal cannot be written; the next change begins it.
+        """
+        with self._turn:
+            if self._origin is None:
+                self.record(design)
 
     def record(self, design: Design, changes: Diff | None = None) -> None:
         """Note the current design: after an edit, undo or redo. Does nothing if it is the one noted last.
@@ -138,10 +159,15 @@ class Journal:
         with self._turn:
             self.file, self.digest = file, digest
             self._origin, self.unsaved, self._edits = design, False, 0
+            if self._handle is not None and design is self._last:
+                try:
+                    self._append({"blocks": [], "set": {}, "saved": {"file": file, "digest": digest}})
+                except OSError:
+                    self._let_go()
 
     def _begin(self, design: Design) -> None:
         origin = design is self._origin
-        self._edits = 0 if origin else self._edits + 1
+        self._edits += not origin
         head = {
             "format": JOURNAL,
             "version": VERSION,
@@ -290,11 +316,13 @@ def recover(path: str | Path) -> Recovered:
                 try:
                     patch = parse(decode(line))
                     _replay(raw, patch)
-                    saving = patch.get("saving")
-                    if saving is None:
+                    saving, saved = patch.get("saving"), patch.get("saved")
+                    if saved is None and saving is not None and _holds(str(saving["file"]), str(saving["digest"])):
+                        saved = saving
+                    if saved is not None:
+                        file, digest, edits = str(saved["file"]), str(saved["digest"]), 0
+                    elif saving is None:
                         edits += 1
-                    elif _holds(str(saving["file"]), str(saving["digest"])):
-                        file, digest, edits = str(saving["file"]), str(saving["digest"]), 0
                 except (FormatError, KeyError, TypeError, AttributeError, IndexError, ValueError):
                     findings.append(
                         Finding(

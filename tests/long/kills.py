@@ -1,0 +1,145 @@
+"""Kills a window at random moments and looks what is left of its work."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from designer.interchange.native.leftovers import State, survey
+from designer.interchange.native.raw import digest_of
+from designer.interchange.native.reader import load
+from designer.interchange.native.writer import dumps
+
+#: a window that is not there after so long will not come [s]
+_PATIENCE = 60.0
+
+
+@dataclass
+class Told:
+    """What became of one design, as the window told before it was killed."""
+
+    digest: str
+    unsaved: bool
+    file: str = ""
+    #: what it was about to do, if it did not come back from that
+    pending: dict[str, Any] | None = None
+
+
+@dataclass
+class Score:
+    """What the kills showed."""
+
+    kills: int = 0
+    accepted: int = 0
+    offered: int = 0
+    lost: list[str] = field(default_factory=list[str])
+    unasked: list[str] = field(default_factory=list[str])
+    unreadable: list[str] = field(default_factory=list[str])
+
+
+@contextmanager
+def screen() -> Iterator[dict[str, str]]:
+    """Environment of a window: an X server of its own where there is one, else no screen at all."""
+    if shutil.which("Xvfb") is None:
+        yield {"QT_QPA_PLATFORM": "offscreen"}
+        return
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
+    with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as server:
+        try:
+            os.close(writing)
+            number = os.read(reading, 20).decode().strip()
+            yield {"QT_QPA_PLATFORM": "xcb", "DISPLAY": f":{number}"}
+        finally:
+            os.close(reading)
+            server.terminate()
+
+
+def kill_one(checkout: Path, home: Path, seed: int, environment: dict[str, str], score: Score) -> None:
+    """Start a window in a home, kill it, and compare what it told with what is left."""
+    rng = random.Random(seed)
+    work, log = home / "work", home / f"{seed}.log"
+    work.mkdir(parents=True, exist_ok=True)
+    log.touch()
+    places = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    program = [sys.executable, "-m", "tests.long.edit_until_killed", str(log), str(work), str(seed)]
+    errors = home / f"{seed}.err"
+    with errors.open("wb") as out, subprocess.Popen(
+        program, cwd=checkout, env={**os.environ, **places, **environment}, stderr=out
+    ) as window:  # fmt: skip
+        until = time.monotonic() + _PATIENCE
+        # some are killed while they still bring back what the one before left
+        early = rng.random() < 0.2
+        sign = b'"unsaved"' if early else b'"ready"'
+        while sign not in (text := log.read_bytes()) and b'"ready"' not in text:
+            assert window.poll() is None, errors.read_text(errors="replace")
+            assert time.monotonic() < until, "no window came"
+            time.sleep(0.002)
+        time.sleep(rng.random() * (0.02 if early else 0.8))
+        assert window.poll() is None, errors.read_text(errors="replace")
+        window.send_signal(signal.SIGKILL)
+    score.kills += 1
+    judge(read(log, score), home / "designer" / "journals", work, f"kill {seed}", score)
+
+
+def read(log: Path, score: Score) -> dict[str, Told]:
+    """What was told of each design by its name."""
+    designs: dict[str, Told] = {}
+    for text in log.read_bytes().split(b"\n")[:-1]:
+        line = json.loads(text)
+        what, name = line["what"], line.get("name", "")
+        before = designs.get(line.get("was", name))
+        if what in ("unsaved", "imported", "opened"):
+            designs[name] = Told(line["digest"], what != "opened")
+        elif what in ("changing", "saving", "closing") and before is not None:
+            before.pending = line
+        elif what == "changed":
+            score.accepted += 1
+            designs.pop(line.get("was", name), None)
+            designs[name] = Told(line["digest"], True, before.file if before is not None else "")
+        elif what == "saved":
+            designs[name] = Told(line["digest"], False, line["file"])
+        elif what == "closed":
+            del designs[name]
+    return designs
+
+
+def judge(designs: dict[str, Told], journals: Path, work: Path, where: str, score: Score) -> None:
+    """Compare what was told with what is left."""
+    for file in work.glob("*.design.json"):
+        try:
+            load(file)
+        except Exception as error:
+            score.unreadable.append(f"{where}: {file.name}: {error}")
+    offered: dict[str, set[str]] = {}
+    for leftover in survey(journals):
+        if leftover.state is State.DAMAGED or leftover.design is None:
+            score.unreadable.append(f"{where}: {leftover.journal.name}: {leftover.remark}")
+        elif leftover.state is State.UNSAVED:
+            score.offered += 1
+            text = dumps(leftover.design).encode()
+            offered.setdefault(leftover.design.name, set()).add(digest_of(text))
+    for name, told in designs.items():
+        pending = told.pending or {}
+        names = {name, pending.get("name", name)}
+        here = set[str]().union(*(offered.get(n, set()) for n in names))
+        allowed = {told.digest} | ({pending["digest"]} if pending.get("what") == "changing" else set())
+        on_disk = {f for f in (told.file, pending.get("file", "")) if f}
+        saved = {digest_of(Path(f).read_bytes()) for f in on_disk if Path(f).exists()}
+        if told.unsaved and not (here & allowed) and not (saved & allowed) and pending.get("what") != "closing":
+            score.lost.append(f"{where}: {name}: {told}")
+        if not told.unsaved and told.file and told.digest not in saved:
+            score.lost.append(f"{where}: {name} is not in its file")
+        if not told.unsaved and not pending and here:
+            score.unasked.append(f"{where}: {name} was saved or untouched and is offered")
