@@ -328,7 +328,7 @@ def _memory_ends(net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
     return found
 
 
-def band_of(quantity: Quantity | None, dimension: str) -> tuple[float, float]:
+def rated_band(quantity: Quantity | None, dimension: str) -> tuple[float, float]:
     """Low and high end of a figure relative to its value [1].
 
     Notes
@@ -354,17 +354,17 @@ def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource |
         read, write = value("read_bandwidth"), value("write_bandwidth")
         if read or write:
             capacity = read or write or 1.0
-            bands = [band_of(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
+            bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
             return PartResource(capacity, 1.0, capacity / (write or capacity), "media", *bands)
     if Capability.ACCELERATE in kind.capabilities:
         bandwidth = value("memory_bandwidth")
         if bandwidth:
-            band = band_of(design.quantity(part, "memory_bandwidth"), "rate")
+            band = rated_band(design.quantity(part, "memory_bandwidth"), "rate")
             return PartResource(bandwidth, 1.0, 1.0, "memory", band, band)
     if Capability.MEMORY in kind.capabilities:
         memory = memory_rate(design, part)
         if memory is not None and memory.read:
-            bands = [band_of(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
+            bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
             return PartResource(memory.read, 1.0, memory.read / memory.write, "media", *bands)
     return None
 
