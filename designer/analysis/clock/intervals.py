@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from designer.analysis.clock.run import TaskRun, WorkRun
+from designer.analysis.clock.records import TaskRun, WorkRun
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
