@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -369,13 +370,14 @@ def _meetings(run: Run, jobs: Sequence[Job], alone: Mapping[str, Mapping[str, fl
     found: list[Meeting] = []
     for job in jobs:
         step, period = _periodic(job), alone.get(job.name, {}).get(_main(job), 0.0)
-        ends = np.array(run.ends(job.name, step)) if step else np.empty(0)
+        ends = run.ends(job.name, step) if step else []
+        pairs = list(pairwise(ends))
         for name, (begin, end) in spans.items():
-            inside = np.flatnonzero((ends[:-1] >= begin) & (ends[1:] <= end)) if len(ends) > 1 else ends
+            inside = [after - before for before, after in pairs if before >= begin and after <= end]
             whole = begin <= job.start and end >= run.end
-            if name == job.name or whole or not len(inside) or period <= 0:
+            if name == job.name or whole or not inside or period <= 0:
                 continue
-            took = float(np.diff(ends)[inside].mean())
+            took = sum(inside) / len(inside)
             found.append(Meeting(job.name, name, took / period, begin, end - begin))
     return tuple(found)
 
