@@ -106,6 +106,16 @@ class _Reader:
                 self._host_bridge(element)
         self._loose_devices()
         self._nvlinks()
+        dax = [e.get("name") for e in self.objects if e.get("type") == "OSDev" and e.get("name").startswith("dax")]
+        if dax:
+            names = ", ".join(name[:20] for name in dax[:3]) + (" …" if len(dax) > 3 else "")
+            machine.note(
+                "IMP-DAX",
+                Severity.INFO,
+                f"memory that programs open as a device ({names}) is no NUMA node and was left out",
+                self.server,
+                remedy="draw it as memory of a tier of its own if it is used",
+            )
         if not any(e.get("type") in ("Bridge", "PCIDev") for e in self.objects):
             machine.note(
                 "IMP-NO-IO",
