@@ -1,18 +1,24 @@
 """A window with several designs that edits, saves, imports and closes at random until it is killed.
 
 Run by the trial of kills. It writes a line before each thing it is about to do and one when that was accepted; each
-line is with the system before it goes on.
+line is with the system before it goes on. All windows come from one process that has loaded everything and has made
+no window itself: two hundred programs that load everything would take an hour.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import random
 import sys
 from pathlib import Path
 from typing import Any
 
+import designer
+from designer.catalog.loader import load_catalog
 from designer.design.document import Design, Part
 from designer.design.edit import Edit
 from designer.design.edits.parts import AddParts, RemoveParts
@@ -109,5 +115,28 @@ def main(log: str, folder: str, seed: str) -> None:
         app.processEvents()
 
 
+def serve() -> None:
+    """For each line of standard input make a window, and say when it is gone."""
+    for module in pkgutil.walk_packages(designer.__path__, "designer."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    load_catalog()
+    gc.collect()
+    gc.freeze()
+    for line in sys.stdin:
+        order = json.loads(line)
+        process = os.fork()
+        if not process:
+            os.environ.update(order["environment"])
+            with open(order["errors"], "wb") as errors:
+                os.dup2(errors.fileno(), 2)
+            main(order["log"], order["folder"], str(order["seed"]))
+        sys.stdout.write(f"{process}\n")
+        sys.stdout.flush()
+        os.waitpid(process, 0)
+        sys.stdout.write("gone\n")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve()
