@@ -9,6 +9,16 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the value is its exit code."""
+    try:
+        return _main(arguments)
+    except KeyboardInterrupt:
+        # before the command line was loaded, which handles it from then on
+        if sys.stderr is not None:
+            sys.stderr.write("designer: stopped\n")
+        return 2
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     from designer.cli.main import COMMANDS, run
 
@@ -33,7 +43,7 @@ def _is_design(name: str) -> bool:
 
     try:
         return Path(name).exists() or find_template(name).exists()
-    except (FormatError, OSError, ValueError):
+    except (FormatError, OSError, ValueError, RuntimeError):
         return False
 
 

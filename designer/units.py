@@ -217,13 +217,22 @@ def format_quantity(value: float, dimension: str, digits: int = 3) -> str:
         return f"{value:.{digits}g}"
     if dimension == "duration":
         return _format_duration(value, digits)
-    if dimension == "frequency" and abs(value) >= 1e4:
-        return f"{_round(value / 1e6, digits)} M/s" if abs(value) >= 1e6 else f"{_round(value / 1e3, digits)} k/s"
+    if dimension == "frequency":
+        return _format_frequency(value, digits)
     for unit, factor in _SPELLINGS[dimension]:
         if abs(value) >= factor * (1 - 0.5 * 10.0**-digits):
             return f"{_round(value / factor, digits)} {unit}"
     unit, factor = _SPELLINGS[dimension][-1]
     return f"{_round(value / factor, digits)} {unit}"
+
+
+def _format_frequency(value: float, digits: int) -> str:
+    """How often in a second, as ``125/s``, ``12.5 k/s``, ``2.3 G/s``."""
+    for unit, factor in (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3)):
+        # whole numbers of a few thousand are read more easily than thousands of them
+        if abs(value) >= max(factor, 1e4) * (1 - 0.5 * 10.0**-digits):
+            return f"{_round(value / factor, digits)} {unit}"
+    return f"{_round(value, digits)}/s"
 
 
 def format_line_rate(value: float, digits: int = 3) -> str:

@@ -22,6 +22,7 @@ from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.collectives import (
+    SWITCH_HOP,
     CollectiveKind,
     CollectiveSituation,
     CollectiveTime,
@@ -38,6 +39,8 @@ Float = npt.NDArray[np.float64]
 
 #: NVSwitches reduce in the switch from this generation of NVLink on
 FIRST_REDUCING: Final = Constant(4, 4, 4, "nccl-tuning", Status.PRIMARY)
+#: latencies of one way added up in another order are the same
+PICOSECOND_DIGITS: Final = 12
 #: groups of more shapes than this are judged by the first ones
 SHAPES_LIMIT: Final = 16
 #: kinds of part that are switches of a network
@@ -207,6 +210,7 @@ def _share(alone: Communicator, inside: Activity | None, between: Activity | Non
         host_bandwidth=_host_rate(network, between) if between else 0.0,
         nic_path=_nic_path(network, between) if between else situation.nic_path,
         switch_hops=max(situation.switch_hops, _switch_hops(network, between)),
+        switch_latency=max(situation.switch_latency, _switch_latency(network, between, situation.network)),
     )
     return replace(alone, situation=shared, inside=inside, between=between)
 
@@ -406,6 +410,7 @@ def _situation(
         nic_path=nic_path,
         network=kind,
         switch_hops=_switch_hops(network, between),
+        switch_latency=_switch_latency(network, between, kind),
         intra_edge=inside.edge if inside else None,
         direct_edge=exchange.edge if exchange else None,
         inter_edge=between.edge if between else None,
@@ -462,16 +467,34 @@ def _host_rate(network: Network, between: Activity) -> float:
 
 
 def _switch_hops(network: Network, between: Activity | None) -> int:
+    """Switches on the farthest way to the next server: one less than its network links."""
     if between is None:
         return 1
+    outside = network.domain[between.routes.channel >> 1] == NETWORK
+    return max(1, round(_farthest(between, outside.astype(np.float64))) - 1)
+
+
+def _switch_latency(network: Network, between: Activity | None, kind: NetworkKind) -> float:
+    """Time through all switches on the farthest way to the next server [s]; 0 where none of them tells its own."""
+    if between is None:
+        return 0.0
+    own = network.hop_latency
+    end = network.ends_of(between.routes.channel)
+    switches = network.has(Capability.SWITCH)[end] & (network.domain[between.routes.channel >> 1] == NETWORK)
+    if not np.isfinite(own[end[switches]]).any():
+        return 0.0
+    usual = np.where(np.isfinite(own), own, SWITCH_HOP[kind].value)
+    return round(_farthest(between, np.where(switches, usual[end], 0.0)), PICOSECOND_DIGITS)
+
+
+def _farthest(between: Activity, cost: Float) -> float:
+    """The most that a hop between servers pays when its routes pay `cost` for each entry. : cost (nnz,)"""
     routes, n = between.routes, len(between.legs)
     own = len(routes.flow) - len(routes.stands)
-    outside = network.domain[routes.channel >> 1] == NETWORK
-    rows = np.flatnonzero(outside[:own])
-    hops = float((np.bincount(routes.flow[rows], routes.share[rows], n) / between.legs.share).max())
+    paid = float((np.bincount(routes.flow[:own], routes.share[:own] * cost[:own], n) / between.legs.share).max())
     if len(routes.stands):
-        hops += float(np.bincount(routes.flow[own:], routes.share[own:] / routes.stands, n).max())
-    return max(1, round(hops) - 1)
+        paid += float(np.bincount(routes.flow[own:], routes.share[own:] / routes.stands * cost[own:], n).max())
+    return paid
 
 
 def _architecture(network: Network, kind: str, part: int) -> str:

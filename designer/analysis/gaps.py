@@ -16,7 +16,7 @@ from designer.findings import Finding, Severity
 from designer.sources import Estimate
 
 #: answers this close are the same in both readings
-_SAME: Final = 1e-6
+_SAME_TOLERANCE: Final = 1e-6
 
 
 def with_gaps(
@@ -45,7 +45,7 @@ def with_gaps(
                 others = {}
             shared = [name for name in metrics if name in others]
             factor = max((_factor(result.metrics[name], others[name]) for name in shared), default=1.0)
-            if factor <= 1 + _SAME:
+            if factor <= 1 + _SAME_TOLERANCE:
                 continue
             metrics |= {name: _both(metrics[name], others[name], gap.kind) for name in shared}
         told.append(_finding(gap, factor))

@@ -99,7 +99,7 @@ def answer(
         raise AnalysisError(stuck.text, place=job.place, remedy=stuck.remedy)
     values = values_of(run, job)
     groups = bands_of(prices, [step.task for step in program.steps]) if bands else {}
-    metrics = _banded(prices, job, values, groups, run_with)
+    metrics = banded(job, values, groups, run_with)
     main = next((m for m in program.measures if m.unit == "s" and m.name in values), None)
     why = Why(values[main.name], (), (), ()) if main is not None else Why(0.0, (), (), ())
     if explained and main is not None:
@@ -147,12 +147,8 @@ def costs_of(prices: Prices, tasks: Sequence[Task]) -> list[Cost]:
     return found
 
 
-def _banded(
-    prices: Prices,
-    job: Job,
-    values: Mapping[str, float],
-    groups: Mapping[str, Band],
-    run_with: Callable[[Changes], Run],
+def banded(
+    job: Job, values: Mapping[str, float], groups: Mapping[str, Band], run_with: Callable[[Changes], Run]
 ) -> dict[str, Estimate]:
     """Each group at its low and its high end, one at a time; deviations added in squares."""
     program = job.program

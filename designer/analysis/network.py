@@ -9,6 +9,7 @@ NVLink domain, a single switch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from designer.analysis.components import connected
 from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link_kinds, part_kinds, value_of
-from designer.design.document import Design, Link, Part, Wiring
+from designer.design.document import Design, Link, Part, Wiring, with_changes
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.errors import AnalysisError
@@ -50,6 +51,16 @@ SPREAD: Final = {
 }
 
 
+#: a value and the ends of its band
+Band = tuple[float, float, float]
+UNTOLD: Final[Band] = (np.inf, np.inf, np.inf)
+
+
+def columns(bands: Sequence[Band]) -> Float:
+    """Bands as arrays of their values and their ends. : (3, n)"""
+    return np.array([*bands, UNTOLD], dtype=np.float64)[:-1].T
+
+
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
     """What the engine needs of a link definition: domain, duplex, raw rate of one link [B/s], latency [s].
@@ -61,7 +72,7 @@ class LinkFacts:
     shared: bool
     rate: float
     status: Status
-    latency: float
+    latency: Band
     latency_source: str
     measured: bool = False
 
@@ -124,6 +135,25 @@ class Network:
         return len(self.capacity)
 
     @property
+    def hop_latency(self) -> Float:
+        """Time through each part that passes traffic on, infinite where it does not tell. : (n_parts,) [s]"""
+        return self.hop_bands[0]
+
+    @property
+    def hop_bands(self) -> Float:
+        """The same with its band. : (3, n_parts) [s]"""
+        known = self.memo.get("hop-latency")
+        if not isinstance(known, np.ndarray):
+            told = [band_of(self.design, part, "hop_latency") or UNTOLD for part in self.net.part_defs]
+            known = self.memo["hop-latency"] = columns(told)[:, self.net.part_def]
+        return known
+
+    def ends_of(self, channels: Int) -> Int:
+        """Part that each channel arrives at. : (n,)"""
+        link = channels >> 1
+        return np.where(channels & 1, self.net.link_a[link], self.net.link_b[link])
+
+    @property
     def n_link_resources(self) -> int:
         """Number of resources that belong to links; those of parts follow."""
         return int(self.first_resource[-1] + self.cables[-1] * (2 if self.full[-1] else 1)) if len(self.full) else 0
@@ -175,9 +205,11 @@ class Network:
 def _facts(design: Design, definition: Link | Wiring, memory: Part | None) -> LinkFacts:
     kind = link_kinds().get(definition.kind)
     rate, status = raw_rate(definition)
-    shared, latency, source, measured = False, 0.0, "", False
+    shared, source, measured = False, "", False
+    latency: Band = (0.0, 0.0, 0.0)
     if kind is not None:
-        shared, latency, source = kind.duplex is Duplex.SHARED, kind.latency.value, kind.latency.source
+        shared, source = kind.duplex is Duplex.SHARED, kind.latency.source
+        latency = (kind.latency.value, kind.latency.low, kind.latency.high)
     if memory is not None:
         given = memory_rate(design, memory)
         drawn = definition.bandwidth_per_direction is not None and status in (Status.PRIMARY, Status.SECONDARY)
@@ -185,8 +217,7 @@ def _facts(design: Design, definition: Link | Wiring, memory: Part | None) -> Li
         if given is not None and not (drawn and rate * definition.count < given.bus):
             rate, status, measured = given.bus / definition.count, given.status, given.measured
         shared = shared and tier_of(design, memory) != "cxl"
-        wait = design.quantity(memory, "access_latency")
-        latency = (value_of(memory.kind, "access_latency", wait) if wait is not None else None) or latency
+        latency = band_of(design, memory, "access_latency") or latency
     domain = _DOMAIN_CODE[kind.domain] if kind is not None else NETWORK
     return LinkFacts(domain, shared, rate, status if kind is not None else Status.ASSUMED, latency, source, measured)
 
@@ -229,6 +260,21 @@ def memory_rate(design: Design, part: Part) -> MemoryRate | None:
     if read[0] and write[0]:
         return MemoryRate(max(read[0], write[0]), read[0], write[0], read[1], True)
     return MemoryRate(whole, 0.0, 0.0, status, False) if whole else None
+
+
+def band_of(design: Design, part: Part, name: str) -> Band | None:
+    """A value of a part with the band its type states, as wide as its status asks where it states none [SI]."""
+    quantity = design.quantity(part, name)
+    value = value_of(part.kind, name, quantity) if quantity is not None else None
+    if quantity is None or value is None:
+        return None
+    spread = SPREAD[quantity.status].value
+
+    def end(told: str | int | None, usual: float) -> float:
+        found = None if told is None else value_of(part.kind, name, with_changes(quantity, value=told))
+        return usual if found is None else found
+
+    return value, end(quantity.low, value * (1 - spread)), end(quantity.high, value * (1 + spread))
 
 
 def tier_of(design: Design, part: Part) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from designer.analysis.clock.player import Change, Changes, Job, job_of, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
-from designer.analysis.measures import Band, bands_of, measured, values_of
+from designer.analysis.measures import Band, banded, bands_of, values_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.steady import period_of
 from designer.design.document import Design, WorkloadSpec
@@ -59,6 +60,25 @@ class Shift:
     after: float
 
 
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What a job that repeats loses while another runs.
+
+    Parameters
+    ----------
+    times
+        Its period while `by` runs ÷ alone [1].
+    begin, seconds
+        When that is, and for how long [s].
+    """
+
+    workload: str
+    by: str
+    times: float
+    begin: float
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
     """Workloads over time.
@@ -71,6 +91,8 @@ class Simulation:
         The values of the same metrics without the others.
     slow_down
         By workload: its main time beside the others ÷ alone [1].
+    meetings
+        What periodic jobs lose to each of the others while that runs.
     shifts
         Later starts that would make periodic jobs faster.
     """
@@ -81,6 +103,7 @@ class Simulation:
     metrics: Mapping[str, Mapping[str, Estimate]]
     alone: Mapping[str, Mapping[str, float]]
     slow_down: Mapping[str, float]
+    meetings: tuple[Meeting, ...]
     shifts: tuple[Shift, ...]
     findings: tuple[Finding, ...]
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -152,10 +175,11 @@ def simulate(
         metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
     told(1.0, "shifts")
     found = _shifts(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
-    findings = (*run.findings, *_slower(slow), *_proposed(found))
+    meetings = _meetings(run, jobs, alone)
+    findings = (*run.findings, *_slower(slow), *_met(meetings), *_proposed(found))
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
-    return Simulation(design.name, file, run, metrics, alone, slow, found, findings, titles)
+    return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles)
 
 
 def _silent(share: float, text: str) -> None:
@@ -276,30 +300,12 @@ def _estimates(
 ) -> dict[str, Estimate]:
     program = job.program
     assert program is not None
-    values = values_of(run, job)
     groups: dict[str, Band] = bands_of(prices, [step.task for step in program.steps]) if bands else {}
-    below, above = dict.fromkeys(values, 0.0), dict.fromkeys(values, 0.0)
-    for name, band in groups.items():
-        for factor in {band.low, band.high} - {1.0}:
-            other = play(prices, jobs, until=end, changes=replace(changes, longer={name: factor}), cancelled=cancelled)
-            moved = values_of(other, job)
-            for metric, value in values.items():
-                off = moved.get(metric, value) - value
-                if measured(program, metric).of == "throughput":
-                    off = value / factor - value
-                target = below if off < 0 else above
-                target[metric] += off * off
-    sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
-    return {
-        name: Estimate(
-            value,
-            max(0.0, value - math.sqrt(below[name])),
-            value + math.sqrt(above[name]),
-            measured(program, name).unit,
-            sources,
-        )
-        for name, value in values.items()
-    }
+
+    def run_with(asked: Changes) -> Run:
+        return play(prices, jobs, until=end, changes=replace(changes, longer=asked.longer), cancelled=cancelled)
+
+    return banded(job, values_of(run, job), groups, run_with)
 
 
 def _periodic(job: Job) -> str:
@@ -351,6 +357,41 @@ def _shifts(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] |
             found.append(Shift(job.name, tried[best], now, costs[best]))
             kept[k], now = replace(job, start=job.start + tried[best]), costs[best]
     return tuple(found)
+
+
+def _meetings(run: Run, jobs: Sequence[Job], alone: Mapping[str, Mapping[str, float]]) -> tuple[Meeting, ...]:
+    """Steps of periodic jobs that lie in the time in which another job runs, against the same steps alone."""
+    spans: dict[str, tuple[float, float]] = {}
+    for job in jobs:
+        mine = [t for t in run.tasks if t.program == job.name and t.parent < 0 and not math.isnan(t.began)]
+        if mine:
+            ends = [run.end if math.isnan(t.ended) else t.ended for t in mine]
+            spans[job.name] = (min(t.began for t in mine), max(ends))
+    found: list[Meeting] = []
+    for job in jobs:
+        step, period = _periodic(job), alone.get(job.name, {}).get(_main(job), 0.0)
+        ends = run.ends(job.name, step) if step else []
+        pairs = list(pairwise(ends))
+        for name, (begin, end) in spans.items():
+            inside = [after - before for before, after in pairs if before >= begin and after <= end]
+            whole = begin <= job.start and end >= run.end
+            if name == job.name or whole or not inside or period <= 0:
+                continue
+            took = sum(inside) / len(inside)
+            found.append(Meeting(job.name, name, took / period, begin, end - begin))
+    return tuple(found)
+
+
+def _met(meetings: Sequence[Meeting]) -> list[Finding]:
+    return [
+        Finding(
+            "CLOCK-MET",
+            Severity.INFO,
+            f"{m.by} makes a step of {m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
+        )
+        for m in meetings
+        if m.times > WORTH_TOLERANCE
+    ]
 
 
 def _slower(slow: Mapping[str, float]) -> list[Finding]:

@@ -9,7 +9,8 @@ from typing import Final
 
 from designer.analysis.clock.engine import BATCH, REST
 from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
-from designer.analysis.clock.run import Run, TaskRun
+from designer.analysis.clock.records import TaskRun
+from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.errors import AnalysisError
 from designer.sources import Constant, Status

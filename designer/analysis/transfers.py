@@ -13,7 +13,7 @@ from designer.analysis.achieved import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, A
 from designer.analysis.bounds import Limit, Resources, describe, with_gains
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
-from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, band_of, columns, in_order
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
@@ -22,8 +22,9 @@ from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability, value_of
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
+from designer.formulas.transfer import LATENCY, TransferProtocol
 from designer.formulas.transfer.achievable_fraction import both_directions_share, product
-from designer.sources import Status
+from designer.sources import Constant, Status
 from designer.workload.operations import Transfer
 
 Int = npt.NDArray[np.int64]
@@ -46,7 +47,8 @@ class TransferAnswer:
     Parameters
     ----------
     rate, low, high : (n_flows,) [B/s]; 0 for flows without a way
-    latency : (n_flows,) of the links on the way [s]
+    latency : (n_flows,) until the first byte is there [s]
+    latency_band : (2, n_flows) the ends of its band [s]
     binding, next
         What limits the slowest flows, and what would next.
     sources
@@ -58,6 +60,7 @@ class TransferAnswer:
     low: Float
     high: Float
     latency: Float
+    latency_band: Float
     binding: tuple[Bound, ...]
     next: tuple[Bound, ...]
     flows: Sequence[Flow]
@@ -176,13 +179,17 @@ def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> lis
     return found
 
 
+def _ends(constant: Constant) -> Float:
+    return np.array([constant.value, constant.low, constant.high])
+
+
 class _Evaluation:
     """One transfer being solved."""
 
     def __init__(
         self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, demand: Float, extra: Sequence[Extra]
     ) -> None:
-        self.network, self.traffic, self.routes = network, traffic, routes
+        self.network, self.traffic, self.legs, self.routes = network, traffic, legs, routes
         self.achieved = Achieved(network)
         n = traffic.n_flows
         self.protocol = self._protocols()
@@ -338,8 +345,9 @@ class _Evaluation:
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
+        wait = self._latency()
         return TransferAnswer(
-            self.traffic, rate, lows, highs, self._latency(), described, then,
+            self.traffic, rate, lows, highs, wait[0], wait[1:], described, then,
             self._listed(rate, lows, highs, bound), self._loads(rate), sources, tuple(findings),
             incidence, self.limits,
         )  # fmt: skip
@@ -425,9 +433,42 @@ class _Evaluation:
         return constant.low / constant.value * (1 - spread), constant.high / constant.value * (1 + spread)
 
     def _latency(self) -> Float:
-        per_definition = np.array([f.latency for f in self.network.link_facts])
-        per_entry = per_definition[self.network.net.link_def[self.routes.channel >> 1]] * self.routes.share
-        return np.bincount(self.routes.flow, per_entry, self.traffic.n_flows).astype(np.float64)
+        """Time until the first byte is there: links and switches on the way, media, and the start of every copy.
+
+        A copy engine is started for each leg between an accelerator and memory or a peer of its server; adapters start
+        by themselves. The value and the ends of its band. : (3, n_flows) [s]
+        """
+        network, routes, traffic = self.network, self.routes, self.traffic
+        n = traffic.n_flows
+        links = columns([f.latency for f in network.link_facts])
+        hops = np.where(np.isfinite(network.hop_bands), network.hop_bands, 0.0)
+        end = network.ends_of(routes.channel)
+        entry = links[:, network.net.link_def[routes.channel >> 1]] + hops[:, end]
+        found = np.stack([np.bincount(routes.flow, row * routes.share, n) for row in entry]).astype(np.float64)
+        accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
+        source, target = self.legs.source, self.legs.target
+        copies = (accelerates[source] | accelerates[target]) & (network.island[source] == network.island[target])
+        copies &= ~(stores[source] | stores[target]) & ~self._adapter(source) & ~self._adapter(target)
+        copied = np.bincount(self.legs.flow[copies], self.legs.share[copies], n)
+        found += _ends(LATENCY[TransferProtocol.COPY])[:, None] * copied
+        media = self._media_latency()
+        for part in (traffic.source, traffic.target):
+            found += np.where(stores[part], media[:, network.net.part_def[part]], 0.0)
+        return found
+
+    def _adapter(self, part: Int) -> npt.NDArray[np.bool_]:
+        return self.network.has(Capability.ATTACH)[part]
+
+    def _media_latency(self) -> Float:
+        """Access latency of drives and storage systems by definition, with its band. : (3, n_definitions) [s]"""
+        network = self.network
+        start = LATENCY[TransferProtocol.STORAGE]
+        usual = (start.value, start.low, start.high)
+        told = [
+            (Capability.STORE in kind.capabilities and band_of(network.design, part, "access_latency")) or usual
+            for part, kind in zip(network.net.part_defs, network.kinds, strict=True)
+        ]
+        return columns(told)
 
     def _loads(self, rate: Float) -> ChannelLoads:
         routes, network = self.routes, self.network

@@ -24,9 +24,13 @@ def normal(name: str) -> str:
     return _OTHER.sub("", _NOISE.sub(" ", name.casefold()))
 
 
+#: comparing takes the square of the length, and no name is longer
+_LONGEST: Final = 200
+
+
 def likeness(a: str, b: str) -> float:
     """How alike two names are, from 0 (not at all) to 1 (the same); letters and the tokens they form count alike."""
-    first, second = normal(a), normal(b)
+    first, second = normal(a[:_LONGEST]), normal(b[:_LONGEST])
     if not first or not second:
         return 0.0
     if first == second:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import Final
 
 from designer.cli.command import Command
-from designer.cli.plain import plain
+from designer.cli.plain import is_utf8, plain
 from designer.errors import DesignerError
 from designer.plain_text import shortened
 
@@ -37,7 +38,56 @@ _PROGRAM: Final = "designer"
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and give its exit code."""
+    """Run one command and give its exit code; whatever goes wrong, with one message."""
+    _mend_streams()
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            # what is still held back is written here, where a reader that has gone can be handled
+            sys.stdout.flush()
+    except DesignerError as error:
+        return fail(str(error))
+    except KeyboardInterrupt:
+        return fail("stopped")
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing is wrong, but Python must not complain at exit.
+        _drop_output()
+        return 0
+    except OSError as error:
+        # The system refuses: a full disk behind stdout, a file that went away while it was read.
+        _drop_output()
+        what = f"{error.filename}: " if error.filename else "the output or a file could not be used: "
+        return fail(f"{what}{error.strerror or error} — check the disk and the rights, then run it again")
+    except (MemoryError, RecursionError):
+        return fail("the input is too large or too deep for this machine — use a smaller one")
+    except Exception as error:
+        # A mistake of the program: people get one line, developers ask for the rest.
+        if os.environ.get("DESIGNER_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        return fail(f"a mistake in the program: {what} — report it; with DESIGNER_TRACEBACK=1 it tells where")
+
+
+def _mend_streams() -> None:
+    """Make output streams of those a caller closed, and let none of them refuse a character."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper) and not is_utf8(stream):
+            stream.reconfigure(errors="backslashreplace" if name == "stderr" else "replace")
+
+
+def _drop_output() -> None:
+    """Send what is left of the output nowhere: Python writes it once more when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _run(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name in ("-V", "--version"):
         from designer.interchange.native.envelope import written_by
@@ -53,36 +103,17 @@ def run(arguments: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     command.add_arguments(parser)
-    try:
-        with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
-            options = parser.parse_args(list(arguments[1:]))
-            return command.run(options)
-    except DesignerError as error:
-        return fail(str(error))
-    except KeyboardInterrupt:
-        return fail("stopped")
-    except BrokenPipeError:
-        # The reader of our output has gone; nothing is wrong, but Python must not complain at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        # The system refuses: a full disk behind stdout, a file that went away while it was read.
-        what = f"{error.filename}: " if error.filename else "the output or a file could not be used: "
-        return fail(f"{what}{error.strerror or error} — check the disk and the rights, then run it again")
-    except (MemoryError, RecursionError):
-        return fail("the input is too large or too deep for this machine — use a smaller one")
-    except Exception as error:
-        # A mistake of the program: people get one line, developers ask for the rest.
-        if os.environ.get("DESIGNER_TRACEBACK"):
-            raise
-        what = f"{type(error).__name__}: {error}".rstrip(": ")
-        return fail(f"a mistake in the program: {what} — report it; with DESIGNER_TRACEBACK=1 it tells where")
+    with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
+        options = parser.parse_args(list(arguments[1:]))
+        return command.run(options)
 
 
 def fail(text: str) -> int:
     """Say what went wrong; the value is exit code 2."""
-    print(f"{_PROGRAM}: {shortened(text)}", file=plain(sys.stderr))
+    if sys.stderr is not None:
+        # whoever reads the messages may have gone as well
+        with contextlib.suppress(OSError, ValueError):
+            print(f"{_PROGRAM}: {shortened(text)}", file=plain(sys.stderr), flush=True)
     return 2
 
 

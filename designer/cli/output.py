@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from designer.cli.plain import is_utf8
 from designer.findings import Finding, Severity
 from designer.plain_text import DIRECTIONAL, shortened
 
@@ -20,7 +21,11 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(127, 160), *DIRECTIONAL)}
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout; numbers that JSON does not know become null."""
-    print(json.dumps(_finite(document), ensure_ascii=False, indent=1, allow_nan=False).translate(_ESCAPED))
+    print(
+        json.dumps(_finite(document), ensure_ascii=not is_utf8(sys.stdout), indent=1, allow_nan=False).translate(
+            _ESCAPED
+        )
+    )
 
 
 def _finite(value: Any) -> Any:

@@ -21,6 +21,11 @@ class _Plain:
         return getattr(self._stream, name)
 
 
+def is_utf8(stream: Any) -> bool:
+    """Whether a stream takes every character."""
+    return str(getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
+
+
 def plain(stream: TextIO) -> TextIO:
     """The stream, with control characters replaced on the way."""
     return cast("TextIO", _Plain(stream))

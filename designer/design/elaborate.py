@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -235,8 +236,18 @@ def _compile(block: Block) -> Netlist:
     return builder.finish()
 
 
-#: budget in parts: the netlist of a hundred thousand GPUs takes tens of megabytes
-_compiled = Remembered(_compile, most=8192, size=lambda net: net.n_parts + net.n_links, budget=2 * MAX_PARTS)
+#: bytes that parts and links take in the arrays, and that the definition of one takes: a netlist keeps its design
+_ENTRY: Final = 24
+_DEFINITION: Final = 2500
+#: most that netlists asked for last keep together [B]
+_BUDGET: Final = 256_000_000
+
+
+def _weight(net: Netlist) -> int:
+    return _ENTRY * (net.n_parts + net.n_links) + _DEFINITION * (net.own_parts + net.own_links)
+
+
+_compiled = Remembered(_compile, most=8192, size=_weight, budget=_BUDGET)
 
 
 class _Builder:

@@ -175,5 +175,6 @@ class Docks:
     def close_jobs(self) -> None:
         """Stop what runs."""
         self.set_session(None)
+        self.inspector.close_jobs()
         self.compare.close_jobs()
         self.measured.close_jobs()

@@ -370,6 +370,7 @@ class MainWindow(QMainWindow):
             self.docks.parts.left.connect(self.focus_canvas)
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
+            self.docks.inspector.what_if.tried.connect(self.update_actions)
             self.docks.findings.counted.connect(self.strip.count)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
@@ -638,6 +639,17 @@ class MainWindow(QMainWindow):
         if self.docks is not None:
             self.docks.docks["inspector"].raise_()
             self.docks.inspector.scale(by)
+
+    @property
+    def on_trial(self) -> bool:
+        """Whether a what-if stands beside the design."""
+        return self.docks is not None and self.docks.inspector.what_if.on_trial
+
+    def end_trial(self, apply: bool) -> None:
+        """Put the what-if into the design, or forget it."""
+        if self.docks is not None:
+            what_if = self.docks.inspector.what_if
+            what_if.apply() if apply else what_if.discard()
 
     def choose_workload(self) -> None:
         """Open the list of workloads in the tool strip."""

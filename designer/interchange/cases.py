@@ -21,6 +21,7 @@ of its own and leaves the others alone.
 from __future__ import annotations
 
 import math
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -58,6 +59,8 @@ _REMEDY: Final = "designer validate --help shows a whole case file"
 _COUNTED: Final = re.compile(
     r"(?<=[\d\skM])(?:images?|img|samples?|sequences?|seq|sentences?|tokens?|tok|steps?)\s*(?:/|per\s+)\s*s(?:ec|econd)?\Z"
 )
+#: so many files and folders are looked through for case files
+_MOST_FILES: Final = 20_000
 #: "20 accelerators"
 _PIECES: Final = re.compile(r"(?<=[\d\s])(?:accelerators?|GPUs?|machines?|VMs?|cores?|hosts?|layouts?)\Z")
 #: a bare number of bytes, or of bytes a second, below this was not meant in SI units
@@ -84,9 +87,7 @@ def case_files(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    found = [
-        file for file in sorted(path.rglob("*")) if file.suffix in (".json", ".toml") and _is_case_file(file)
-    ]  # fmt: skip
+    found = [file for file in _below(path) if _is_case_file(file)]
     if not found:
         raise FormatError(
             "no file of measurements below this folder",
@@ -94,6 +95,22 @@ def case_files(path: Path) -> list[Path]:
             remedy=f'they begin with "format": "{FORMAT}"',
         )
     return found
+
+
+def _below(folder: Path) -> list[Path]:
+    """Files below a folder whose names could be those of case files; links to folders are not followed."""
+    found: list[Path] = []
+    seen = 0
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        seen += len(names) + len(folders)
+        if seen > _MOST_FILES:
+            raise FormatError(
+                f"more than {_MOST_FILES:,} files stand below this folder", file=shown(folder),
+                remedy="name the files, or a folder with fewer",
+            )  # fmt: skip
+        found += [Path(at, name) for name in names if name.endswith((".json", ".toml"))]
+    return sorted(found)
 
 
 def _text(path: Path) -> str:
@@ -392,7 +409,7 @@ def gathered(paths: Iterable[Path]) -> tuple[list[CaseFile], list[DesignerError]
     """All case files of files and folders, each once, and what is wrong with those that are none."""
     files: list[CaseFile] = []
     wrong: list[DesignerError] = []
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for path in paths:
         try:
             below = case_files(path)
@@ -400,9 +417,11 @@ def gathered(paths: Iterable[Path]) -> tuple[list[CaseFile], list[DesignerError]
             wrong.append(error)
             continue
         for file in below:
-            if file.resolve() in seen:
+            # links in a circle have no end; reading them says so
+            real = os.path.realpath(file)
+            if real in seen:
                 continue
-            seen.add(file.resolve())
+            seen.add(real)
             try:
                 files.append(look_into(file))
             except DesignerError as error:

@@ -70,10 +70,6 @@ class _Experts:
     layers: int = 0
 
 
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number a model can have")
-
-
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
@@ -127,7 +123,8 @@ def parse_config(text: str, name: str = "") -> ConfigResult:
     if _nesting(text) > DEEPEST:
         raise ExchangeError(f"nested deeper than {DEEPEST} levels", remedy="give the config.json of a model")
     try:
-        data: object = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_constant, object_pairs_hook=_unique)
+        # Infinity and NaN stand in real files, as limits of time steps; as a dimension of the model they are refused.
+        data: object = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise ExchangeError(
             f"not JSON: {error.msg}", place=f"line {error.lineno}, column {error.colno}", remedy="give a config.json"
@@ -169,6 +166,10 @@ def read_config(path: Path) -> ConfigResult:
         raise error.at(file=path.name) from None
 
 
+#: words in the names of architectures that have state-space or recurrent layers only
+_WITHOUT_ATTENTION: Final = ("mamba", "rwkv", "xlstm", "retnet", "recurrent", "hyena")
+
+
 class _Reader:
     """One configuration, read key by key."""
 
@@ -205,7 +206,7 @@ class _Reader:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 self._fail(key, f"{str(value)[:40]!r} is not a number", "give a whole number")
             if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
-                self._fail(key, f"{value} is not a whole number", "give a whole number")
+                self._fail(key, f"{json.dumps(value)} is not a whole number", "give a whole number")
             whole = int(value)
             if not least <= whole <= LARGEST:
                 self._fail(key, f"{str(whole)[:40]} is outside {least} to {LARGEST}", "give the size of a real model")
@@ -280,6 +281,12 @@ class _Reader:
         )
 
     def _refuse_others(self) -> None:
+        heads = any(self.data.get(key) is not None for key in ("num_attention_heads", "n_head", "n_heads"))
+        if not heads and any(word in self.family for word in _WITHOUT_ATTENTION):
+            self._fail(
+                "model_type", f"{self.family!r} is an architecture without attention, which is not modelled",
+                "enter a transformer of the same size by hand",
+            )  # fmt: skip
         pattern = self._text("hybrid_override_pattern")
         kinds = self.data.get("layer_types")
         listed = {str(kind) for kind in cast("list[object]", kinds)} if isinstance(kinds, list) else set[str]()

@@ -12,7 +12,7 @@ PRECISIONS: Final = ("bf16", "fp16", "fp8", "tf32", "fp32")
 SHARDINGS: Final = ("none", "optimizer", "gradients", "parameters")
 SOFTWARE: Final = (
     "fsdp", "fsdp-compiled", "fsdp-eager", "transformer-engine", "transformer-engine-fp8-attention", "megatron-2022",
-    "tuned", "fused", "eager",
+    "tuned", "fused", "eager", "unknown",
 )  # fmt: skip
 
 MODEL: Final = (
@@ -27,7 +27,8 @@ MODEL: Final = (
         choices=SOFTWARE,
         help="fsdp: PyTorch FSDP, compiled or not; fsdp-compiled: torch.compile, JAX; fsdp-eager: neither, nanotron; "
         "transformer-engine: NeMo, Megatron-Core, attention in 16 bit or 8; megatron-2022: nothing overlaps, no fused "
-        "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels",
+        "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels; "
+        "unknown: any other, DeepSpeed, in wide bands",
     ),
     Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),
     Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a transformer"),

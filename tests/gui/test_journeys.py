@@ -254,7 +254,8 @@ def moves_into_the_servers(user: User, before: WorkloadResult, nics: list[str], 
     """With twice the NICs their slots bind, the rate is higher, and undo takes both back."""
     after = user.settled()
     assert bound(after) == {"cpu0--storage_nic0:ba", "cpu0--storage_nic1:ba"}
-    assert after.metrics["rate"].value > 1.2 * before.metrics["rate"].value
+    # two ports of 25 GB/s over InfiniBand against two slots of the fourth generation
+    assert after.metrics["rate"].value > 1.1 * before.metrics["rate"].value
     for nic in nics:
         assert user.session.design.links[f"{nic}--{leaf}"].bandwidth_per_direction == "50 GB/s"
         assert user.session.design.parts[nic].overrides["bandwidth_per_direction"].value == "100 GB/s"
@@ -288,6 +289,8 @@ def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
     assert "All ports together" in user.inspector.what_if.title.text()
     steps = len(user.session.history.steps)
     user.bot.mouseClick(user.inspector.what_if.double, LEFT)
+    assert len(user.session.history.steps) == steps, "it is on trial"
+    user.bot.mouseClick(user.inspector.what_if.apply_, LEFT)
     moves_into_the_servers(user, before, nics, leaf)
     assert len(user.session.history.steps) == steps + 1, "the NICs and their cables are one step"
     user.session.undo()
@@ -471,14 +474,15 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
 
     # what binds is read in the Flow dock, and Space shows it
     keys.press("Alt+5")
-    assert keys.focus.accessibleName() == f"{leaf} → {nics[0]} (Ethernet) and one alike"
+    assert keys.focus.accessibleName() == f"{leaf} → {nics[0]} (InfiniBand) and one alike"
     assert format_si(before.metrics["rate"].value, "B/s", 3) in user.flow_words()
     keys.press("Space")
     assert {ref.id for _, ref in user.session.selection} == {f"{nic}--{leaf}" for nic in nics}
 
     for nic in nics:
         keys.find(nic)
-        keys.press("Ctrl+Shift+Up")
+        # tried, then taken over
+        keys.press("Ctrl+Shift+Up", "Ctrl+Shift+Return")
     moves_into_the_servers(user, before, nics, leaf)
     keys.press("Alt+5")
     assert keys.focus.accessibleName() == "storage_nic0 → cpu0 (PCIe) and one alike"

@@ -236,16 +236,18 @@ def test_a_value_typed_into_the_inspector_is_one_step_and_marked(window: MainWin
     assert field.property("wrong")
 
 
-def test_a_slider_drag_is_one_step(window: MainWindow, qtbot: QtBot) -> None:
+def test_a_slider_drag_is_a_trial_and_applied_it_is_one_step(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot).session
     link = next(x for x in session.design.links.values() if x.kind == "nvlink")
     session.select([((), Ref("links", link.id))])
     assert window.docks is not None
     inspector = window.docks.inspector
     inspector.flush()
+    before = session.design
     for value in (10, 40, 90, 100):
         inspector.what_if.slider.setValue(value)
-    inspector.what_if.released.emit()
+    assert session.design is before, "trying changes nothing"
+    qtbot.mouseClick(inspector.what_if.apply_, Qt.MouseButton.LeftButton)
     assert len(session.history.steps) == 1
     assert session.design.links[link.id].bandwidth_per_direction == "50 GB/s"
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from designer.analysis.clock.classes import Classes, classes_of
 from designer.analysis.clock.engine import Clock
-from designer.analysis.clock.run import Run, TaskRun, WorkRun
+from designer.analysis.clock.records import TaskRun, WorkRun
+from designer.analysis.clock.run import Run
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Expansion, Price, Prices
 from designer.errors import AnalysisError, Cancelled

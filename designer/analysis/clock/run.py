@@ -10,83 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.clock.intervals import Intervals
+from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bound
+from designer.errors import AnalysisError
 from designer.findings import Finding
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
-
-#: a load below this part of its peak is the rounding of a sum
-_NOTHING_TOLERANCE: Final = 1e-9
-
-
-@dataclass(slots=True, eq=False)
-class TaskRun:
-    """One task as it was done.
-
-    Parameters
-    ----------
-    program, step, number
-        Whose it is, which step, of which item (from 0).
-    ready, began, ended
-        When it could begin, when the first of its works got what it needs, when the last was done [s]; nan: not yet.
-    by
-        The task whose end made it ready, by its place in ``Run.tasks``; −1 for the start of the program.
-    parent
-        The task it is a part of; −1 for none.
-    works
-        Its works, by their place in ``Run.works``.
-    """
-
-    program: str
-    step: str
-    number: int
-    ready: float
-    by: int
-    parent: int = -1
-    began: float = math.nan
-    ended: float = math.nan
-    works: tuple[int, ...] = ()
-
-    @property
-    def time(self) -> float:
-        """From ready to ended [s]."""
-        return self.ended - self.ready
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkRun:
-    """One work, which stands for `alike` equal ones: when it ran, at which rates, and what held it back.
-
-    Parameters
-    ----------
-    task
-        By its place in ``Run.tasks``.
-    group
-        The estimate its time rests on, as ``Cost.group``.
-    uses
-        Resources with usage per unit, all alike works together.
-    engine
-        Resource held as a whole from `began` to `ended`; −1 for none.
-    log
-        (time, rate, resources that hold it back); the rate holds until the next entry.
-    """
-
-    task: int
-    alike: int
-    ready: float
-    began: float
-    ended: float
-    engine: int
-    group: str
-    uses: tuple[tuple[int, float], ...]
-    log: tuple[tuple[float, float, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +71,24 @@ class Run:
     events: int
     findings: tuple[Finding, ...] = ()
 
+    @cached_property
+    def intervals(self) -> Intervals:
+        """All loads; made when first asked for."""
+        return Intervals.of(self.works, self.tasks, self.programs, self.end)
+
+    @cached_property
+    def _inner(self) -> Mapping[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for number, task in enumerate(self.tasks):
+            if task.parent >= 0:
+                found.setdefault(task.parent, []).append(number)
+        return found
+
+    def _number(self, program: str) -> int:
+        if program and program not in self.programs:
+            raise AnalysisError(f"no program {program!r} ran", remedy=f"those that did: {', '.join(self.programs)}")
+        return self.programs.index(program) if program else -1
+
     def ends(self, program: str, step: str) -> list[float]:
         """When each item of a step of a program ended, in order of the items [s]; those not done are left out."""
         mine = [t for t in self.tasks if t.program == program and t.step == step and t.parent < 0]
@@ -166,23 +121,8 @@ class Run:
 
     def load_at(self, time: float, program: str = "") -> Float:
         """(n_resources,) load just after a time; of one program alone, where named."""
-        found = np.zeros(len(self.table.capacity))
-        for work in self.works:
-            if program and self.tasks[work.task].program != program:
-                continue
-            if not work.began <= time or work.ended <= time:
-                continue
-            if work.engine >= 0:
-                found[work.engine] += 1
-            rate = 0.0
-            for at, value, _ in work.log:
-                if at > time:
-                    break
-                rate = value
-            if rate:
-                for resource, usage in work.uses:
-                    found[resource] += rate * usage
-        return found[self.stands_for]
+        count = len(self.table.capacity)
+        return self.intervals.at(time, count, self._number(program))[self.stands_for]
 
     def utilization_at(self, time: float, program: str = "") -> Float:
         """(n_resources,) load ÷ capacity just after a time [1]; engines by slots; 0 where nothing gets through."""
@@ -224,26 +164,7 @@ class Run:
 
     def pieces(self, resource: int, program: str = "") -> tuple[Float, Float]:
         """Times and the load from each on, piecewise constant, of one resource: (n,) [s] and (n,)."""
-        number = int(self.stands_for[resource])
-        change: dict[float, float] = {}
-        for work in self.works:
-            if program and self.tasks[work.task].program != program:
-                continue
-            if work.engine == number and not math.isnan(work.began):
-                change[work.began] = change.get(work.began, 0.0) + 1
-                if not math.isnan(work.ended):
-                    change[work.ended] = change.get(work.ended, 0.0) - 1
-            usage = next((u for r, u in work.uses if r == number), 0.0)
-            if not usage:
-                continue
-            before = 0.0
-            for at, rate, _ in work.log:
-                change[at] = change.get(at, 0.0) + (rate - before) * usage
-                before = rate
-        times = np.array(sorted({0.0, *change}))
-        load = np.cumsum([change.get(at, 0.0) for at in times.tolist()])
-        load[np.abs(load) < _NOTHING_TOLERANCE * max(1.0, float(np.abs(load).max(initial=0.0)))] = 0.0
-        return times, load
+        return self.intervals.pieces(int(self.stands_for[resource]), self._number(program))
 
     def series(self, resource: int, begin: float, end: float, count: int, program: str = "") -> Series:
         """The load of a resource in `count` equal intervals from `begin` to `end` [s]."""
@@ -266,23 +187,13 @@ class Run:
         mean = np.divide(total, width, out=load[first].astype(np.float64), where=width > 0)
         return Series((edges[:-1] + edges[1:]) / 2, mean, low, high)
 
-    def mean_load(self, begin: float = 0.0, end: float = math.inf) -> Float:
+    def mean_load(self, begin: float = 0.0, end: float = math.inf, program: str = "") -> Float:
         """(n_resources,) mean load between two times, engines included."""
         end = min(end, self.end)
-        found = np.zeros(len(self.table.capacity))
         if end <= begin:
-            return self.load_at(end)
-        for work in self.works:
-            if work.engine >= 0 and not math.isnan(work.began):
-                ended = end if math.isnan(work.ended) else min(work.ended, end)
-                found[work.engine] += max(0.0, ended - max(work.began, begin))
-            for k, (at, rate, _) in enumerate(work.log):
-                then = work.log[k + 1][0] if k + 1 < len(work.log) else end
-                amount = rate * max(0.0, min(then, end) - max(at, begin))
-                if amount > 0:
-                    for resource, usage in work.uses:
-                        found[resource] += amount * usage
-        return found[self.stands_for] / (end - begin)
+            return self.load_at(end, program)
+        count = len(self.table.capacity)
+        return self.intervals.mean(begin, end, count, self._number(program))[self.stands_for]
 
     def loaded(self, count: int) -> list[tuple[Bound, int]]:
         """What carries most of its capacity in the mean, those alike told once, with its number."""
@@ -312,11 +223,11 @@ class Run:
         if end <= begin:
             return 0.0
         most = self.table.slots.get(resource, 0) or self.table.capacity[resource]
-        return float(self.series(resource, begin, end, 1, program).mean[0]) / most if most else 0.0
+        return float(self.mean_load(begin, end, program)[resource]) / most if most else 0.0
 
     def inner(self, task: int) -> list[int]:
         """Tasks that one is made of, in order; empty for a primitive one."""
-        return [k for k in range(task + 1, len(self.tasks)) if self.tasks[k].parent == task]
+        return self._inner.get(task, [])
 
     def moved(self, program: str, step: str) -> tuple[float, float]:
         """Units that a step has done, all items together, and the time in which it did anything [s]."""

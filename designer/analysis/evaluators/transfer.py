@@ -8,28 +8,43 @@ import numpy as np
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.results import Bound, ChannelLoads, WorkloadResult
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.sources import Estimate
+from designer.units import format_quantity
 from designer.workload.operations import Transfer
 
 
 def evaluate(network: Network, operation: Transfer, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Rates of a transfer."""
     answer = evaluate_transfer(network, operation, question.place)
+    binding, then = _with_latency(operation, answer)
     result = WorkloadResult(
         question.id,
         question.reports,
         question.title,
         _transfer_metrics(network, operation, answer),
-        answer.binding,
-        answer.next,
+        binding,
+        then,
         answer.flows,
         answer.traffic.n_flows,
         answer.findings,
     )
     return result, answer.loads
+
+
+def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+    """What limits the slowest flow: of a small message its latency, and the links next."""
+    if operation.size <= 0 or answer.rate.min() <= 0:
+        return answer.binding, answer.next
+    moving = operation.size / answer.rate
+    worst = int(np.argmax(answer.latency + moving))
+    wait, whole = float(answer.latency[worst]), float(answer.latency[worst] + moving[worst])
+    if wait <= moving[worst]:
+        return answer.binding, answer.next
+    why = f"{format_quantity(wait, 'duration')} of {format_quantity(whole, 'duration')}"
+    return (Bound("limit", "latency", "latency of the way", why),), answer.binding
 
 
 def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAnswer) -> Mapping[str, Estimate]:
@@ -46,8 +61,10 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
         )
     if operation.size > 0 and answer.rate.min() > 0:
         rates = (answer.rate, answer.high, answer.low)
-        times = [float((answer.latency + operation.size / r).max()) for r in rates]
-        found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", (*answer.sources, "path-latencies"))
+        waits = (answer.latency, *answer.latency_band)
+        times = [float((wait + operation.size / r).max()) for wait, r in zip(waits, rates, strict=True)]
+        sources = (*answer.sources, "path-latencies", "assumed-transfers")
+        found["transfer_time"] = Estimate(times[0], times[1], times[2], "s", sources)
     return found
 
 

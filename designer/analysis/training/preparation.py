@@ -36,7 +36,7 @@ from designer.formulas.pipeline.step_composition import (
 from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
-from designer.formulas.software import Software, software
+from designer.formulas.software import UNKNOWN, Software, software
 from designer.units import Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
@@ -221,6 +221,9 @@ def _told(job: Job, accelerator: Accelerator, layout: Layout, count: int) -> lis
         text = f"{accelerator.name} has no {job.precision}: it runs as {runs}"
         remedy = f"choose a format it has: {', '.join(sorted(accelerator.flops))}"
         found.append(Finding("TRAIN-PRECISION", Severity.WARNING, text, (), remedy))
+    if job.software == UNKNOWN:
+        text = "how the training program works is not known: the bands are as wide as programs differ"
+        found.append(Finding("TRAIN-PROGRAM", Severity.WARNING, text, (), "choose the program it is most like"))
     if layout.ranks < count:
         text = f"{count - layout.ranks} of {count} accelerators of the group are left idle"
         found.append(Finding("TRAIN-IDLE", Severity.WARNING, text, (), "set data to 0 to use all of them"))

@@ -9,7 +9,7 @@ LINK_KIND = LinkKind(
     domain=Domain.NETWORK,
     duplex=Duplex.FULL,
     default_rate="12.5 GB/s",
-    latency=Constant(1e-06, 5e-07, 2.5e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    latency=Constant(7e-07, 3e-07, 2e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=30,
     help="Ethernet, with or without RDMA",
     names=("Ethernet",),

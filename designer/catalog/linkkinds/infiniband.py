@@ -9,7 +9,7 @@ LINK_KIND = LinkKind(
     domain=Domain.NETWORK,
     duplex=Duplex.FULL,
     default_rate="50 GB/s",
-    latency=Constant(5e-07, 3e-07, 1e-06, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+    latency=Constant(2.1e-07, 1.5e-07, 3e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
     order=31,
     help="InfiniBand",
     names=("InfiniBand",),

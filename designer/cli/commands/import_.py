@@ -19,8 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read a foreign file, write a design, tell what was guessed or dropped."""
-    import sys
-
     from designer.cli.output import finding_dict, print_findings, print_json, print_written
     from designer.design.query import summarize
     from designer.findings import Severity
@@ -28,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.interchange.native.writer import save
 
     if options.input == "-":
-        imported = read_bytes(sys.stdin.buffer.read(), options.format, "standard input")
+        imported = read_bytes(_standard_input(), options.format, "standard input")
     else:
         imported = read_any(options.input, options.format)
     summary = summarize(imported.design, options.output)
@@ -43,6 +41,18 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         print_written(options.output, notes, options.json)
     return 1 if any(f.severity is Severity.ERROR for f in imported.findings) else 0
+
+
+def _standard_input() -> bytes:
+    """All of it, or one byte more than may be read."""
+    import sys
+
+    from designer.errors import ExchangeError
+    from designer.interchange.importing import MAX_BYTES
+
+    if sys.stdin is None:
+        raise ExchangeError("there is none", file="standard input", remedy="give the name of a file")
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 COMMAND = Command(

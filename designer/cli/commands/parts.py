@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, Final
 
 from designer.cli.command import Command
+
+#: nothing of the catalog has a longer name
+_LONGEST_QUERY: Final = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +26,8 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.output import print_json, table
     from designer.errors import CatalogError
 
+    if len(options.query) > _LONGEST_QUERY:
+        raise CatalogError(f"a search of {len(options.query):,} characters", remedy="search for a few words")
     catalog = load_catalog()
     if options.kind and options.kind not in part_kinds():
         raise CatalogError(f"there is no part kind {options.kind!r}", remedy=f"use one of {', '.join(part_kinds())}")

@@ -134,6 +134,10 @@ def as_document(found: Simulation, findings: list[Any]) -> dict[str, Any]:
             {"id": bound.id, "label": bound.label, "what": bound.what, "busy": share} for bound, share in busiest(found)
         ],
         "marks": {name: list(times) for name, times in run.marks.items()},
+        "meetings": [
+            {"workload": m.workload, "by": m.by, "times": m.times, "begin": m.begin, "seconds": m.seconds}
+            for m in found.meetings
+        ],
         "shifts": [
             {"workload": s.workload, "seconds": s.seconds, "before": s.before, "after": s.after} for s in found.shifts
         ],

@@ -1,5 +1,6 @@
 """Time of collectives by algorithm and protocol, and the cheapest of them."""
 
+from designer.formulas.collectives._constants import SWITCH_HOP
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
     CollectiveKind,
@@ -12,6 +13,7 @@ from designer.formulas.collectives._situation import (
 )
 
 __all__ = [
+    "SWITCH_HOP",
     "AlgorithmTime",
     "CollectiveKind",
     "CollectiveSituation",

@@ -117,6 +117,8 @@ class CollectiveSituation:
         Its switches can reduce (SHARP).
     switch_hops
         Switches between two servers of the group, the farthest pair.
+    switch_latency
+        Time a byte takes through all of those switches [s]; 0 means that of usual switches of such a network.
     intra_edge, direct_edge, inter_edge
         What single transfers over the same links reach when all edges of the ring, of the direct exchange and between
         the servers are busy at once: no algorithm passes it. None where the links are not drawn.
@@ -140,6 +142,7 @@ class CollectiveSituation:
     network: NetworkKind = NetworkKind.INFINIBAND
     in_network_reduction: bool = False
     switch_hops: int = 1
+    switch_latency: float = 0.0
     intra_edge: EdgeRate | None = None
     direct_edge: EdgeRate | None = None
     inter_edge: EdgeRate | None = None

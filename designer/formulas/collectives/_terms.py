@@ -180,9 +180,10 @@ def intra_step(
 
 def network_extra(situation: CollectiveSituation, protocol: Protocol) -> float:
     """What this network adds to a step between servers [s]. Simple pays twice: data, then the flush behind it."""
-    once = c.NETWORK_EXTRA[situation.network].value + max(0, situation.switch_hops - 1) * (
-        c.SWITCH_HOP[situation.network].value
-    )
+    usual = c.SWITCH_HOP[situation.network].value
+    # the step of a network holds one usual switch already
+    switches = situation.switch_latency or max(1, situation.switch_hops) * usual
+    once = max(0.0, c.NETWORK_EXTRA[situation.network].value + switches - usual)
     return 2 * once if protocol is Protocol.SIMPLE else once
 
 

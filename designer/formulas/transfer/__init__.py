@@ -1,5 +1,6 @@
 """Achieved rates and times of transfers over PCIe, NVLink, sockets and networks."""
 
+from designer.formulas.transfer._constants import LATENCY
 from designer.formulas.transfer._situation import (
     LinkClass,
     Placement,
@@ -8,4 +9,4 @@ from designer.formulas.transfer._situation import (
     TransferTime,
 )
 
-__all__ = ["LinkClass", "Placement", "TransferProtocol", "TransferSituation", "TransferTime"]
+__all__ = ["LATENCY", "LinkClass", "Placement", "TransferProtocol", "TransferSituation", "TransferTime"]

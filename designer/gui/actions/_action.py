@@ -129,6 +129,15 @@ class Window(Protocol):
         """What if the number in question were twice as large, or half for −1."""
         ...
 
+    @property
+    def on_trial(self) -> bool:
+        """Whether a what-if stands beside the design."""
+        ...
+
+    def end_trial(self, apply: bool) -> None:
+        """Put the what-if into the design, or forget it."""
+        ...
+
     def choose_workload(self) -> None:
         """Open the list of workloads in the tool strip."""
         ...

@@ -54,6 +54,10 @@ def _binding(window: Window) -> None:
         session.set_highlight(ids)
 
 
+def _on_trial(window: Window) -> bool:
+    return window.on_trial
+
+
 def _is_live(window: Window) -> bool:
     return window.settings.live
 
@@ -70,7 +74,7 @@ ACTIONS = (
         ("Ctrl+Shift+Up",),
         has_selection,
         section=1,
-        tip="Double the number that the Inspector asks about",
+        tip="Try the double of the number that the Inspector asks about, beside the design",
     ),
     Action(
         "analyze.halve",
@@ -79,7 +83,25 @@ ACTIONS = (
         ("Ctrl+Shift+Down",),
         has_selection,
         section=1,
-        tip="Halve the number that the Inspector asks about",
+        tip="Try half of the number that the Inspector asks about, beside the design",
+    ),
+    Action(
+        "analyze.apply_trial",
+        "Apply the what-if",
+        lambda w: w.end_trial(apply=True),
+        ("Ctrl+Shift+Return",),
+        _on_trial,
+        section=1,
+        tip="Put what is on trial into the design, as one step",
+    ),
+    Action(
+        "analyze.discard_trial",
+        "Discard the what-if",
+        lambda w: w.end_trial(apply=False),
+        ("Ctrl+Shift+Backspace",),
+        _on_trial,
+        section=1,
+        tip="Forget what is on trial; the design is as it was",
     ),
     Action(
         "analyze.choose", "Choose workload…", lambda w: w.choose_workload(), ("Ctrl+Shift+W",), has_document, section=2

@@ -122,9 +122,10 @@ def _replicate(window: Window) -> None:
 def _connect(window: Window) -> None:
     canvas = window.canvas
     if canvas is not None:
-        # asked for from the outline or a menu: the parts are brought into sight, and the next keys choose the other end
-        canvas.reveal(canvas.session.selection)
-        canvas.setFocus()
+        if not canvas.hasFocus():
+            # asked for from the outline: the parts are brought into sight, and the next keys choose the other end
+            canvas.reveal(canvas.session.selection)
+            canvas.setFocus()
         canvas.start_connecting()
 
 

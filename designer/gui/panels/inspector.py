@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -16,15 +16,15 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QProgressBar,
-    QPushButton,
     QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from designer.gui.controls import Choice, Label, Slider, plain
+from designer.gui.controls import Choice, Label, plain
 from designer.gui.panels._panel import Panel
+from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -32,7 +32,9 @@ from designer.gui.viewmodels import forms, inspector
 from designer.gui.viewmodels.forms import Entry, Form, Section
 from designer.gui.viewmodels.members import Shown
 
-_SLIDER = 100
+if TYPE_CHECKING:
+    from designer.design.edit import Edit
+
 _HEAD: Final = """QToolButton { font-weight: 600; padding: 3px 2px; }
 QToolButton:checked { background: none; }"""
 _FULL, _BUSY = 0.95, 0.8
@@ -249,71 +251,6 @@ class SectionBox(QWidget):
         self.body.setVisible(on)
 
 
-class WhatIf(QWidget):
-    """A slider and buttons that scale the number last touched; everything follows at once."""
-
-    scaled = Signal(str)
-    released = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.entry: Entry | None = None
-        self.base: Entry | None = None
-        self.title = Label()
-        self.factor = Label("× 1")
-        self.factor.setProperty("role", "muted")
-        self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setRange(-2 * _SLIDER, 2 * _SLIDER)
-        self.slider.setAccessibleName("What if this number were larger or smaller")
-        self.half, self.double = QPushButton("÷ 2"), QPushButton("× 2")
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.factor)
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        line.addWidget(self.half)
-        line.addWidget(self.slider, 1)
-        line.addWidget(self.double)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(12, 8, 12, 10)
-        box.setSpacing(6)
-        box.addLayout(head)
-        box.addLayout(line)
-        self.half.clicked.connect(lambda: self.step(-1))
-        self.double.clicked.connect(lambda: self.step(1))
-        self.slider.valueChanged.connect(self._moved)
-        self.slider.sliderReleased.connect(self.released)
-        self._busy = False
-
-    def begin(self, entry: Entry | None) -> None:
-        """Start from the present value of a line; None hides the slider."""
-        usable = entry is not None and entry.scalable
-        self.setVisible(usable)
-        if not usable or (
-            self.base is not None and entry is not None and entry.name == self.base.name and self.base is entry
-        ):
-            return
-        self.base = entry
-        self._busy = True
-        self.slider.setValue(0)
-        self._busy = False
-        self.factor.setText("× 1")
-        if entry is not None:
-            self.title.setText(f"What if: {entry.title}")
-
-    def step(self, by: int) -> None:
-        """Twice as much, or half for −1."""
-        self.slider.setValue(self.slider.value() + by * _SLIDER)
-        self.released.emit()
-
-    def _moved(self, value: int) -> None:
-        if self._busy or self.base is None:
-            return
-        factor = 2.0 ** (value / _SLIDER)
-        self.factor.setText(f"× {factor:.3g}")
-        self.scaled.emit(self.base.scaled(factor))
-
-
 class MemberBar(QWidget):
     """Which member of an opened group is shown, with arrows to the next and the one before.
 
@@ -424,15 +361,25 @@ class InspectorPanel(Panel):
         box.addWidget(area, 1)
         box.addWidget(self.what_if)
         self._touched = ""
-        self.what_if.scaled.connect(self._scale)
-        self.what_if.released.connect(self._seal)
+        self.what_if.applied.connect(self._apply)
 
     def watch(self, session: Session) -> None:
         """Follow selection, design and analysis."""
         self.wire(session.selection_changed, self.outdate)
         self.wire(session.design_changed, self.outdate)
         self.wire(session.analysis_changed, self.outdate)
+        self.wire(session.workload_changed, self._other_workload)
+        self.wire(session.design_changed, self.what_if.follow)
         self._touched = ""
+
+    def set_session(self, session: Session | None) -> None:
+        """Follow another document; a trial belongs to its design."""
+        self.what_if.watch(session)
+        super().set_session(session)
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self.what_if.close_jobs()
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours: the form is made anew."""
@@ -450,11 +397,10 @@ class InspectorPanel(Panel):
         self._show(inspector.inspect(session.design, session.selection, session.analysis, session.result))
 
     def scale(self, by: int) -> None:
-        """Twice as much of the number in question, or half for −1."""
+        """Try twice as much of the number in question, or half for −1."""
         self.flush()
         if not self.what_if.isHidden():
             self.what_if.step(by)
-            self.flush()
 
     def _show_member(self) -> None:
         """The bar helps where something in a group is selected, or an open group."""
@@ -477,6 +423,7 @@ class InspectorPanel(Panel):
             for section in form.sections:
                 for entry in section.entries:
                     self.rows[entry.name].show_entry(entry)
+            self.what_if.keep(self._entry(self._touched))
             return
         self._sections.let_go()
         self.rows = {}
@@ -485,7 +432,6 @@ class InspectorPanel(Panel):
         self._touched = next(
             (e.name for s in form.sections for e in s.entries if e.scalable and e.dimension != "count"), ""
         )
-        self.what_if.base = None
         self.what_if.begin(self._entry(self._touched))
 
     def _section(self, section: Section) -> SectionBox:
@@ -505,7 +451,7 @@ class InspectorPanel(Panel):
 
     def _touch(self, name: str) -> None:
         entry = self._entry(name)
-        if entry is not None and entry.scalable:
+        if entry is not None and entry.scalable and name != self._touched:
             self._touched = name
             self.what_if.begin(entry)
 
@@ -518,14 +464,15 @@ class InspectorPanel(Panel):
         self.session.seal()
         self.flush()
 
-    def _scale(self, text: str) -> None:
-        entry = self._entry(self._touched)
-        if entry is not None and entry.make is not None and self.session is not None:
-            self.session.apply(entry.make(text))
-
-    def _seal(self) -> None:
+    def _apply(self, edit: Edit) -> None:
         if self.session is not None:
             self.session.seal()
+            self.session.apply(edit)
+            self.session.seal()
+            self.flush()
+
+    def _other_workload(self, _workload: str) -> None:
+        self.what_if.begin(self._entry(self._touched))
 
 
 def _shape(form: Form) -> object:

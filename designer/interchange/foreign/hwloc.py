@@ -10,6 +10,7 @@ from designer.design.document import LinkValues
 from designer.interchange.foreign.devices import Architecture, unknown_pcie
 from designer.interchange.foreign.xml import Element
 from designer.sources import Status
+from designer.units import format_quantity, write
 
 _PCI_TYPE = re.compile(
     r"([0-9a-f]{4})(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?\s*([0-9a-f]{2})?",
@@ -144,6 +145,13 @@ def size(text: str) -> float:
     """A size [B] that hwloc prints in KiB, 0 where it is none."""
     match = re.match(r"([0-9]{1,15})\s*(?:KiB|kB)?\Z", text, re.ASCII)
     return int(match[1]) * 1024.0 if match else 0.0
+
+
+def spelled_size(amount: float) -> str:
+    """A size [B] for a design: whole MiB as they are, others to six digits, more than any kernel agrees on."""
+    if amount % 2**20 == 0:
+        return write(amount, "size")
+    return format_quantity(amount, "size", 6)
 
 
 def cpu_set(text: str) -> int:

@@ -38,6 +38,7 @@ from designer.interchange.foreign.devices import (
     nvswitch_type,
     unknown_pcie,
 )
+from designer.interchange.foreign.hwloc import spelled_size
 from designer.interchange.foreign.importer import Imported
 from designer.sources import Status
 from designer.units import write
@@ -254,7 +255,7 @@ class Machine:
         """The memory of a NUMA domain or CPU; `assumed` is its spelled bandwidth where `bandwidth` [B/s] is 0."""
         overrides: dict[str, Quantity] = {}
         if capacity > 0:
-            overrides["memory_capacity"] = self.fact(write(float(capacity), "size"))
+            overrides["memory_capacity"] = self.fact(spelled_size(capacity))
         if tier:
             overrides["tier"] = self.fact(tier)
         part = self.add("memory", number=number, parent=server, name=tier, overrides=overrides, attributes=attributes)

@@ -148,8 +148,12 @@ def _find_header(lines: Sequence[str], file: str) -> _Header:
             raise ExchangeError(f"it names more than {MAX_DEVICES} devices", file=file, place=f"line {number + 1}")
         if len(set(names)) < len(names):
             twice = next(n for n in names if names.count(n) > 1)
+            times = "twice" if names.count(twice) == 2 else f"{names.count(twice)} times"
             raise ExchangeError(
-                f"the header names {twice} twice", file=file, place=f"line {number + 1}", remedy="paste the table again"
+                f"the header names {twice} {times}",
+                file=file,
+                place=f"line {number + 1}",
+                remedy="paste the table again",
             )
         return _Header(tuple(names), columns, number + 1)
     raise ExchangeError(

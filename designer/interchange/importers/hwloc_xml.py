@@ -30,7 +30,6 @@ from designer.interchange.foreign.links import draw_switch_trunk
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.xml import Element, Parsed, parse_xml
 from designer.sources import Status
-from designer.units import write
 
 _TITLE = "an hwloc XML file"
 #: osdev_type of versions 1 and 2 is a number, of version 3 a set of bits
@@ -107,6 +106,16 @@ class _Reader:
                 self._host_bridge(element)
         self._loose_devices()
         self._nvlinks()
+        dax = [e.get("name") for e in self.objects if e.get("type") == "OSDev" and e.get("name").startswith("dax")]
+        if dax:
+            names = ", ".join(name[:20] for name in dax[:3]) + (" …" if len(dax) > 3 else "")
+            machine.note(
+                "IMP-DAX",
+                Severity.INFO,
+                f"memory that programs open as a device ({names}) is no NUMA node and was left out",
+                self.server,
+                remedy="draw it as memory of a tier of its own if it is used",
+            )
         if not any(e.get("type") in ("Bridge", "PCIDev") for e in self.objects):
             machine.note(
                 "IMP-NO-IO",
@@ -193,7 +202,7 @@ class _Reader:
             number = hwloc.integer(element.get("os_index"))
             number = number if numbers[number] == 1 else -1
             infos = hwloc.infos(element)
-            attributes = {**infos, **hwloc.attributes(element, "os_index", "cpuset", "subtype")}
+            attributes = {**infos, **hwloc.attributes(element, "os_index", "cpuset", "subtype", "local_memory")}
             part = machine.add("numa", number=number, parent=self.server, attributes=attributes, name=tier)
             for socket in sockets:
                 machine.on_die(socket.part, part)
@@ -457,7 +466,7 @@ class _Reader:
             infos = hwloc.infos(element)
             for name in ("CUDAGlobalMemorySize", "RSMIVRAMSize", "LevelZeroHBMSize"):
                 if size := hwloc.size(infos.get(name, "")):
-                    return {"memory_capacity": self.machine.fact(write(size, "size"))}
+                    return {"memory_capacity": self.machine.fact(hwloc.spelled_size(size))}
         return {}
 
     def _nic(self, element: Element, parent: str, os_devices: list[tuple[str, Element]]) -> None:
@@ -542,7 +551,7 @@ class _Reader:
         overrides = {"interface": machine.fact(interface)}
         infos = hwloc.infos(disk) if disk is not None else {}
         if size := hwloc.size(infos.get("Size", "")):
-            overrides["capacity"] = machine.fact(write(size, "size"))
+            overrides["capacity"] = machine.fact(hwloc.spelled_size(size))
         name = disk.get("name") if disk is not None else ""
         return machine.add(
             "drive", parent=self.server, name=name, attributes=self._attributes(element), overrides=overrides
@@ -555,7 +564,7 @@ class _Reader:
         for _, os_device in os_devices:
             infos = hwloc.infos(os_device)
             if size := sum(hwloc.size(infos.get(name, "")) for name in ("CXLRAMSize", "CXLPMEMSize")):
-                overrides["memory_capacity"] = self.machine.fact(write(size, "size"))
+                overrides["memory_capacity"] = self.machine.fact(hwloc.spelled_size(size))
         part = self.machine.add(
             "memory",
             parent=self.server,

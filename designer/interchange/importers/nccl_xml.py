@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from designer.catalog.parttype import link_kinds
 from designer.design.document import LinkValues, Policy
 from designer.errors import ExchangeError
 from designer.fields import Quantity
@@ -147,7 +148,9 @@ class _Reader:
         single = len(self.hosts) == 1
         numa = machine.add("numa", number=number if single else None, parent=host.server, attributes=attributes)
         if number >= 0 and number in host.numbers:
-            machine.note("IMP-DUPLICATE", Severity.WARNING, f"the NUMA id {number} exists twice in one machine", numa)
+            machine.note(
+                "IMP-DUPLICATE", Severity.WARNING, f"the NUMA id {number} exists more than once in one machine", numa
+            )
         elif number < 0:
             machine.note(
                 "IMP-NO-NUMA",
@@ -193,7 +196,7 @@ class _Reader:
         busid = element.get("busid").lower()
         if busid in host.parts:
             self.machine.note(
-                "IMP-DUPLICATE", Severity.WARNING, f"the bus id {busid[:40]} exists twice in one machine", part
+                "IMP-DUPLICATE", Severity.WARNING, f"the bus id {busid[:40]} exists more than once in one machine", part
             )
         elif busid and not _BUS_ID.match(busid):
             self.machine.note("IMP-BUS-ID", Severity.INFO, "the bus id has an unusual form", part)
@@ -418,7 +421,8 @@ class _Reader:
                 self.machine.note(
                     "IMP-ASSUMED-C2C",
                     Severity.WARNING,
-                    "the speed of the chip-to-chip link is not in the file: the usual one is assumed",
+                    "the speed of the chip-to-chip link is not in the file: "
+                    f"{link_kinds()['c2c'].default_rate} per direction is assumed",
                     gpu,
                 )
             self.machine.link(numa, gpu, values, element.attributes)

@@ -137,6 +137,10 @@ def test_windows_by_layer_kind() -> None:
         (text(num_key_value_heads=3), "num_key_value_heads"),
         (text(vocab_size="absent"), "vocab"),
         (text(hybrid_override_pattern="M-M*"), "state-space"),
+        (
+            text(model_type="mamba2", num_attention_heads="absent", time_step_limit=[0.0, float("inf")]),
+            "'mamba2' is an architecture without attention",
+        ),
         (text(layer_types=["mamba", "attention"]), "state-space"),
         (text(kv_lora_rank=8), "qk_nope_head_dim"),
         (text(text_config={"model_type": "x"}), "text_config"),
@@ -183,3 +187,7 @@ def test_any_object_is_read_or_refused(changes: dict[str, object]) -> None:
     else:
         remedy = "none needed" if found.shape.parameters > 0 else None
     assert remedy
+
+
+def test_infinity_where_no_dimension_is_does_no_harm() -> None:
+    assert parse_config(text(time_step_limit=[0.0, float("inf")]), "m").shape == parse_config(text(), "m").shape

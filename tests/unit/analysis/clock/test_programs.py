@@ -174,7 +174,8 @@ def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
         works = tuple(
             tuple(
                 Alike(
-                    k, 1,
+                    k,
+                    1,
                     tuple(
                         zip(
                             cost.resource[cost.ptr[k] : cost.ptr[k + 1]].tolist(),
@@ -187,7 +188,7 @@ def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
                 for k in range(cost.n_works)
             )
             for cost in costs
-        )  # fmt: skip
+        )
         return Classes(works, np.arange(len(capacity)))
 
     together = play(table, [job_of(p) for p in programs])
@@ -322,3 +323,63 @@ def test_two_jobs_on_one_link_are_told_to_shift():
     assert len(found.shifts) == 1
     assert found.shifts[0].before == pytest.approx(3.0, rel=1e-3)
     assert found.shifts[0].after == pytest.approx(2.0, rel=1e-3)
+
+
+def with_workload(template: str, kind: str, **settings: object):
+    from designer.design.document import WorkloadSpec
+
+    design = designer.open_design(template)
+    spec = WorkloadSpec(id="asked", kind=kind, settings=settings)
+    return design.model_copy(update={"workloads": {**design.workloads, "asked": spec}})
+
+
+@pytest.mark.parametrize(
+    ("template", "kind", "settings", "metrics"),
+    [
+        ("hgx-h100-8", "data_loading", {"source": "drives"}, ("input_time",)),
+        ("hgx-h100-8", "data_loading", {"source": "drives", "prefetch": 0}, ("input_time",)),
+        ("su-h100-32", "checkpointing", {}, ("checkpoint_time", "checkpoint_stall", "restore_time")),
+        ("hgx-h100-8", "checkpointing", {"target": "drives", "snapshot": True}, ("checkpoint_stall", "restore_time")),
+        ("hgx-h100-8", "transfer", {"size": "10 GB", "both_ways": True}, ("transfer_time",)),
+        ("su-h100-32", "transfer", {"from": "gpus", "to": "gpus", "pairing": "shift"}, ("rate",)),
+        ("su-h100-32", "collective", {"collective": "all-to-all", "size": "1 GB"}, ("communication_time",)),
+        ("hgx-h100-8", "training", {"exchange": "parameter-server", "sharding": "none"}, ("step_time",)),
+    ],
+)
+def test_kinds_agree_with_their_closed_forms(template: str, kind: str, settings: dict, metrics: tuple[str, ...]):
+    design = with_workload(template, kind, **settings)
+    closed = designer.analyze(design, ["asked"]).workloads[0].metrics
+    found = simulate(design, ["asked"], until=30.0 if kind in ("training", "collective") else None, bands=False)
+    for metric in metrics:
+        assert found.metrics["asked"][metric].value == pytest.approx(closed[metric].value, rel=2e-3), metric
+
+
+def test_a_migration_slows_a_transfer_only_while_it_lasts():
+    """A copy from host to host beside an evacuation on the same network takes longer, and the evacuation as well."""
+    design = designer.open_design("vsphere-cluster-4")
+    alone = simulate(design, ["evacuate"], bands=False)
+    moved = alone.run.times("evacuate", "migrate")
+    assert len(moved) == 1
+    inner = alone.run.inner(0)
+    assert {alone.run.tasks[k].step.split()[0] for k in inner} == {"set-up", "move"}
+    busy = max(alone.run.works, key=lambda w: w.alike if w.log else 0)
+    resource = max((r for w in alone.run.works for r, _ in w.uses), key=alone.run.busy)
+    assert busy is not None
+    slower = play(
+        Prices(build_network(design)),
+        [job_of(_evacuation(design))],
+        changes=Changes(events=(Change(0.0, resource, 0.5),)),
+    )
+    # half the network, and more is dirtied meanwhile
+    assert slower.end > alone.run.end * 1.3
+
+
+def _evacuation(design):
+    from dataclasses import replace
+
+    from designer.workload.kind import program_of
+
+    spec = design.workloads["evacuate"]
+    program = program_of(spec.kind, spec.settings, "evacuate")
+    assert program is not None
+    return replace(program, name="evacuate")

@@ -255,7 +255,20 @@ def test_software_is_recognised_by_name() -> None:
     assert software_for("torchtitan, torch.compile").name == "fsdp-compiled"
     assert software_for("torchtitan").name == "fsdp"
     assert software_for("PyTorch").name == "eager"
-    assert software_for("something of my own").name == "tuned"
+
+
+@pytest.mark.parametrize("name", ["DeepSpeed", "Megatron-DeepSpeed", "PyTorch with DeepSpeed ZeRO-3", "our own", ""])
+def test_a_program_that_is_not_known_is_not_taken_for_another(name: str) -> None:
+    """DeepSpeed passed for a program without fused attention, Megatron-DeepSpeed for transformer-engine."""
+    unknown = software_for(name)
+    assert unknown.name == "unknown"
+    for known in SOFTWARE.values():
+        for field in ("pointwise", "data_overlap", "optimizer", "launch", "convolution_traffic"):
+            wide, narrow = getattr(unknown, field), getattr(known, field)
+            assert wide.low <= narrow.value <= wide.high, (known.name, field)
+
+
+def test_a_program_nobody_has_is_refused() -> None:
     with pytest.raises(AnalysisError, match="training program"):
         software("something of my own")
 

@@ -324,3 +324,16 @@ def test_thousands_of_overlapping_nodes_take_seconds() -> None:
     design = read(topology(2, package(2, 0) + nodes)).design
     assert kinds(design)["numa"] == 4001
     assert time.process_time() - start < 12
+
+
+def test_sizes_are_spelled_as_people_do_and_kept_as_they_are() -> None:
+    """33784975360 bytes are neither a whole MiB nor 33784975.36 kB for anybody."""
+    part = read(server(2).replace('local_memory="68719476736"', 'local_memory="33784975360"', 1)).design.parts
+    assert part["memory0"].overrides["memory_capacity"].value == "33.785 GB"
+    assert part["numa0"].attributes["local_memory"] == "33784975360"
+
+
+def test_memory_that_is_only_a_device_is_told() -> None:
+    imported = read(topology(2, package(2, 0) + os_device("dax0.0", 0)))
+    assert kinds(imported.design)["memory"] == 1
+    assert "IMP-DAX" in codes(imported)

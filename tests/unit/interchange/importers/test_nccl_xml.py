@@ -361,3 +361,14 @@ def test_many_equal_ids_are_numbered_in_one_go() -> None:
 
     seconds(10)
     assert seconds(2000) < 9 * seconds(500)
+
+
+def test_what_is_assumed_is_told_with_its_speed_and_eight_are_not_two() -> None:
+    chip = '<c2c count="1"/>'
+    imported = read(system(*(cpu(0, "") for _ in range(7)), cpu(0, gpu("0000:11:00.0", 0, chip)), cpu(1, "")))
+    texts = {f.code: f.text for f in imported.findings}
+    assert "GB/s" in texts["IMP-ASSUMED-C2C"]
+    assert "twice" not in texts["IMP-DUPLICATE"]
+    unknown = '<pci busid="0000:12:00.0" class="0x020000"/>'
+    told = [f.text for f in read(system(cpu(0, unknown + gpu("0000:11:00.0", 0)))).findings if "ASSUMED" in f.code]
+    assert not any("the usual" in text for text in told)

@@ -1,0 +1,66 @@
+"""A what-if beside the original: the numbers that count, now and in the trial, and what would bind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from designer.analysis.results import WorkloadResult
+from designer.gui.viewmodels import flow
+from designer.gui.viewmodels.compare import LOWER_IS_BETTER
+
+_MOST: Final = 3
+#: a change smaller than this is none
+_NOTICE: Final = 0.0005
+#: a change beyond this is told as a factor
+_MANIFOLD: Final = 9.95
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number in both designs; ``tone`` is ``good`` or ``bad`` where it changes."""
+
+    title: str
+    now: str
+    trial: str
+    change: str = ""
+    tone: str = ""
+
+
+def rows(now: WorkloadResult | None, trial: WorkloadResult | None) -> tuple[Row, ...]:
+    """The first numbers of both and what binds."""
+    if now is None or trial is None:
+        return ()
+    of_step = "step_time" in now.metrics
+    found = [
+        _row(name, of_step, mine.value, trial.metrics[name].value, mine.unit)
+        for name, mine in now.metrics.items()
+        if name in trial.metrics
+    ]
+    return (*found[:_MOST], Row("Limited by", _bound(now), _bound(trial)))
+
+
+def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
+    change = tone = ""
+    if now and abs(trial / now - 1) >= _NOTICE:
+        share = trial / now - 1
+        change = f"{share * 100:+.3g} %".replace("-", "−") if abs(share) < _MANIFOLD else f"× {trial / now:.3g}"
+        worse = share > 0 if any(part in name for part in LOWER_IS_BETTER) else share < 0
+        tone = "bad" if worse else "good"
+    title = flow.metric_title(name, of_step)
+    return Row(title, flow.metric_text(name, now, unit), flow.metric_text(name, trial, unit), change, tone)
+
+
+def _bound(result: WorkloadResult) -> str:
+    found = flow.sentence(result.binding)
+    return found.head if found is not None else "–"
+
+
+def verdict(found: tuple[Row, ...]) -> str:
+    """What the trial comes to, in one sentence."""
+    if not found:
+        return ""
+    first = found[0]
+    if not first.change:
+        return f"{first.title} stays at {first.now}."
+    return f"{first.title}: {first.now} now, {first.trial} in the trial ({first.change})."

@@ -1,0 +1,75 @@
+"""``designer simulate``: tables, JSON, traces, and clear refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from designer.cli.main import run
+
+
+def test_people_get_tables_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "hgx-h100-8", "--workload", "resnet-50", "--until", "1 s"]) == 0
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= 80
+    assert "step_time" in told
+    assert "busiest" in told
+
+
+def test_scripts_get_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["simulate", "hgx-h100-8", "--workload", "resnet-50", "--workload", "h2d", "--until", "1 s", "--json"]
+    assert run([*arguments, "--start", "h2d=200 ms"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [w["id"] for w in found["workloads"]] == ["resnet-50", "h2d"]
+    metric = found["workloads"][0]["metrics"]["step_time"]
+    assert metric["low"] < metric["value"] < metric["high"]
+    assert metric["unit"] == "s"
+    assert metric["sources"]
+    assert found["end"] == 1.0
+    assert len(found["marks"]["resnet-50/step"]) > 10
+
+
+def test_a_trace_is_written_for_perfetto_and_as_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, lines = tmp_path / "step.json", tmp_path / "step.csv"
+    for trace in (out, lines):
+        arguments = ["simulate", "hgx-h100-8", "--workload", "resnet-50", "--until", "0.2 s", "--trace", str(trace)]
+        assert run(arguments) == 0
+    capsys.readouterr()
+    events = json.loads(out.read_text())["traceEvents"]
+    steps = [e for e in events if e["ph"] == "X" and e["name"].startswith("step ")]
+    rows = list(csv.DictReader(lines.read_text().splitlines()))
+    again = [r for r in rows if r["step"] == "step"]
+    assert len(steps) == len(again)
+    assert steps[1]["ts"] == pytest.approx(float(again[1]["began_s"]) * 1e6)
+    assert any(e["args"]["critical"] for e in steps)
+    assert any(e["ph"] == "C" for e in events)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--workload", "nobody"], "has no workload 'nobody'"),
+        (["--until", "10"], "has no unit"),
+        (["--until", "-1 s"], "is negative"),
+        (["--start", "h2d"], "is no name with a time"),
+        (["--workload", "h2d", "--start", "resnet-50=1 s"], "has a start and is not run"),
+        (["--fail", "nowhere=1 s"], "there is no link or part 'nowhere'"),
+        (["--trace", "run.txt"], "let it end in .json or .csv"),
+    ],
+)
+def test_what_is_wrong_is_told_once(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "hgx-h100-8", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_failure_for_good_is_an_error_that_names_the_link(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["simulate", "hgx-h100-8", "--workload", "llama-2-7b-fsdp", "--fail", "gpu0=1 s", "--until", "60 s"]
+    assert run(arguments) == 1
+    error = capsys.readouterr().err
+    assert "CLOCK-STUCK" in error
+    assert "gpu0" in error
