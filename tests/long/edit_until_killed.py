@@ -24,6 +24,7 @@ from designer.design.edit import Edit
 from designer.design.edits.parts import AddParts, RemoveParts
 from designer.design.edits.properties import SetProperties
 from designer.gui.app import make_application, make_window
+from designer.gui.session import Session
 from designer.gui.workspace import Document
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.writer import dumps
@@ -94,8 +95,9 @@ def main(log: str, folder: str, seed: str) -> None:
             tell("saving", session.design, file=str(file))
             assert window.files.save_to(document, file)
             tell("saved", session.design, file=str(file))
-        elif dice < 0.22 and session.history.can_undo:
-            tell("changing", session.history.steps[session.history.done - 1].before)
+        elif dice < 0.22 and session.history.can_undo and before(session).name == session.design.name:
+            # a design keeps the name it is told by
+            tell("changing", before(session))
             session.undo()
             tell("changed", session.design)
         elif dice < 0.5:
@@ -109,10 +111,16 @@ def main(log: str, folder: str, seed: str) -> None:
         add()
     tell("ready")
     while True:
-        turn()
+        for _ in range(rng.randrange(1, 12)):
+            turn()
         if len(workspace.documents) < DOCUMENTS:
             add()
         app.processEvents()
+
+
+def before(session: Session) -> Design:
+    """What undo would bring back."""
+    return session.history.steps[session.history.done - 1].before
 
 
 def serve() -> None:

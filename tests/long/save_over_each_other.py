@@ -25,9 +25,17 @@ from designer.interchange.native.writer import Conflict, encoded, replace, save
 class Teller:
     """Writes lines that are with the system before it goes on."""
 
-    def __init__(self, log: str, who: str) -> None:
+    def __init__(self, log: str, who: str, writers: int) -> None:
         self._out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        self._log, self._writers = Path(log), writers
         self.who = who
+
+    def ready(self) -> None:
+        """Wait until everybody is there: nobody is to be through before the last one has begun."""
+        self("ready")
+        until = time.monotonic() + 120
+        while self._log.read_bytes().count(b'"ready"') < self._writers and time.monotonic() < until:
+            time.sleep(0.005)
 
     def __call__(self, what: str, **more: Any) -> None:
         os.write(self._out, json.dumps({"what": what, "who": self.who, **more}).encode() + b"\n")
@@ -59,7 +67,7 @@ def window(file: Path, tell: Teller, rng: random.Random, rounds: int) -> None:
         return notes
 
     Document.save = saving  # type: ignore[method-assign]
-    tell("ready")
+    tell.ready()
     for turn in range(rounds):
         document.session.apply(SetProperties({"title": f"{tell.who} {turn} {rng.random()}"}))
         app.processEvents()
@@ -71,7 +79,7 @@ def window(file: Path, tell: Teller, rng: random.Random, rounds: int) -> None:
 
 def script(file: Path, tell: Teller, rng: random.Random, rounds: int) -> None:
     """A script that reads, changes and writes; when it is refused it reads again."""
-    tell("ready")
+    tell.ready()
     refused = 0
     for turn in range(rounds):
         data = read_bytes(file, MAX_FILE)
@@ -89,7 +97,7 @@ def script(file: Path, tell: Teller, rng: random.Random, rounds: int) -> None:
 
 def plain_script(file: Path, tell: Teller, rng: random.Random, rounds: int) -> None:
     """A script that knows nothing of windows."""
-    tell("ready")
+    tell.ready()
     refused = 0
     for turn in range(rounds):
         before = digest_of(read_bytes(file, MAX_FILE))
@@ -107,9 +115,9 @@ def plain_script(file: Path, tell: Teller, rng: random.Random, rounds: int) -> N
 WRITERS = {"window": window, "script": script, "plain": plain_script}
 
 
-def main(kind: str, who: str, file: str, log: str, rounds: str) -> None:
+def main(kind: str, who: str, file: str, log: str, rounds: str, writers: str) -> None:
     """Write so many rounds."""
-    WRITERS[kind](Path(file), Teller(log, who), random.Random(who), int(rounds))
+    WRITERS[kind](Path(file), Teller(log, who, int(writers)), random.Random(who), int(rounds))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def race(checkout: Path, folder: Path, writers: list[tuple[str, str]], rounds: i
         home.mkdir()
         places = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
         program = [sys.executable, "-m", "tests.long.save_over_each_other"]
-        arguments = [kind, who, str(file), str(log), str(rounds)]
+        arguments = [kind, who, str(file), str(log), str(rounds), str(len(writers))]
         running.append(
             subprocess.Popen([*program, *arguments], cwd=checkout, env={**os.environ, **places, **environment})
         )
@@ -78,7 +78,7 @@ def test_a_script_does_not_write_what_a_window_has_open(checkout: Path, tmp_path
     assert lock.take()
     program = [sys.executable, "-m", "tests.long.save_over_each_other", "plain", "nightly", str(file)]
     log = tmp_path / "told.log"
-    subprocess.run([*program, str(log), "3"], cwd=checkout, check=True)
+    subprocess.run([*program, str(log), "3", "1"], cwd=checkout, check=True)
     lock.release()
     assert summary([json.loads(x) for x in log.read_text(encoding="utf-8").splitlines()])["refused"] == 3
     assert file.read_bytes() == before
