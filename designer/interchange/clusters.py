@@ -2,7 +2,8 @@
 
 ``4``, or ``{"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s", "kind": "ethernet", "technology": "EFA"}``: NICs that
 are cabled already keep their network, the others go to the switch; the rate is that of their part type where none is
-told. ``{"racks": 2}`` makes several racks of a drawn one, joined in the same way. Where the servers of a design are a group already, the group gets that many members.
+told. ``{"racks": 2}`` makes several racks of a drawn one, joined in the same way. Where the servers of a design are a
+group already, the group gets that many members.
 """
 
 from __future__ import annotations
