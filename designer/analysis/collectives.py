@@ -180,12 +180,16 @@ def _time(group: Communicator, operation: Collective, size: float, spreads: tupl
         )
         for sign in ((0, 1, -1) if any(spreads) else (0,))
     ]
+    first = ends[0]
+    # what is drawn is what is asked about: wider links than those are no part of its band
+    low = max(first.floor, min(t.low for t in ends))
+    top = first.bus_bandwidth * first.time / low if low > 0 else first.bus_high
     return replace(
-        ends[0],
-        low=min(t.low for t in ends),
+        first,
+        low=low,
         high=max(t.high for t in ends),
         bus_low=min(t.bus_low for t in ends),
-        bus_high=max(t.bus_high for t in ends),
+        bus_high=top,
     )
 
 

@@ -23,6 +23,7 @@ from designer.design.document import Design, Link, Part, Wiring, with_changes
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.errors import AnalysisError
+from designer.fields import Quantity, amount
 from designer.remembered import Remembered
 from designer.sources import Constant, Status
 
@@ -85,12 +86,16 @@ class PartResource:
     ----------
     read, write
         Usage per byte read from and written to the part, relative to ``capacity`` [B/s].
+    read_band, write_band
+        Low and high end of reading and writing relative to the value: the part's own where its figures state one.
     """
 
     capacity: float
     read: float
     write: float
     label: str
+    read_band: tuple[float, float] = (1.0, 1.0)
+    write_band: tuple[float, float] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,6 +328,23 @@ def _memory_ends(net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
     return found
 
 
+def rated_band(quantity: Quantity | None, dimension: str) -> tuple[float, float]:
+    """Low and high end of a figure relative to its value [1].
+
+    Notes
+    -----
+    A figure without a band of its own is what the part is rated at: it may give less, by how sure the figure is, not
+    more.
+    """
+    if quantity is None:
+        return 1.0, 1.0
+    value = quantity.si(dimension)
+    ends = [amount(end, dimension) if isinstance(end, str) else None for end in (quantity.low, quantity.high)]
+    low = 1 - SPREAD[quantity.status].value if ends[0] is None else ends[0] / value
+    high = 1.0 if ends[1] is None else ends[1] / value
+    return min(low, 1.0), max(high, 1.0)
+
+
 def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource | None:
     def value(name: str) -> float | None:
         quantity = design.quantity(part, name)
@@ -332,15 +354,18 @@ def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource |
         read, write = value("read_bandwidth"), value("write_bandwidth")
         if read or write:
             capacity = read or write or 1.0
-            return PartResource(capacity, 1.0, capacity / (write or capacity), "media")
+            bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
+            return PartResource(capacity, 1.0, capacity / (write or capacity), "media", *bands)
     if Capability.ACCELERATE in kind.capabilities:
         bandwidth = value("memory_bandwidth")
         if bandwidth:
-            return PartResource(bandwidth, 1.0, 1.0, "memory")
+            band = rated_band(design.quantity(part, "memory_bandwidth"), "rate")
+            return PartResource(bandwidth, 1.0, 1.0, "memory", band, band)
     if Capability.MEMORY in kind.capabilities:
         memory = memory_rate(design, part)
         if memory is not None and memory.read:
-            return PartResource(memory.read, 1.0, memory.read / memory.write, "media")
+            bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
+            return PartResource(memory.read, 1.0, memory.read / memory.write, "media", *bands)
     return None
 
 

@@ -202,16 +202,21 @@ class _Evaluation:
         extra = (*both, *extra)
         first = network.n_resources + len(self.limits)
         self.limits = (*self.limits, *(e.limit for e in extra))
+        entries = len(routes.flow) + len(part_flow)
         flow = np.concatenate([routes.flow, part_flow, limit_flow, *(e.flow for e in extra)])
         numbered = (np.full(len(e.flow), first + k) for k, e in enumerate(extra))
         resource = np.concatenate([resource, part_resource, limit_resource, *numbered])
         usage = np.concatenate([routes.share / self.fraction, part_usage, limit_usage, *(e.usage for e in extra)])
+        # the same as bytes that pass, for limits of the physical: links at their raw rate, parts at the best they do
+        passing = np.concatenate([routes.share, part_usage / self._part_highs(legs), np.zeros(len(usage) - entries)])
         self.alive = np.ones(n, dtype=bool)
         self.alive[routes.lost] = False
         self.number = np.cumsum(self.alive) - 1
         keep = self.alive[flow]
         flow, resource, usage = self.number[flow[keep]], resource[keep], usage[keep]
         order = np.argsort(flow, kind="stable")
+        # flow, resource and bytes that pass for each byte of the flow
+        self.passing = flow[order], resource[order], passing[keep][order]
         n_alive = int(self.alive.sum())
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
         capacity = np.concatenate([network.capacity, [limit.capacity for limit in self.limits]])
@@ -293,6 +298,16 @@ class _Evaluation:
             resource.append(network.part_resource[ends[rows]])
             usage.append(legs.share[rows] * cost[definition[ends[rows]]])
         return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage)
+
+    def _part_highs(self, legs: Legs) -> Float:
+        """How much more than their value parts at both ends of every leg may give; as `_part_entries`."""
+        network = self.network
+        found: list[Float] = []
+        for ends, way in ((legs.source, "read_band"), (legs.target, "write_band")):
+            high = np.array([getattr(r, way)[1] if r else 1.0 for r in network.part_resources])
+            rows = np.flatnonzero(network.part_resource[ends] >= 0)
+            found.append(high[network.net.part_def[ends[rows]]])
+        return np.concatenate(found)
 
     def _client_limits(self, legs: Legs) -> tuple[Int, Int, Float, tuple[Limit, ...]]:
         """What one client can get from a storage system through its mount, one limit per server and system."""
@@ -384,6 +399,7 @@ class _Evaluation:
         code = self.protocol[alive] * N_PLACEMENTS + self.placement[alive]
         lows, highs = np.empty(len(owner)), np.empty(len(owner))
         definition, status = self._definitions(bound.resource)
+        in_part = (bound.resource >= network.n_link_resources) & (bound.resource < network.n_resources)
         for d, c in np.unique(np.stack([definition, code[owner]], axis=1), axis=0).tolist():
             rows = (definition == d) & (code[owner] == c)
             key = (d, c // N_PLACEMENTS, c % N_PLACEMENTS)
@@ -391,6 +407,7 @@ class _Evaluation:
                 ratio[key] = self._ratio(key, sources)
             lows[rows], highs[rows] = ratio[key]
         del status
+        lows[in_part], highs[in_part] = self._of_parts(bound.resource[in_part], alive[owner[in_part]])
         np.minimum.at(low, owner, lows)
         # With a tie the flow rises only as far as the least of them.
         tops = np.full(len(rate), np.inf)
@@ -399,7 +416,32 @@ class _Evaluation:
         for link in network.net.link_defs:
             if link.source:
                 sources.add(link.source)
-        return rate * low, rate * np.maximum(high, low), tuple(sorted(sources))
+        high = self._possible(rate, rate * np.maximum(high, low))
+        return rate * low, high, tuple(sorted(sources))
+
+    def _of_parts(self, resource: Int, flow: Int) -> tuple[Float, Float]:
+        """Bands of parts that bind flows, as the parts state them for reading or writing."""
+        network = self.network
+        part = np.flatnonzero(network.part_resource >= 0)[resource - network.n_link_resources]
+        written = self.traffic.target[flow] == part
+        definition = network.net.part_def[part]
+        ends: list[Float] = []
+        for end in range(2):
+            read = np.array([r.read_band[end] if r else 1.0 for r in network.part_resources])
+            write = np.array([r.write_band[end] if r else 1.0 for r in network.part_resources])
+            ends.append(np.where(written, write[definition], read[definition]))
+        return ends[0], ends[1]
+
+    def _possible(self, rate: Float, high: Float) -> Float:
+        """The upper ends, drawn back to what all links and parts can pass together if every flow reached its own."""
+        owner, resource, passing = self.passing
+        capacity = self.incidence.capacity
+        now, then = (np.bincount(resource, passing * each[owner], len(capacity)) / capacity for each in (rate, high))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(then > 1, np.clip((1 - now) / (then - now), 0.0, 1.0), 1.0)
+        share = np.ones(len(rate))
+        np.minimum.at(share, owner, np.where(passing > 0, room[resource], 1.0))
+        return rate + share * (high - rate)
 
     def _definitions(self, resource: Int) -> tuple[Int, Int]:
         """Link definition of each resource; −1 for parts and limits, −2 − definition for both ways of a link."""

@@ -7,7 +7,7 @@ result knows parts and links by number; their definitions and names are looked u
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -280,6 +280,12 @@ class _Builder:
             net_of[index] = position
         part_start = self.n_parts + _starts(np.array([n.n_parts for n in nets])[net_of])
         link_start = self.n_links + _starts(np.array([n.n_links for n in nets])[net_of])
+        if link_start[-1] > MAX_PARTS:
+            raise DocumentError(
+                f"the group makes {int(link_start[-1]) - self.n_links:,} links, more than {MAX_PARTS:,}",
+                place=f"groups.{group.id}",
+                remedy="use fewer replicas",
+            )
         part_base, link_base = [], []
         for net in nets:
             part_base.append(len(self.part_defs))
@@ -332,14 +338,9 @@ class _Builder:
         pieces = [(a, b, np.arange(self.own_links)), *self.member_links]
         wirings: list[tuple[str, int, int]] = []
         n_links = self.n_links
+        _refuse_many(self.block.wirings.values(), half, n_links)
         for wiring in self.block.wirings.values():
             joined = _wire(wiring, half)
-            if n_links + len(joined[0]) > MAX_PARTS * 4:
-                raise DocumentError(
-                    f"the wiring makes {len(joined[0]):,} links",
-                    place=f"wirings.{wiring.id}",
-                    remedy="use fewer replicas",
-                )
             pieces.append((*joined, np.full(len(joined[0]), len(self.link_defs))))
             self.link_defs.append(wiring)
             wirings.append((wiring.id, n_links, n_links + len(joined[0])))
@@ -426,6 +427,23 @@ def _ends(block: Block, local: Mapping[str, int], net: Netlist) -> tuple[Int, In
     return a, b
 
 
+def _refuse_many(wirings: Iterable[Wiring], net: Netlist, n_links: int) -> None:
+    """Refuse wirings that make too many links together, before any of them is made."""
+    for wiring in wirings:
+        pattern = patterns().get(wiring.pattern)
+        try:
+            expected = pattern.count(net.select(wiring.a), net.select(wiring.b)) if pattern is not None else 0
+        except DocumentError:
+            continue  # told when it is made
+        n_links += expected
+        if n_links > MAX_PARTS:
+            raise DocumentError(
+                f"the wiring makes {expected:,} links, {n_links:,} with those before it, more than {MAX_PARTS:,}",
+                place=f"wirings.{wiring.id}",
+                remedy="use fewer replicas",
+            )
+
+
 def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
     pattern = patterns().get(wiring.pattern)
     place = f"wirings.{wiring.id}"
@@ -440,9 +458,6 @@ def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
                 raise DocumentError(
                     "it chooses no parts", place=f"{place}.{side}", remedy="check the path against the outline"
                 )
-        expected = pattern.count(a, b)
-        if expected > MAX_PARTS * 4:
-            raise DocumentError(f"the wiring makes {expected:,} links", place=place, remedy="use fewer replicas")
         joined = pattern.join(a, b)
     except DocumentError as error:
         raise error.at(place=place) from None

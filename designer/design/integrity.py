@@ -20,6 +20,7 @@ from designer.design.elaborate import elaborate, patterns
 from designer.design.legality import misfit, overfull, usage
 from designer.design.limits import check_size
 from designer.design.references import reaches
+from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
 from designer.findings import Finding, Severity
 
@@ -212,9 +213,22 @@ def _link(block: Block, link: Link, within: Address) -> Iterator[Problem]:
                 "DOC-DANGLING", f"{at}.{side}", f"it ends at {end!r}, which does not exist",
                 "delete the link or give it another end", path,
             )  # fmt: skip
+        elif end not in block.parts and not _is_one(end):
+            yield _fatal(
+                "DOC-DANGLING", f"{at}.{side}", f"it ends at {end!r}, which stands for several parts",
+                "name one part, or make it a wiring", path,
+            )  # fmt: skip
     if link.a == link.b:
         yield _fatal("DOC-SELF", at, "both ends are the same part", "delete the link", path)
     yield from _link_kind(link.kind, at, path)
+
+
+def _is_one(path: str) -> bool:
+    """Whether a path that reaches something names one part alone."""
+    try:
+        return parse_selector(path).is_single
+    except DocumentError:
+        return True  # an id that is no pattern
 
 
 def _link_kind(kind: str, at: str, path: str) -> Iterator[Problem]:

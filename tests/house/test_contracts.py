@@ -26,7 +26,7 @@ design.document design.edits.parts design.edits.links design.wiring.mesh design.
 catalog.parttype catalog.kinds.gpu catalog.kinds.nic catalog.linkkinds.pcie catalog.linkkinds.nvlink
 workload.operations workload.kinds.serving workload.kinds.pretraining
 formulas.formula formulas.collectives.ring formulas.memory.kv
-fields findings registry resources sources units errors
+fields findings registry resources sources units errors plain_text
 """
 
 #: who imports what he must not; and the contract that refuses it
@@ -87,7 +87,7 @@ def test_a_lawful_tree_is_accepted(checkout: Path, tmp_path: Path) -> None:
 
 def test_an_almost_empty_tree_is_accepted(checkout: Path, tmp_path: Path) -> None:
     """No contract forces a room to exist before its first real file does."""
-    _build(tmp_path, [], rooms="fields findings registry resources sources units errors")
+    _build(tmp_path, [], rooms="fields findings registry resources sources units errors plain_text")
     code, said = _lint(tmp_path, checkout / "pyproject.toml", tmp_path)
     assert code == 0, said
 

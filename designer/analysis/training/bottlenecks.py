@@ -9,6 +9,7 @@ from typing import Final
 from designer.analysis.collectives import told
 from designer.analysis.results import Bound
 from designer.analysis.training.costs import arrangement_of
+from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.step import DrawnStep, together, with_costs
 from designer.formulas.accelerator import Accelerator
 from designer.units import BytesPerSecond, FlopPerSecond, format_quantity
@@ -104,7 +105,7 @@ def _serial(drawn: DrawnStep) -> list[Bound]:
     whole, loading = drawn.step.step_time, drawn.input[0]
     found = [
         Bound(
-            "limit", f"input:{name}", f"{_STAGES[name]} before computing",
+            "limit", f"input:{name}", f"{_stage(name, drawn)} before computing",
             f"no batches ahead: {format_quantity(size / rate, 'duration')} of {format_quantity(whole, 'duration')}",
             gain := whole / (whole - size / rate / 2), gain,
         )
@@ -116,6 +117,11 @@ def _serial(drawn: DrawnStep) -> list[Bound]:
               f"loading {format_quantity(loading, 'duration')} is not hidden behind computing", hidden, hidden)
     )  # fmt: skip
     return found
+
+
+def _stage(name: str, drawn: DrawnStep) -> str:
+    """A stage in words; a worker whose rate is given as measured reads its samples in that time as well."""
+    return LOADING if name == "decode" and drawn.path.decode_rate > 0 else _STAGES[name]
 
 
 _STAGES: Final = {

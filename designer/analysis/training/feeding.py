@@ -34,6 +34,8 @@ Float = npt.NDArray[np.float64]
 
 #: decoded and augmented bytes one core puts out: an ImageNet picture of 602 kB in about 10 ms
 DECODE_RATE: Final = Constant(60e6, 30e6, 120e6, "assumed-training", Status.ASSUMED, "B/s", "one core, JPEG and crops")
+#: what workers do whose rate is given: samples a second as measured, from reading to the finished picture
+LOADING: Final = "loading and decoding"
 #: a dataset whose files hold fewer samples than this each is read at random
 SHARD_SAMPLES: Final = Constant(10.0, 2.0, 100.0, "assumed-training", Status.ASSUMED, "1", "samples a file")
 
@@ -202,9 +204,8 @@ def _limits(
     if cost > 0:
         # Every accelerator has as many workers: where there are very many, one limit is told for all.
         together = len(readers) if len(readers) > READERS_LIMIT else 1
-        limit = Limit(
-            "workers", f"{path.workers} workers for each accelerator, decoding", path.workers * together / cost
-        )
+        does = LOADING if path.decode_rate > 0 else "decoding"
+        limit = Limit("workers", f"{path.workers} workers for each accelerator, {does}", path.workers * together / cost)
         for rows in np.split(np.arange(len(readers)), len(readers) // together):
             found.append(Extra(limit, rows, np.ones(len(rows))))
     receive = _receiving_cost(network, readers, traffic)

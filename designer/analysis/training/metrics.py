@@ -10,6 +10,7 @@ from typing import Final
 from designer.analysis.network import Network
 from designer.analysis.training.checkpoints import drawn_checkpoint
 from designer.analysis.training.curves import scaling_points
+from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.preparation import ALONE
 from designer.analysis.training.step import DrawnStep
 from designer.errors import AnalysisError
@@ -152,6 +153,8 @@ def _of_input(drawn: DrawnStep, rests: _Rests) -> dict[str, Estimate]:
     fed = drawn.feed
     assert fed is not None
     slowest = min(fed.stages, key=lambda name: fed.stages[name])
+    if slowest == "decode" and drawn.path.decode_rate > 0:
+        slowest = LOADING
     need = drawn.training_rate
     verdict = "enough" if fed.rate >= need else "too little"
     busy = drawn.busy

@@ -14,7 +14,9 @@ def join(a: Selection, b: Selection) -> tuple[Indices, Indices]:
 
 
 def links(a: Selection, b: Selection) -> int:
-    """Every part of one side times every part of the other."""
+    """Every part of one side times every part of the other; of a selection with itself every pair once."""
+    if np.array_equal(a.flat, b.flat):
+        return a.flat.size * (a.flat.size - 1) // 2
     return a.index.size * b.index.size
 
 

@@ -189,6 +189,8 @@ class AlgorithmTime:
         Bytes ÷ achieved bandwidth of the busiest part [s].
     pipeline_term
         Filling and draining of the chunk pipeline [s].
+    floor
+        Bytes ÷ raw bandwidth of the busiest part [s]: no band reaches below.
     """
 
     algorithm: str
@@ -199,6 +201,7 @@ class AlgorithmTime:
     latency_term: float
     bandwidth_term: float
     pipeline_term: float
+    floor: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +218,8 @@ class CollectiveTime:
         80 % band of the bus bandwidth [B/s].
     candidates
         Every algorithm and protocol that can run, cheapest first.
+    floor
+        Bytes ÷ raw bandwidth [s]: what the time cannot be shorter than.
     """
 
     algorithm: str
@@ -230,3 +235,4 @@ class CollectiveTime:
     bandwidth_term: float
     pipeline_term: float
     candidates: tuple[AlgorithmTime, ...] = ()
+    floor: float = 0.0

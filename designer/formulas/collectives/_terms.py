@@ -37,11 +37,12 @@ def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """An achieved bandwidth [B/s] with its 80 % band."""
+    """An achieved bandwidth [B/s] with its 80 % band, and the raw one under it that nothing passes."""
 
     value: float
     low: float
     high: float
+    raw: float = math.inf
 
     def times(self, fraction: Constant) -> Rate:
         """This rate after losing a fraction; relative bands add in squares [B/s]."""
@@ -53,22 +54,23 @@ class Rate:
         down = math.hypot(1 - self.low / self.value, 1 - low)
         up = math.hypot(self.high / self.value - 1, high - 1)
         value = self.value * factor
-        return Rate(value, value / (1 + down), value * (1 + up))
+        return Rate(value, value / (1 + down), value * (1 + up), self.raw)
 
     def at_most(self, ceiling: Rate) -> Rate:
         """The lower of two rates [B/s]."""
-        return self if self.value <= ceiling.value else ceiling
+        lower = self if self.value <= ceiling.value else ceiling
+        return replace(lower, raw=min(self.raw, ceiling.raw))
 
     def within(self, edge: EdgeRate | None) -> Rate:
         """This rate, but nowhere more than the links under it carry [B/s]."""
         if edge is None:
             return self
-        return Rate(min(self.value, edge.value), min(self.low, edge.low), min(self.high, edge.high))
+        return Rate(min(self.value, edge.value), min(self.low, edge.low), min(self.high, edge.high), self.raw)
 
 
 def exactly(bandwidth: float) -> Rate:
     """A raw bandwidth as a rate without spread [B/s]."""
-    return Rate(bandwidth, bandwidth, bandwidth)
+    return Rate(bandwidth, bandwidth, bandwidth, bandwidth)
 
 
 def ceiling(constant: Constant) -> Rate:
@@ -217,6 +219,7 @@ def assemble(
     seconds = [(load / rate.value, rate) for load, rate in loads if rate.value < math.inf]
     bandwidth, rate = max(seconds, key=lambda pair: pair[0], default=(0.0, UNLIMITED))
     filling = 2 * pipeline.value * math.sqrt(depth * latency * bandwidth) if pipeline else 0.0
+    floor = max((load / rate.raw for load, rate in loads), default=0.0)
     launch = c.LAUNCH
     time = launch.value + latency + bandwidth + filling
     longer, shorter = (rate.value / rate.low, rate.value / rate.high) if bandwidth else (1.0, 1.0)
@@ -240,9 +243,10 @@ def assemble(
         algorithm=algorithm,
         protocol=protocol,
         time=time,
-        low=time - math.hypot(*less),
+        low=max(time - math.hypot(*less), min(floor, time)),
         high=time + math.hypot(*more),
         latency_term=launch.value + latency,
         bandwidth_term=bandwidth,
         pipeline_term=filling,
+        floor=min(floor, time),
     )

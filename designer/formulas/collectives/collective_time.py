@@ -82,7 +82,7 @@ def _wider(one: AlgorithmTime, spread: float) -> AlgorithmTime:
     """The same time in a band that a further log spread makes wider."""
     shorter = math.hypot(math.log(one.time / one.low), spread)
     longer = math.hypot(math.log(one.high / one.time), spread)
-    return replace(one, low=one.time * math.exp(-shorter), high=one.time * math.exp(longer))
+    return replace(one, low=max(one.floor, one.time * math.exp(-shorter)), high=one.time * math.exp(longer))
 
 
 def _result(
@@ -106,6 +106,7 @@ def _result(
         bandwidth_term=best.bandwidth_term,
         pipeline_term=best.pipeline_term,
         candidates=candidates,
+        floor=best.floor,
     )
 
 

@@ -11,6 +11,12 @@ from designer.errors import FormatError
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+#: half a pair, as it is or escaped
+_LONE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|[\ud800-\udfff]"
+)
 _LONGEST_NUMBER = 40
 _NESTED = 200
 
@@ -71,10 +77,10 @@ def parse(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise _syntax(text, error) from None
     except RecursionError:
-        raise _too_deep() from None
+        raise _too_deep(text) from None
     except _Refused as error:
         raise FormatError(error.text, place=_place_of(text, error), remedy=error.remedy) from None
-    _check_depth(content)
+    _check_depth(text, content)
     _check_unicode(text, content)
     return content
 
@@ -86,14 +92,23 @@ def _check_unicode(text: str, content: Any) -> None:
     try:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise FormatError("it holds half a character (a lone surrogate)", remedy="write the character out") from None
+        lone = _LONE.search(text)
+        place = _line_column(text, lone.start()) if lone is not None else None
+        remedy = "write the character out"
+        raise FormatError("it holds half a character (a lone surrogate)", place=place, remedy=remedy) from None
 
 
-def _too_deep() -> FormatError:
-    return FormatError(f"it is nested more than {_NESTED} deep", remedy="check what wrote this file")
+def _too_deep(text: str) -> FormatError:
+    depth, place = 0, None
+    for match in _TOKEN.finditer(text):
+        depth += (match[0] in ("{", "[")) - (match[0] in ("}", "]"))
+        if depth > _NESTED:
+            place = _line_column(text, match.start())
+            break
+    return FormatError(f"it is nested more than {_NESTED} deep", place=place, remedy="check what wrote this file")
 
 
-def _check_depth(content: Any) -> None:
+def _check_depth(text: str, content: Any) -> None:
     layer: list[Any] = [content] if isinstance(content, dict | list) else []
     for _ in range(_NESTED):
         nested: list[Any] = []
@@ -102,7 +117,7 @@ def _check_depth(content: Any) -> None:
         if not nested:
             return
         layer = nested
-    raise _too_deep()
+    raise _too_deep(text)
 
 
 def _syntax(text: str, error: json.JSONDecodeError) -> FormatError:

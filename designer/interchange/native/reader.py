@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -19,8 +19,11 @@ from designer.interchange.native.json_text import decode, parse
 from designer.interchange.native.known import remember
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.upgrades._upgrade import Upgrade
+from designer.plain_text import shortened
 from designer.registry import discover
 
+#: longer pieces of a refusal are cut in the middle
+_LONGEST_TEXT: Final = 500
 _ENVELOPE = {"format", "version", "written_by", "design"}
 
 
@@ -57,7 +60,19 @@ def loads(text: str | bytes, file: str | None = None) -> Loaded:
     try:
         return read_raw(parse(decode(text) if isinstance(text, bytes) else text.removeprefix("\ufeff")))
     except FormatError as error:
-        raise error.at(file=file) from None
+        raise _whole(error, file) from None
+
+
+def _whole(error: FormatError, file: str | None) -> FormatError:
+    """The refusal with file, place and remedy, each short enough to be read on a terminal."""
+    # what the unit parser says ends in a remedy of its own
+    text, _, own = (error.text, "", "") if error.remedy else error.text.partition(" — ")
+    return FormatError(
+        shortened(text, _LONGEST_TEXT),
+        file=error.file or file,
+        place=shortened(error.place or "the whole file", _LONGEST_TEXT),
+        remedy=shortened(error.remedy or own or "correct the file there", _LONGEST_TEXT),
+    )
 
 
 def read_raw(content: Any, steps: Mapping[int, Upgrade] | None = None, version: int = VERSION) -> Loaded:
@@ -88,7 +103,8 @@ def read_raw(content: Any, steps: Mapping[int, Upgrade] | None = None, version: 
     try:
         return Loaded(design, [*findings, *demand_sound(design)])
     except DocumentError as error:
-        raise FormatError(error.text, place=f"design.{error.place}", remedy=error.remedy) from None
+        place = f"design.{error.place}" if error.place else "design"
+        raise FormatError(error.text, place=place, remedy=error.remedy) from None
 
 
 def _current(content: Any, steps: Mapping[int, Upgrade], version: int) -> tuple[Any, list[Finding]]:
