@@ -176,7 +176,7 @@ def simulate(
     told(1.0, "shifts")
     found = _shifts(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
     meetings = _meetings(run, jobs, alone)
-    findings = (*run.findings, *_slower(slow), *_met(meetings), *_proposed(found))
+    findings = (*run.findings, *_too_short(jobs, metrics, run), *_slower(slow), *_met(meetings), *_proposed(found))
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
     return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles)
@@ -392,6 +392,18 @@ def _met(meetings: Sequence[Meeting]) -> list[Finding]:
         for m in meetings
         if m.times > WORTH_TOLERANCE
     ]
+
+
+def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]], run: Run) -> list[Finding]:
+    """Metrics that cannot be read yet."""
+    found: list[Finding] = []
+    for job in jobs:
+        asked = job.program.measures if job.program is not None else ()
+        missing = [measure.name for measure in asked if measure.name not in metrics[job.name]]
+        if missing:
+            text = f"{', '.join(missing)} of {job.name} cannot be told yet after {run.end:g} s"
+            found.append(Finding("CLOCK-SHORT", Severity.WARNING, text, (), "simulate a longer time"))
+    return found
 
 
 def _slower(slow: Mapping[str, float]) -> list[Finding]:
