@@ -45,10 +45,11 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     assert program is not None
     name, step = job.name, measure.step
     if measure.of == "throughput":
-        if endless(program, step):
-            return run.rate_now(name, step)
         amount, time = run.moved(name, step)
-        return amount / time if time > 0 else None
+        if time > 0:
+            return amount / time
+        # a run of streams alone is over as soon as their rates are known
+        return run.rate_now(name, step) if endless(program, step) else None
     if measure.of == "time":
         times = run.times(name, step)
         return sum(times) / len(times) if times else None
