@@ -247,7 +247,8 @@ def read_part_file(path: Path, id: str | None = None) -> PartType:
 def _with_cited_sources(part: PartType) -> PartType:
     """The part with the record of every source it cites, so that a design that takes it along is complete."""
     shipped = shipped_sources()
-    cited = {key: shipped[key] for q in part.values.values() if (key := q.source) in shipped and key not in part.sources}
+    keys = {q.source for q in part.values.values()} - part.sources.keys()
+    cited = {key: shipped[key] for key in keys if key in shipped}
     if not cited:
         return part
     return part.model_copy(update={"sources": dict(sorted({**part.sources, **cited}.items()))})
