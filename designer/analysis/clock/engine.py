@@ -157,7 +157,7 @@ class Clock:
             self._advance(what, at)
             self._dirty[what] = None
             near = at * BATCH
-            for work in [w for w in what.works if w.left <= REST * w.amount or w.left <= w.rate * near]:
+            for work in [w for w in what.works if w.left < math.inf and w.left <= max(REST * w.amount, w.rate * near)]:
                 del what.works[work], self._moving[work]
                 what.thinned = True
                 for resource, _ in work.shape.uses:
