@@ -18,6 +18,7 @@ from designer.design.address import Address, Ref, address_text, block_at, collec
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
 from designer.design.edit import Edit
+from designer.design.edits.apart import Apart
 from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
 from designer.design.edits.structure import Delete
 from designer.design.history import History
@@ -88,7 +89,6 @@ class Session(QObject):
         self.workload = design.default_workload or next(iter(design.workloads), "")
         self.findings: tuple[Finding, ...] = ()
         self._modified = False
-        self._pastes = 0
 
     @property
     def design(self) -> Design:
@@ -281,7 +281,7 @@ class Session(QObject):
         """Copy the selected things beside themselves."""
         within, refs = self.selected_refs()
         if refs:
-            self.apply(Duplicate(refs, within=within), select_new=True)
+            self.apply(Apart(Duplicate(refs, within=within)), select_new=True)
 
     def copy(self) -> str:
         """Put the selected things on the clipboard as text, for this and other windows; the text."""
@@ -296,7 +296,6 @@ class Session(QObject):
             return ""
         # not setMimeData: Qt may keep an object of ours until after Python has ended, and crash there
         QGuiApplication.clipboard().setText(text)
-        self._pastes = 0
         return text
 
     def cut(self) -> None:
@@ -305,14 +304,12 @@ class Session(QObject):
             self.delete()
 
     def paste(self, text: str | None = None, at: tuple[int, int] | None = None, within: Address = ()) -> bool:
-        """Paste parts from a text or the clipboard; each further paste stands a little aside."""
+        """Paste parts from a text or the clipboard, near the originals or a point, where they cover nothing."""
         if text is None:
             text = QGuiApplication.clipboard().text()
         if not is_clip(text):
             return False
-        self._pastes += 1
-        shift = 24 * self._pastes
-        return self.apply(Paste(text, offset=(shift, shift), at=at, within=within), select_new=True)
+        return self.apply(Apart(Paste(text, at=at, within=within)), select_new=True)
 
     # ---- workload and analysis
 
