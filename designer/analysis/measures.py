@@ -114,7 +114,7 @@ def answer(
             ends = run.ends(job.name, main.step)
             found = period_of(ends)
             begin = found.warm_up if found is not None else 0.0
-        why = explain(prices, measure, base=(run, values[main.name]), begin=begin)
+        why = explain(measure, base=(run, values[main.name]), begin=begin)
     return Answer(metrics, why, run)
 
 

@@ -391,7 +391,8 @@ def _meetings(run: Run, jobs: Sequence[Job], alone: Mapping[str, Mapping[str, fl
         pairs = list(pairwise(ends))
         for name, (begin, end) in spans.items():
             inside = [after - before for before, after in pairs if before >= begin and after <= end]
-            whole = begin <= job.start and end >= run.end
+            # what runs all the time is in the slow-down already
+            whole = begin <= job.start + period and end >= run.end - period
             if name == job.name or whole or not inside or period <= 0:
                 continue
             took = sum(inside) / len(inside)

@@ -33,6 +33,10 @@ class Told:
     digest: str
     unsaved: bool
     file: str = ""
+    #: what it was opened with: back there nothing is left to lose
+    opened: str = ""
+    #: how many of that name there are: killed while it was brought back, a design is offered twice
+    copies: int = 1
     #: what it was about to do, if it did not come back from that
     pending: dict[str, Any] | None = None
 
@@ -117,15 +121,20 @@ def read(log: Path, score: Score) -> dict[str, Told]:
         what, name = line["what"], line.get("name", "")
         before = designs.get(line.get("was", name))
         if what in ("unsaved", "imported", "opened"):
-            designs[name] = Told(line["digest"], what != "opened")
+            opened = line["digest"] if what == "opened" else ""
+            copies = before.copies + 1 if before is not None else 1
+            designs[name] = Told(line["digest"], what != "opened", opened=opened, copies=copies)
         elif what in ("changing", "saving", "closing") and before is not None:
             before.pending = line
         elif what == "changed":
             score.accepted += 1
             designs.pop(line.get("was", name), None)
-            designs[name] = Told(line["digest"], True, before.file if before is not None else "")
+            old = before or Told("", unsaved=True)
+            unsaved = old.copies > 1 or line["digest"] != old.opened
+            designs[name] = Told(line["digest"], unsaved, old.file, old.opened, old.copies)
         elif what == "saved":
-            designs[name] = Told(line["digest"], False, line["file"])
+            copies = before.copies if before is not None else 1
+            designs[name] = Told(line["digest"], False, line["file"], line["digest"], copies)
         elif what == "closed":
             del designs[name]
     return designs
@@ -157,5 +166,5 @@ def judge(designs: dict[str, Told], journals: Path, work: Path, where: str, scor
             score.lost.append(f"{where}: {name}: {told}")
         if not told.unsaved and told.file and told.digest not in saved:
             score.lost.append(f"{where}: {name} is not in its file")
-        if not told.unsaved and not pending and here:
+        if not told.unsaved and not pending and here and told.copies == 1:
             score.unasked.append(f"{where}: {name} was saved or untouched and is offered")

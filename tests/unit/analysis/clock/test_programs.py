@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -442,3 +443,46 @@ def test_a_step_beside_streams_agrees_with_the_fixed_point(template: str, settin
     assert took == pytest.approx(closed, rel=0.01)
     assert took > without * 1.001
     assert found.slow_down["asked"] == pytest.approx(took / without, rel=1e-6)
+
+
+def test_an_evacuation_beside_streams_sends_more_and_agrees_with_the_plan():
+    """Streams take their share of the migration network: machines get less, dirty more meanwhile, and send more."""
+    from designer.design.document import WorkloadSpec
+
+    design = designer.open_design("vsphere-cluster-4")
+    nics = "hosts[*]/vmotion_nic0"
+    stream = WorkloadSpec(id="stream", kind="transfer", settings={"from": nics, "to": nics, "pairing": "shift"})
+    settings = {**design.workloads["evacuate"].settings, "background": "stream"}
+    asked = WorkloadSpec(id="asked", kind="evacuation", settings=settings)
+    design = design.model_copy(update={"workloads": {**design.workloads, "stream": stream, "asked": asked}})
+    closed = designer.analyze(design, ["asked"], curves=False).workloads[0].metrics["evacuation_time"].value
+    alone = designer.analyze(design, ["evacuate"], curves=False).workloads[0].metrics["evacuation_time"].value
+    found = simulate(design, ["asked"], until=1000.0, bands=False)
+    took = found.metrics["asked"]["evacuation_time"].value
+    assert took == pytest.approx(closed, rel=1e-3)
+    assert found.slow_down["asked"] == pytest.approx(closed / alone, rel=1e-3)
+    assert took > 1.5 * alone
+    sent = [work for work in found.run.works if found.run.tasks[work.task].step.startswith("move ")]
+    assert len(sent) > len({found.run.tasks[work.task].step for work in sent})
+
+
+def test_a_migration_that_begins_later_slows_steps_only_while_it_runs():
+    from designer.design.document import WorkloadSpec
+
+    design = designer.open_design("vsphere-cluster-4")
+    settings = {"model": "resnet-50", "group": "gpus", "micro_batch": 64}
+    train = WorkloadSpec(id="train", kind="training", settings=settings)
+    moving = WorkloadSpec(id="moving", kind="vmotion", settings={"vms": "lab0", "to": "hosts[3]/server"})
+    design = design.model_copy(update={"workloads": {**design.workloads, "train": train, "moving": moving}})
+    found = simulate(design, ["train", "moving"], until=200.0, starts={"moving": 60.0}, bands=False)
+    met = [m for m in found.meetings if m.workload == "train"]
+    assert len(met) == 1
+    assert met[0].by == "moving"
+    assert met[0].begin >= 60.0
+    assert met[0].seconds == pytest.approx(found.metrics["moving"]["migration_time"].value, rel=1e-6)
+    ends = found.run.ends("train", "step")
+    before = [b - a for a, b in itertools.pairwise(ends) if b < 60]
+    after = [b - a for a, b in itertools.pairwise(ends) if a > met[0].begin + met[0].seconds]
+    assert max(before) == pytest.approx(min(before), rel=1e-6)
+    assert max(after) == pytest.approx(min(before), rel=1e-6)
+    assert met[0].times >= 1 - 1e-9
