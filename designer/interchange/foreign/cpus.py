@@ -138,7 +138,7 @@ def cpu_model(vendor: str, family: str, model: str, arch: str = "", name: str = 
 
 
 def _is_vague(id: str, maker: str) -> bool:
-    """Whether only the maker of a processor is known, though it has several families."""
+    """True if only the maker of a processor is known, though it has several families."""
     return by_cpuid(_processors(), maker, 0, 1 << 16) == id
 
 
@@ -166,7 +166,7 @@ class NumaHint:
     width
         How many logical CPUs the mask could name, 0 where unknown.
     own_socket
-        Whether it is known to be a socket of its own.
+        True if it is known to be a socket of its own.
     """
 
     number: int

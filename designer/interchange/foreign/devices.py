@@ -104,12 +104,12 @@ def _recognition(id: str) -> Recognition:
 
 
 def is_virtual_function(vendor: str, device: str) -> bool:
-    """Whether these PCI ids belong to a virtual function only."""
+    """True if these PCI ids belong to a virtual function only."""
     return _digits(device) in _functions("virtual").get(_digits(vendor), ())
 
 
 def only_displays(vendor: str, device: str) -> bool:
-    """Whether these PCI ids are those of a graphics chip that only drives a screen."""
+    """True if these PCI ids are those of a graphics chip that only drives a screen."""
     return _digits(device) in _functions("display").get(_digits(vendor), ())
 
 
