@@ -2,7 +2,8 @@
 
 ``4``, or ``{"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s", "kind": "ethernet", "technology": "EFA"}``: NICs that
 are cabled already keep their network, the others go to the switch; the rate is that of their part type where none is
-told. Where the servers of a design are a group already, the group gets that many members.
+told. ``{"racks": 2}`` makes several racks of a drawn one, joined in the same way. Where the servers of a design are a
+group already, the group gets that many members.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from designer.design.edits.wirings import AddWirings
 from designer.design.ids import next_id
 from designer.errors import DesignerError, FormatError
 
-_FIELDS: Final = ("count", "nics", "bandwidth", "kind", "technology")
+_FIELDS: Final = ("count", "racks", "nics", "bandwidth", "kind", "technology")
 #: kinds of parts that all servers share
 _SHARED: Final = ("switch", "storage")
 
@@ -35,18 +36,72 @@ def make_cluster(design: Design, asked: object, place: str) -> Design:
         If what is asked has another shape, there is no server, no NIC to join them by, or no rate is known.
     """
     told = _told(asked, place)
+    if "racks" in told:
+        return _racks(design, told, place)
     count = told.get("count", 0)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise FormatError(f"{count!r} is no number of servers", place=place, remedy="give 1 or more")
     try:
         group = _group_of_servers(design)
         if group is not None:
+            _refuse_other_rack(design, group, count, place)
             return SetReplicas(group, count).apply(design)
         return _joined(design, count, told, place) if count > 1 else design
     except DesignerError as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(error.text, place=place, remedy=error.remedy) from None
+
+
+def _refuse_other_rack(design: Design, group: str, count: int, place: str) -> None:
+    """A rack has its number of servers: fewer may mean a smaller rack or several of them."""
+    now = design.groups[group].replicas
+    if count != now and any(part.kind == "rack" for part in design.parts.values()):
+        raise FormatError(
+            f"the design is a rack of {now} servers, of which {count} would remain",
+            place=place,
+            remedy=f'for several racks write "servers": {{"racks": {count}}}, for another size "groups": '
+            f'{{"{group}": {count}}}',
+        )
+
+
+def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
+    """The design with that many racks, the NICs of their servers on one switch that never is the limit."""
+    count = told["racks"]
+    group = _group_of_servers(design)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise FormatError(f"{count!r} is no number of racks", place=f"{place}.racks", remedy="give 1 or more")
+    if group is None or not any(part.kind == "rack" for part in design.parts.values()) or "count" in told:
+        raise FormatError(
+            "only a design of one rack becomes several, with all its servers", place=f"{place}.racks",
+            remedy="start from a template of a rack, and leave count out",
+        )  # fmt: skip
+    if count == 1:
+        return design
+    pattern = str(told.get("nics", "nic*"))
+    inside = design.groups[group].content
+    nics = _free_nics(design, list(inside.parts.values()), pattern)
+    if not nics:
+        raise FormatError(f"the servers have no NIC {pattern!r}", place=f"{place}.nics", remedy="name their NICs")
+    rate, kind = (
+        str(told.get("bandwidth") or _rate(design, nics, place)),
+        str(told.get("kind") or _network(design, nics)),
+    )
+    refs = [Ref("parts", p.id) for p in design.parts.values() if p.kind not in _SHARED]
+    refs += [Ref("groups", name) for name in design.groups]
+    name = next_id(design.groups, "racks")
+    design = MakeGroup(tuple(refs), name, count).apply(design)
+    switch = next_id(design.parts, "cluster_switch")
+    design = add_part(Part(id=switch, kind="switch", name="Network of the racks")).apply(design)
+    attributes = {"technology": str(told["technology"])} if "technology" in told else {}
+    wirings = tuple(
+        Wiring(
+            id=f"{switch}-{nic.id}", pattern="mesh", a=f"{name}[*]/{group}[*]/{nic.id}", b=switch, kind=kind,
+            bandwidth_per_direction=rate, attributes=attributes, source="case",
+        )
+        for nic in nics
+    )  # fmt: skip
+    return AddWirings(wirings).apply(design)
 
 
 def _told(asked: object, place: str) -> Mapping[str, Any]:

@@ -210,6 +210,7 @@ changes   other values or types of parts, fields of links, sizes of groups, poli
           a limited part keeps lower clocks: {"parts": {"gpu*": {"power_per_part": "500 W"}}}
           a server becomes a cluster: {"servers": {"count": 4, "nics": "nic*", "bandwidth": "200 Gb/s",
            "kind": "infiniband"}}
+          a rack becomes several: {"servers": {"racks": 2}}
           virtual machines: {"vms": {"web0": {"memory": "64 GiB"}}}; a new id with a "host" makes one
 workload  id of a workload of the design, a kind with settings (designer workloads KIND), or {"id", "settings"}
 metric    one that the kind reports (designer validate --metrics); busbw, throughput, tokens/s/GPU … are understood

@@ -8,6 +8,7 @@ import pytest
 
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import analyze
+from designer.design.document import Design, Part, with_changes
 from designer.interchange.templates import open_design
 
 DAY = 86400.0
@@ -57,6 +58,43 @@ def test_one_m60_is_of_the_order_that_was_read(workload: str, hours: float, fact
     took = value(answer("m60-server", workload), "time_to_train") / 3600
     assert took / 2 < hours * factor
     assert took > hours / factor
+
+
+def _whole_card() -> Design:
+    """The server with both GPUs of the card, behind the switch on it."""
+    design = open_design("m60-server")
+    gpu, link = design.parts["gpu0"], design.links["cpu0--gpu0"]
+    parts = {"gpu1": with_changes(gpu, id="gpu1"), "on_card": Part(id="on_card", kind="pcie_switch", parent="server")}
+    links = {
+        "up": with_changes(link, id="up", b="on_card"),
+        "one": with_changes(link, id="one", a="on_card", b="gpu0"),
+        "two": with_changes(link, id="two", a="on_card", b="gpu1"),
+    }
+    kept = {name: one for name, one in design.links.items() if one.id != link.id}
+    return with_changes(design, parts={**design.parts, **parts}, links={**kept, **links})
+
+
+@pytest.mark.parametrize(
+    ("workload", "hours"), [("vgg-19-cifar", 2), ("resnet-164-cifar", 10), ("resnet-50-imagenet", 14 * 24)]
+)
+def test_what_was_read_of_one_m60_lies_between_both_ways_to_read_it(workload: str, hours: float) -> None:
+    """The card holds two GPUs and the reading names neither how many worked nor for how many epochs.
+
+    One GPU takes 2.8 h, 8.2 h and 22.5 days, both 1.4 h, 4.1 h and 11.3 days: the M40 of the same kind with 7.0
+    instead of 4.8 TFLOP/s and 288 instead of 160 GB/s takes the 14 days that are read of it, so one GPU of an M60
+    takes between 1.46 and 1.8 times as long.
+    """
+    one = answer("m60-server", workload).metrics["time_to_train"]
+    both = analyze(_whole_card(), [workload], curves=False).workloads[0].metrics["time_to_train"]
+    assert both.value == pytest.approx(one.value / 2, rel=0.02)
+    assert both.low < hours * 3600 < one.high
+
+
+def test_one_m60_gpu_takes_as_much_longer_than_an_m40_as_it_is_slower() -> None:
+    ratio = value(answer("m60-server", "resnet-50-imagenet"), "time_to_train") / value(
+        answer("m40-server", "resnet-50-imagenet"), "time_to_train"
+    )
+    assert 7.0 / 4.8 <= ratio <= 288 / 160
 
 
 def test_eight_gpus_give_over_six_and_sixteen_about_twelve() -> None:
