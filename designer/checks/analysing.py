@@ -31,7 +31,7 @@ def analyze(
     workloads
         Ids of workloads of the design, or one id; all of them by default.
     curves
-        Whether to compute sweeps for plots as well.
+        True to compute sweeps for plots as well.
     shown
         The workload whose loads the rows of channels tell; else the design's default, else the first.
     progress, cancelled

@@ -302,7 +302,7 @@ _SERVED: Final = frozenset(
 
 
 def _holds(operator: str, left: Measure, right: Measure, strict: float) -> bool:
-    """Whether a comparison holds; `strict` is how far towards the bad ends of both bands it has to."""
+    """True if a comparison holds; `strict` is how far towards the bad ends of both bands it has to."""
 
     def towards(measure: Measure, end: float) -> float:
         return measure.value if strict == 0 or measure.value == end else measure.value + strict * (end - measure.value)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.network import Network, build_network, network_without
-from designer.analysis.results import Analysis, Bound, Flow, WorkloadResult
+from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
 from designer.analysis.study import analyze, run_workload
 from designer.catalog.parttype import Capability, part_kinds
 from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
@@ -64,7 +64,7 @@ class World:
     findings
         What opening the file found.
     cancelled
-        Whether to stop.
+        True to stop.
     """
 
     def __init__(
@@ -212,12 +212,12 @@ class World:
             fits = [any(matches(name, pattern) for name in own) for own in names]
             if any(fits):
                 return [row for row, fit in zip(rows, fits, strict=True) if fit]
-        wired = {net.path(number) for number in self._wired(pattern)}
-        found = [row for row in rows if row[0] in wired]
+        connected = {net.path(number) for number in self._connected(pattern)}
+        found = [row for row in rows if row[0] in connected]
         lowest = min((tier.level for _, tier, _ in found), default=0)
         return [row for row in found if row[1].level == lowest]
 
-    def _wired(self, pattern: str) -> set[int]:
+    def _connected(self, pattern: str) -> set[int]:
         """The parts at the ends of the wirings a pattern names."""
         net, chosen = self.network.net, set[int]()
         for k, definition in enumerate(net.link_defs):
@@ -323,7 +323,7 @@ class World:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name fits a pattern, in which ``*`` and ``?`` are wild and brackets are themselves."""
+    """True if a name fits a pattern, in which ``*`` and ``?`` are wild and brackets are themselves."""
     wild = {"*": ".*", "?": "."}
     return re.fullmatch("".join(wild.get(sign, re.escape(sign)) for sign in pattern), name) is not None
 
@@ -357,7 +357,7 @@ def _names(path: str) -> set[str]:
     return {path, re.sub(r"\[\d+\]", "", path), *(piece.split("[")[0] for piece in path.split("/")[:-1])}
 
 
-def told(bounds: Sequence[Bound]) -> tuple[str, str]:
+def told(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
     """What binds, and what twice of it would gain."""
     if not bounds:
         return "", ""

@@ -10,7 +10,7 @@ from functools import cache
 from designer.design.document import Design
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
-from designer.remembered import Remembered
+from designer.memo import Memo
 from designer.rules.context import Context
 from designer.rules.rule import Fix, Profile, Rule, rules
 from designer.rules.waivers import Waived, apart
@@ -90,7 +90,7 @@ def offences(rule: Rule, context: Context) -> list[Finding]:
     return found
 
 
-_contexts = Remembered(Context, most=4)
+_contexts = Memo(Context, most=4)
 
 
 def fix_of(design: Design, finding: Finding) -> Fix | None:

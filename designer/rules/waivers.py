@@ -19,12 +19,12 @@ class Waived:
 
 
 def covers(waiver: Waiver, finding: Finding) -> bool:
-    """Whether a waiver is about a finding: the same code, and the same places or, without any, every place."""
+    """True if a waiver is about a finding: the same code, and the same places or, without any, every place."""
     return waiver.code == finding.code and (not waiver.where or set(waiver.where) == set(finding.where))
 
 
 def expired(waiver: Waiver, today: date) -> bool:
-    """Whether a waiver holds no longer; the day it names is its last."""
+    """True if a waiver holds no longer; the day it names is its last."""
     return waiver.expires is not None and date.fromisoformat(waiver.expires) < today
 
 

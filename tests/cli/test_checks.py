@@ -54,7 +54,7 @@ def suite(tmp_path: Path) -> Path:
     return file
 
 
-def test_rules_are_told_with_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_are_reported_with_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = called(capsys, "check", CASES / "MEM001" / "fail.design.json")
     assert (code, "MEM001" in out) == (0, True), "a warning fails nothing"
     code, out, _ = called(capsys, "check", CASES / "PWR001" / "fail.design.json", "--json")
@@ -76,7 +76,7 @@ def test_the_page_of_a_rule_is_printed(capsys: pytest.CaptureFixture[str]) -> No
     assert "NET002" in err
 
 
-def test_tests_are_told_with_what_binds_and_exit_codes(capsys: pytest.CaptureFixture[str], suite: Path) -> None:
+def test_tests_are_reported_with_what_binds_and_exit_codes(capsys: pytest.CaptureFixture[str], suite: Path) -> None:
     code, out, _ = called(capsys, "test", suite)
     assert code == 1
     assert "held    fed:" in out
@@ -95,7 +95,7 @@ def test_tests_are_told_with_what_binds_and_exit_codes(capsys: pytest.CaptureFix
     assert told["tests"][1]["line"] == 10
 
 
-def test_a_mistake_in_a_test_is_told_with_its_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_mistake_in_a_test_is_reported_with_its_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "machine.checks.toml"
     file.write_text('design = "hgx-h100-8"\n[[check]]\nexpect = "h2d.rate >= 400 G"\n', "utf-8")
     code, out, _ = called(capsys, "test", file)
@@ -129,7 +129,7 @@ def test_a_bad_file_is_one_message(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "Traceback" not in err
 
 
-def test_what_is_not_there_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert called(capsys, "test", tmp_path / "none.checks.toml")[0] == 2
     assert called(capsys, "test", tmp_path)[0] == 2
     assert called(capsys, "test", "dgx-a100")[0] == 2

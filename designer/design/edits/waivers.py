@@ -16,11 +16,9 @@ class AddWaivers(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Waive {several([w.code for w in self.waivers], 'finding', 'findings')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return add(design, "waivers", self.waivers)
 
 
@@ -32,9 +30,7 @@ class RemoveWaivers(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'waiver', 'waivers')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return remove(design, "waivers", self.ids)

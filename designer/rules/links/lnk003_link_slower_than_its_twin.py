@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.design.edits.links import ChangeLinks
-from designer.design.siblings import degraded_links, faster_twin, speed_text
+from designer.design.peers import degraded_links, faster_twin, speed_text
 from designer.findings import Finding, Severity
 from designer.rules.context import Context
 from designer.rules.rule import Fix, Offence, Rule

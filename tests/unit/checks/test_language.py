@@ -113,7 +113,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "column", "said"), WRONG)
-def test_a_mistake_is_told_with_its_place(small: World, text: str, column: int, said: str) -> None:
+def test_a_mistake_is_reported_with_its_place(small: World, text: str, column: int, said: str) -> None:
     outcome = judged(small, text)
     assert outcome.state is State.ERROR
     assert said in outcome.got

@@ -34,7 +34,7 @@ def codes(design: Design, day: date = TODAY) -> list[str]:
     return [f.code for f in check(design, today=day, chosen=["MEM001"]).findings]
 
 
-def test_a_waived_finding_is_told_apart_until_its_last_day() -> None:
+def test_a_waived_finding_is_reported_apart_until_its_last_day() -> None:
     design = open_design(FAIL)
     assert codes(design) == ["MEM001"]
     accepted = AddWaivers((waiver(),)).apply(design)
