@@ -57,7 +57,7 @@ def value_cells(found: Estimate | None, what: str = "") -> tuple[Text, Text]:
 
 
 def images(result: WorkloadResult) -> bool:
-    """Whether the samples of a workload are images rather than sequences."""
+    """True if the samples of a workload are images rather than sequences."""
     return result.kind == "training" and "tokens_per_second" not in result.metrics
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds, value_of
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
-from designer.remembered import Remembered
+from designer.memo import Memo
 from designer.sources import Status
 
 Int = npt.NDArray[np.int64]
@@ -155,8 +155,8 @@ def _order(kind: str) -> int:
     return found.order if found is not None else 1000
 
 
-#: what stands in a design; remembered as long as the design lives
-inventory = Remembered(_take, most=16)
+#: what stands in a design; kept as long as the design lives
+inventory = Memo(_take, most=16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from designer.analysis.network import Network, build_network
-from designer.analysis.results import Analysis, Bound, WorkloadResult
+from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
 from designer.catalog.sources import load_sources
 from designer.design.document import Design
 from designer.findings import Finding, Severity
@@ -173,7 +173,7 @@ class Subject:
         )
 
     def missed(self, workload: str) -> bool:
-        """Whether a target of the workload is missed by its value."""
+        """True if a target of the workload is missed by its value."""
         return any(t.workload == workload and t.verdict is not None and not t.verdict.good for t in self.targets)
 
 
@@ -205,17 +205,17 @@ def gain_of(before: WorkloadResult, after: WorkloadResult) -> float:
 
 def gain_if_doubled(result: WorkloadResult) -> float | None:
     """What doubling everything that binds together gains."""
-    bound = result.binding[0] if result.binding else None
-    if bound is None:
+    bottleneck = result.binding[0] if result.binding else None
+    if bottleneck is None:
         return None
-    return bound.gain_together if bound.gain_together is not None else bound.gain_if_doubled
+    return bottleneck.gain_together if bottleneck.gain_together is not None else bottleneck.gain_if_doubled
 
 
-def alike(bounds: Sequence[Bound]) -> list[tuple[str, int]]:
+def alike(bottlenecks: Sequence[Bottleneck]) -> list[tuple[str, int]]:
     """Bounds in words, those that differ only in a member's number counted together."""
     found: dict[str, int] = {}
-    for bound in bounds:
-        found[short(bound)] = found.get(short(bound), 0) + bound.alike
+    for bottleneck in bottlenecks:
+        found[short(bottleneck)] = found.get(short(bottleneck), 0) + bottleneck.alike
     return list(found.items())
 
 
@@ -236,10 +236,10 @@ _NAMES: Final = {
 }
 
 
-def short(bound: Bound) -> str:
+def short(bottleneck: Bottleneck) -> str:
     """What binds, in a few words: links between two kinds of parts, a part's media, GPU arithmetic."""
-    label = bound.label
-    if bound.what == "compute" or "(arithmetic)" in label:
+    label = bottleneck.label
+    if bottleneck.what == "compute" or "(arithmetic)" in label:
         return "GPU arithmetic"
     if "(memory bandwidth)" in label:
         return "GPU memory bandwidth"

@@ -19,7 +19,7 @@ class Verdict(StrEnum):
 
     @property
     def good(self) -> bool:
-        """Whether the value itself is on the good side."""
+        """True if the value itself is on the good side."""
         return self in (Verdict.MET, Verdict.LIKELY)
 
 

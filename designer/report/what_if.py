@@ -86,18 +86,18 @@ def _candidate(design: Design, result: WorkloadResult) -> Candidate | None:
     links: set[int] = set()
     parts: set[int] = set()
     name = ""
-    for bound in result.binding:
-        if bound.what == "channel":
-            number = channel_number(net, bound.id)
+    for bottleneck in result.binding:
+        if bottleneck.what == "channel":
+            number = channel_number(net, bottleneck.id)
             if number is not None and _bought(net.link_defs[int(net.link_def[number // 2])]):
                 links.add(int(net.link_def[number // 2]))
-                name = name or short(bound)
-        elif bound.what == "part" and "(memory bandwidth)" not in bound.label:
+                name = name or short(bottleneck)
+        elif bottleneck.what == "part" and "(memory bandwidth)" not in bottleneck.label:
             try:
-                parts.add(int(net.part_def[net.index_of(bound.id)]))
+                parts.add(int(net.part_def[net.index_of(bottleneck.id)]))
             except DesignerError:
                 continue
-            name = name or bound.label.replace("(media)", "").strip()
+            name = name or bottleneck.label.replace("(media)", "").strip()
     if not links and not parts:
         return None
     if links:
@@ -125,7 +125,7 @@ def _candidate(design: Design, result: WorkloadResult) -> Candidate | None:
 
 
 def _bought(link: Link | Wiring) -> bool:
-    """Whether a faster one can be bought: links among accelerators come with the accelerators."""
+    """True if a faster one can be bought: links among accelerators come with the accelerators."""
     kind = link_kinds().get(link.kind)
     return kind is not None and kind.domain is not Domain.ACCELERATOR
 

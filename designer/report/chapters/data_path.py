@@ -91,12 +91,12 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
     net = network.net
     channels = [n for c in flow.via if (n := channel_number(net, c)) is not None]
     ordered = list(dict.fromkeys(channels))
-    bound = {channel_number(net, b.id) for b in result.binding if b.what == "channel"}
-    bound_parts = {b.id for b in result.binding if b.what == "part"}
+    bottleneck = {channel_number(net, b.id) for b in result.binding if b.what == "channel"}
+    bottleneck_parts = {b.id for b in result.binding if b.what == "part"}
     following = {channel_number(net, b.id) for b in result.next if b.what == "channel"}
     hops: list[Hop] = []
     first = _number(subject, flow.source)
-    store = _store(subject, first, result, bound_parts) if first is not None else None
+    store = _store(subject, first, result, bottleneck_parts) if first is not None else None
     if store is not None:
         hops.append(store)
     # every channel that plays the same part in some other flow belongs to the hop
@@ -127,7 +127,7 @@ def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
         each = raw / max(1, cables)
         kind = key[2]
         status = network.quantity_status(int(group[0]) >> 1)
-        state = "binds" if bound & set(group.tolist()) else "next" if following & set(group.tolist()) else ""
+        state = "binds" if bottleneck & set(group.tolist()) else "next" if following & set(group.tolist()) else ""
         rate = line_rate(each) if kind in ("ethernet", "infiniband", "fabric") else quantity(each, "B/s")
         hops.append(
             Hop(
@@ -151,7 +151,7 @@ def _number(subject: Subject, path: str) -> int | None:
         return None
 
 
-def _store(subject: Subject, part: int, result: WorkloadResult, bound: set[str]) -> Hop | None:
+def _store(subject: Subject, part: int, result: WorkloadResult, bottleneck: set[str]) -> Hop | None:
     network, net = subject.network, subject.network.net
     resource = int(network.part_resource[part])
     if resource < 0:
@@ -166,7 +166,7 @@ def _store(subject: Subject, part: int, result: WorkloadResult, bound: set[str])
         return None
     rate = result.metrics.get("rate")
     load = rate.value if rate is not None else 0.0
-    state = "binds" if any(net.path(i) in bound for i in alike[:4000]) else ""
+    state = "binds" if any(net.path(i) in bottleneck for i in alike[:4000]) else ""
     label = subject.stock.title(net.part(part))
     following = {b.id for b in result.next if b.what == "part"}
     if not state and any(net.path(i) in following for i in alike[:4000]):

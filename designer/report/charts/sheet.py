@@ -18,7 +18,7 @@ TEXT: Final = 10.6
 SMALL: Final = 10.0
 
 
-class Sheet:
+class DisplayList:
     """Elements in painter's order."""
 
     def __init__(self, width: float = WIDTH) -> None:

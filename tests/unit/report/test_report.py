@@ -126,7 +126,7 @@ def test_long_names_do_not_run_over() -> None:
     assert to_pdf(report).startswith(b"%PDF-")
 
 
-def test_chapters_can_be_chosen_and_unknown_ones_are_told() -> None:
+def test_chapters_can_be_chosen_and_unknown_ones_are_reported() -> None:
     design = designer.open_design("m40-server")
     report = compose_report([design], Settings(chosen=Chosen(chapters=("sources",))), date=_DAY)
     assert [c.key for c in report.chapters] == ["summary", "sources"]
