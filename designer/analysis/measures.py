@@ -45,10 +45,11 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     assert program is not None
     name, step = job.name, measure.step
     if measure.of == "throughput":
-        if endless(program, step):
-            return run.rate_now(name, step)
         amount, time = run.moved(name, step)
-        return amount / time if time > 0 else None
+        if time > 0:
+            return amount / time
+        # a run of streams alone is over as soon as their rates are known
+        return run.rate_now(name, step) if endless(program, step) else None
     if measure.of == "time":
         times = run.times(name, step)
         return sum(times) / len(times) if times else None
@@ -113,7 +114,7 @@ def answer(
             ends = run.ends(job.name, main.step)
             found = period_of(ends)
             begin = found.warm_up if found is not None else 0.0
-        why = explain(prices, measure, base=(run, values[main.name]), begin=begin)
+        why = explain(measure, base=(run, values[main.name]), begin=begin)
     return Answer(metrics, why, run)
 
 

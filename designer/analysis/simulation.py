@@ -20,7 +20,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
-from designer.workload.kind import program_of, workload_kinds
+from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Program
 
 #: simulated where something goes on for ever and nobody says until when [s]
@@ -129,6 +129,7 @@ def simulate(
     ----------
     workloads
         Ids of workloads of the design, or one id; by default the one it opens with, or the first that runs over time.
+        Those that a workload names as running beside it are run as well.
     until
         When to end [s]; by default when all is done, or after a minute where something goes on for ever.
     starts
@@ -151,7 +152,7 @@ def simulate(
     """
     told = progress or _silent
     network = build_network(design)
-    specs = _chosen(design, workloads, bool(programs))
+    specs = _beside(design, _chosen(design, workloads, bool(programs)))
     prices = Prices(network)
     begins = dict(starts or {})
     jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
@@ -176,7 +177,7 @@ def simulate(
     told(1.0, "shifts")
     found = _shifts(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
     meetings = _meetings(run, jobs, alone)
-    findings = (*run.findings, *_slower(slow), *_met(meetings), *_proposed(found))
+    findings = (*run.findings, *_too_short(jobs, metrics, run), *_slower(slow), *_met(meetings), *_proposed(found))
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
     return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles)
@@ -206,6 +207,22 @@ def _chosen(design: Design, workloads: Sequence[str] | None, others: bool) -> li
                 f"the design {design.name!r} has no workload {name!r}", remedy=f"those that run over time: {known}"
             )
     return [design.workloads[name] for name in dict.fromkeys(workloads)]
+
+
+def _beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]:
+    """Workloads with those that they name as running beside them."""
+    found = {spec.id: spec for spec in specs}
+    for spec in specs:
+        for name in listed(str(spec.settings.get("background", ""))):
+            other = design.workloads.get(name)
+            if other is None:
+                raise AnalysisError(
+                    f"there is no workload {name!r}",
+                    place=f"workloads.{spec.id}.background",
+                    remedy=f"workloads: {', '.join(design.workloads)}",
+                )
+            found.setdefault(name, other)
+    return list(found.values())
 
 
 def _job(spec: WorkloadSpec, start: float | None) -> Job:
@@ -374,7 +391,8 @@ def _meetings(run: Run, jobs: Sequence[Job], alone: Mapping[str, Mapping[str, fl
         pairs = list(pairwise(ends))
         for name, (begin, end) in spans.items():
             inside = [after - before for before, after in pairs if before >= begin and after <= end]
-            whole = begin <= job.start and end >= run.end
+            # what runs all the time is in the slow-down already
+            whole = begin <= job.start + period and end >= run.end - period
             if name == job.name or whole or not inside or period <= 0:
                 continue
             took = sum(inside) / len(inside)
@@ -392,6 +410,18 @@ def _met(meetings: Sequence[Meeting]) -> list[Finding]:
         for m in meetings
         if m.times > WORTH_TOLERANCE
     ]
+
+
+def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]], run: Run) -> list[Finding]:
+    """Metrics that cannot be read yet."""
+    found: list[Finding] = []
+    for job in jobs:
+        asked = job.program.measures if job.program is not None else ()
+        missing = [measure.name for measure in asked if measure.name not in metrics[job.name]]
+        if missing:
+            text = f"{', '.join(missing)} of {job.name} cannot be told yet after {run.end:g} s"
+            found.append(Finding("CLOCK-SHORT", Severity.WARNING, text, (), "simulate a longer time"))
+    return found
 
 
 def _slower(slow: Mapping[str, float]) -> list[Finding]:

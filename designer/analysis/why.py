@@ -1,7 +1,7 @@
 """Why a run takes as long as it does: its critical path, what holds that back, what doubling gains, and how sure it is.
 
 One account for all programs: nothing here knows what kind of workload it is asked about. Gains and bands are found by
-running again with the change, so what binds next is part of the answer.
+running again with the change (bands by ``measures``), so what binds next is part of the answer.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Final
 
 from designer.analysis.clock.player import NO_CHANGES, Changes
 from designer.analysis.clock.run import Run
-from designer.analysis.costs import Prices
 from designer.analysis.results import Bound
-from designer.sources import Constant, Estimate, Status
+from designer.sources import Constant, Status
 from designer.units import format_quantity
 
 #: what holds back at least this share of the time of the worst binds as well
@@ -98,7 +97,7 @@ def _add(found: dict[tuple[tuple[int, ...], str], float], run: Run, number: int,
         found[key] = found.get(key, 0.0) + max(0.0, then - max(at, begin))
 
 
-def explain(prices: Prices, measure: Measured, *, base: tuple[Run, float] | None = None, begin: float = 0.0) -> Why:
+def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: float = 0.0) -> Why:
     """What binds a measured time, what doubling one of it and all of it gains, and what comes next.
 
     Parameters
@@ -149,32 +148,3 @@ def _bound(run: Run, share: Share, part: float, alone: float | None, together: f
     name = share.group or "pace"
     why = f"{format_quantity(share.seconds, 'duration')}, {part:.0%} of the critical path, goes by at its own pace"
     return Bound("limit", name, name.replace(":", " on "), why, alone, together)
-
-
-def banded(
-    prices: Prices,
-    measure: Measured,
-    groups: dict[str, tuple[float, float]],
-    unit: str,
-    sources: tuple[str, ...],
-    value: float | None = None,
-) -> Estimate:
-    """A measured time with its band: each group of costs at its low and high end, deviations added in squares.
-
-    Parameters
-    ----------
-    groups
-        Low and high of the times of each group, relative [1].
-    """
-    middle = measure(NO_CHANGES)[1] if value is None else value
-    below = above = 0.0
-    for group, ends in groups.items():
-        for end in ends:
-            if end == 1.0:
-                continue
-            off = measure(Changes(longer={group: end}))[1] - middle
-            if off < 0:
-                below += off * off
-            else:
-                above += off * off
-    return Estimate(middle, max(0.0, middle - math.sqrt(below)), middle + math.sqrt(above), unit, sources)

@@ -1,7 +1,8 @@
 """The catalog: part types read from files, one at a time and only when asked for.
 
 A part type lives in ``<folder>/<kind>/<vendor>/<part>.toml``; its id is that path. The shipped folder is
-``assets/catalog``; a user may add folders of their own, whose files win over shipped ones of the same id.
+``assets/catalog``; a user may add folders of their own, whose files win over shipped ones of the same id. Values cite
+their source by key: one of ``assets/sources``, or one that stands in the file itself because nothing else uses it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pydantic import ValidationError
 from designer import resources
 from designer.catalog.names import Aliases, likeness, normal
 from designer.catalog.parttype import PartType, part_kinds
+from designer.catalog.sources import shipped_sources
 from designer.errors import CatalogError
 
 #: a part file beyond this size is a mistake, not a part [B]
@@ -233,12 +235,23 @@ def read_part_file(path: Path, id: str | None = None) -> PartType:
             place="kind",
             remedy=f"use one of {', '.join(part_kinds())}",
         )
+    part = _with_cited_sources(part)
     for problem in part.problems():
         place, _, text = problem.partition(": ")
         raise CatalogError(
             text or problem, file=str(path), place=place if text else "values", remedy="correct the value in the file"
         )
     return part
+
+
+def _with_cited_sources(part: PartType) -> PartType:
+    """The part with the record of every source it cites, so that a design that takes it along is complete."""
+    shipped = shipped_sources()
+    keys = {q.source for q in part.values.values()} - part.sources.keys()
+    cited = {key: shipped[key] for key in keys if key in shipped}
+    if not cited:
+        return part
+    return part.model_copy(update={"sources": dict(sorted({**part.sources, **cited}.items()))})
 
 
 def _table(path: Path) -> dict[str, object]:

@@ -17,7 +17,6 @@ from designer.errors import CatalogError
 from designer.sources import Source
 
 
-@cache
 def load_sources(folder: Path | None = None) -> Mapping[str, Source]:
     """All sources by key, from every ``*.toml`` in `folder` (``assets/sources`` when not given).
 
@@ -26,9 +25,26 @@ def load_sources(folder: Path | None = None) -> Mapping[str, Source]:
     CatalogError
         If a file is no TOML, a record has unknown or missing fields, or a key stands in two files.
     """
-    found: dict[str, Source] = {}
+    records = shipped_sources() if folder is None else _read_sources(folder)
+    return MappingProxyType({key: Source(key=key, **record.model_dump()) for key, record in records.items()})
+
+
+@cache
+def shipped_sources() -> Mapping[str, SourceRecord]:
+    """The records of ``assets/sources`` by key, as part types carry them; read once.
+
+    Raises
+    ------
+    CatalogError
+        As `load_sources`.
+    """
+    return _read_sources(resources.assets() / "sources")
+
+
+def _read_sources(folder: Path) -> Mapping[str, SourceRecord]:
+    found: dict[str, SourceRecord] = {}
     home: dict[str, str] = {}
-    for path in sorted((folder or resources.assets() / "sources").glob("*.toml")):
+    for path in sorted(folder.glob("*.toml")):
         for key, record in _records(path).items():
             if key in found:
                 raise CatalogError(
@@ -45,9 +61,9 @@ def _records(path: Path) -> dict[str, object]:
         raise CatalogError(str(error), file=str(path), remedy="mend the TOML syntax there") from None
 
 
-def _source(path: Path, key: str, record: object) -> Source:
+def _source(path: Path, key: str, record: object) -> SourceRecord:
     try:
-        checked = SourceRecord.model_validate(cast("dict[str, object]", record))
+        return SourceRecord.model_validate(cast("dict[str, object]", record))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join((key, *(str(p) for p in first["loc"])))
@@ -57,4 +73,3 @@ def _source(path: Path, key: str, record: object) -> Source:
             place=place,
             remedy="a source has title, status, publisher, locator, url and accessed",
         ) from None
-    return Source(key=key, **checked.model_dump())

@@ -1,23 +1,30 @@
 """A window with several designs that edits, saves, imports and closes at random until it is killed.
 
 Run by the trial of kills. It writes a line before each thing it is about to do and one when that was accepted; each
-line is with the system before it goes on.
+line is with the system before it goes on. All windows come from one process that has loaded everything and has made
+no window itself: two hundred programs that load everything would take an hour.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import random
 import sys
 from pathlib import Path
 from typing import Any
 
+import designer
+from designer.catalog.loader import load_catalog
 from designer.design.document import Design, Part
 from designer.design.edit import Edit
 from designer.design.edits.parts import AddParts, RemoveParts
 from designer.design.edits.properties import SetProperties
 from designer.gui.app import make_application, make_window
+from designer.gui.session import Session
 from designer.gui.workspace import Document
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.writer import dumps
@@ -88,8 +95,9 @@ def main(log: str, folder: str, seed: str) -> None:
             tell("saving", session.design, file=str(file))
             assert window.files.save_to(document, file)
             tell("saved", session.design, file=str(file))
-        elif dice < 0.22 and session.history.can_undo:
-            tell("changing", session.history.steps[session.history.done - 1].before)
+        elif dice < 0.22 and session.history.can_undo and before(session).name == session.design.name:
+            # a design keeps the name it is told by
+            tell("changing", before(session))
             session.undo()
             tell("changed", session.design)
         elif dice < 0.5:
@@ -103,11 +111,40 @@ def main(log: str, folder: str, seed: str) -> None:
         add()
     tell("ready")
     while True:
-        turn()
+        for _ in range(rng.randrange(1, 12)):
+            turn()
         if len(workspace.documents) < DOCUMENTS:
             add()
         app.processEvents()
 
 
+def before(session: Session) -> Design:
+    """What undo would bring back."""
+    return session.history.steps[session.history.done - 1].before
+
+
+def serve() -> None:
+    """For each line of standard input make a window, and say when it is gone."""
+    for module in pkgutil.walk_packages(designer.__path__, "designer."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    load_catalog()
+    gc.collect()
+    gc.freeze()
+    for line in sys.stdin:
+        order = json.loads(line)
+        process = os.fork()
+        if not process:
+            os.environ.update(order["environment"])
+            with open(order["errors"], "wb") as errors:
+                os.dup2(errors.fileno(), 2)
+            main(order["log"], order["folder"], str(order["seed"]))
+        sys.stdout.write(f"{process}\n")
+        sys.stdout.flush()
+        os.waitpid(process, 0)
+        sys.stdout.write("gone\n")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve()

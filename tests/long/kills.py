@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from designer.interchange.native.held import is_running
 from designer.interchange.native.leftovers import State, survey
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.reader import load
@@ -32,6 +33,10 @@ class Told:
     digest: str
     unsaved: bool
     file: str = ""
+    #: what it was opened with: back there nothing is left to lose
+    opened: str = ""
+    #: how many of that name there are: killed while it was brought back, a design is offered twice
+    copies: int = 1
     #: what it was about to do, if it did not come back from that
     pending: dict[str, Any] | None = None
 
@@ -66,29 +71,44 @@ def screen() -> Iterator[dict[str, str]]:
             server.terminate()
 
 
-def kill_one(checkout: Path, home: Path, seed: int, environment: dict[str, str], score: Score) -> None:
-    """Start a window in a home, kill it, and compare what it told with what is left."""
+@contextmanager
+def windows(checkout: Path) -> Iterator[subprocess.Popen[str]]:
+    """The process that makes windows."""
+    program = [sys.executable, "-m", "tests.long.edit_until_killed"]
+    with subprocess.Popen(
+        program, cwd=checkout, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as server:  # fmt: skip
+        try:
+            yield server
+        finally:
+            assert server.stdin is not None
+            server.stdin.close()
+
+
+def kill_one(server: subprocess.Popen[str], home: Path, seed: int, environment: dict[str, str], score: Score) -> None:
+    """Have a window made in a home, kill it, and compare what it told with what is left."""
+    assert server.stdin is not None
+    assert server.stdout is not None
     rng = random.Random(seed)
-    work, log = home / "work", home / f"{seed}.log"
+    work, log, errors = home / "work", home / f"{seed}.log", home / f"{seed}.err"
     work.mkdir(parents=True, exist_ok=True)
     log.touch()
     places = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
-    program = [sys.executable, "-m", "tests.long.edit_until_killed", str(log), str(work), str(seed)]
-    errors = home / f"{seed}.err"
-    with errors.open("wb") as out, subprocess.Popen(
-        program, cwd=checkout, env={**os.environ, **places, **environment}, stderr=out
-    ) as window:  # fmt: skip
-        until = time.monotonic() + _PATIENCE
-        # some are killed while they still bring back what the one before left
-        early = rng.random() < 0.2
-        sign = b'"unsaved"' if early else b'"ready"'
-        while sign not in (text := log.read_bytes()) and b'"ready"' not in text:
-            assert window.poll() is None, errors.read_text(errors="replace")
-            assert time.monotonic() < until, "no window came"
-            time.sleep(0.002)
-        time.sleep(rng.random() * (0.02 if early else 0.8))
-        assert window.poll() is None, errors.read_text(errors="replace")
-        window.send_signal(signal.SIGKILL)
+    order = {"log": str(log), "folder": str(work), "seed": seed, "errors": str(errors)}
+    server.stdin.write(json.dumps({**order, "environment": {**places, **environment}}) + "\n")
+    window = int(server.stdout.readline())
+    until = time.monotonic() + _PATIENCE
+    # some are killed while they still bring back what the one before left
+    early = rng.random() < 0.2
+    sign = b'"unsaved"' if early else b'"ready"'
+    while sign not in (text := log.read_bytes()) and b'"ready"' not in text:
+        assert is_running(window), errors.read_text(errors="replace")
+        assert time.monotonic() < until, "no window came"
+        time.sleep(0.002)
+    time.sleep(rng.random() * (0.02 if early else 0.8))
+    assert is_running(window), errors.read_text(errors="replace")
+    os.kill(window, signal.SIGKILL)
+    assert server.stdout.readline() == "gone\n"
     score.kills += 1
     judge(read(log, score), home / "designer" / "journals", work, f"kill {seed}", score)
 
@@ -101,15 +121,20 @@ def read(log: Path, score: Score) -> dict[str, Told]:
         what, name = line["what"], line.get("name", "")
         before = designs.get(line.get("was", name))
         if what in ("unsaved", "imported", "opened"):
-            designs[name] = Told(line["digest"], what != "opened")
+            opened = line["digest"] if what == "opened" else ""
+            copies = before.copies + 1 if before is not None else 1
+            designs[name] = Told(line["digest"], what != "opened", opened=opened, copies=copies)
         elif what in ("changing", "saving", "closing") and before is not None:
             before.pending = line
         elif what == "changed":
             score.accepted += 1
             designs.pop(line.get("was", name), None)
-            designs[name] = Told(line["digest"], True, before.file if before is not None else "")
+            old = before or Told("", unsaved=True)
+            unsaved = old.copies > 1 or line["digest"] != old.opened
+            designs[name] = Told(line["digest"], unsaved, old.file, old.opened, old.copies)
         elif what == "saved":
-            designs[name] = Told(line["digest"], False, line["file"])
+            copies = before.copies if before is not None else 1
+            designs[name] = Told(line["digest"], False, line["file"], line["digest"], copies)
         elif what == "closed":
             del designs[name]
     return designs
@@ -141,5 +166,5 @@ def judge(designs: dict[str, Told], journals: Path, work: Path, where: str, scor
             score.lost.append(f"{where}: {name}: {told}")
         if not told.unsaved and told.file and told.digest not in saved:
             score.lost.append(f"{where}: {name} is not in its file")
-        if not told.unsaved and not pending and here:
+        if not told.unsaved and not pending and here and told.copies == 1:
             score.unasked.append(f"{where}: {name} was saved or untouched and is offered")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6", reason="the window belongs to the gui extra")
 
-from tests.long.kills import Score, kill_one, screen
+from tests.long.kills import Score, kill_one, screen, windows
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills a process the hard way")
 
 
 def verdict(score: Score) -> None:
@@ -23,8 +26,9 @@ def verdict(score: Score) -> None:
 
 def test_a_few_kills(checkout: Path, tmp_path: Path) -> None:
     score = Score()
-    for seed in range(3):
-        kill_one(checkout, tmp_path, seed, {"QT_QPA_PLATFORM": "offscreen"}, score)
+    with windows(checkout) as server:
+        for seed in range(3):
+            kill_one(server, tmp_path, seed, {"QT_QPA_PLATFORM": "offscreen"}, score)
     assert score.accepted
     verdict(score)
 
@@ -32,9 +36,9 @@ def test_a_few_kills(checkout: Path, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_two_hundred_kills_of_a_real_window(checkout: Path, tmp_path: Path) -> None:
     score = Score()
-    with screen() as environment:
+    with screen() as environment, windows(checkout) as server:
         for seed in range(200):
             # every ten kills another home: what was brought back piles up
-            kill_one(checkout, tmp_path / str(seed // 10), seed, environment, score)
+            kill_one(server, tmp_path / str(seed // 10), seed, environment, score)
     assert score.kills == 200
     verdict(score)

@@ -24,11 +24,11 @@ BATCH: Final = Constant(
 ).value
 #: a work with less than this part of its amount left is done
 REST: Final = Constant(1e-12, 1e-14, 1e-10, "flows-numerics", Status.ASSUMED).value
-#: rates of components of so many works are kept, in case the same works meet again
-KEPT_FROM_LIMIT: Final = 8
+#: rates of components of so many works and more are kept: in programs that repeat, the same works meet again
+KEPT_FROM_LIMIT: Final = 2
 KEPT_LIMIT: Final = 4096
 #: more works that take no time than this at one instant are a loop
-INSTANT_LIMIT: Final = 200_000
+INSTANT_LIMIT: Final = 100_000
 #: batches between two looks at whether someone cancelled
 LOOK_LIMIT: Final = 32
 
@@ -157,7 +157,7 @@ class Clock:
             self._advance(what, at)
             self._dirty[what] = None
             near = at * BATCH
-            for work in [w for w in what.works if w.left <= REST * w.amount or w.left <= w.rate * near]:
+            for work in [w for w in what.works if w.left < math.inf and w.left <= max(REST * w.amount, w.rate * near)]:
                 del what.works[work], self._moving[work]
                 what.thinned = True
                 for resource, _ in work.shape.uses:
@@ -180,6 +180,8 @@ class Clock:
                     f"at {at:g} s tasks that take no time follow each other without end",
                     remedy="give a task in the loop a size or a time",
                 )
+            if turns % LOOK_LIMIT == 0 and self._cancelled is not None and self._cancelled():
+                raise Cancelled("stopped")
             self._end(self._instant.popleft(), at)
 
     def _ask(self, process: WorkProcess, works: Any, at: float) -> None:

@@ -113,7 +113,7 @@ class Run:
 
     def capacity_at(self, time: float) -> Float:
         """(n_resources,) capacity at a time."""
-        found = np.array(self.table.capacity)
+        found = np.array(self.table.capacity[: len(self.stands_for)])
         for at, resource, capacity in self.changes:
             if at <= time:
                 found[resource] = capacity
@@ -121,13 +121,13 @@ class Run:
 
     def load_at(self, time: float, program: str = "") -> Float:
         """(n_resources,) load just after a time; of one program alone, where named."""
-        count = len(self.table.capacity)
+        count = len(self.stands_for)
         return self.intervals.at(time, count, self._number(program))[self.stands_for]
 
     def utilization_at(self, time: float, program: str = "") -> Float:
         """(n_resources,) load ÷ capacity just after a time [1]; engines by slots; 0 where nothing gets through."""
         capacity = self.capacity_at(time)
-        for engine, count in self.table.slots.items():
+        for engine, count in self._slots().items():
             capacity[engine] = count
         with np.errstate(divide="ignore", invalid="ignore"):
             share = self.load_at(time, program) / capacity
@@ -192,7 +192,7 @@ class Run:
         end = min(end, self.end)
         if end <= begin:
             return self.load_at(end, program)
-        count = len(self.table.capacity)
+        count = len(self.stands_for)
         return self.intervals.mean(begin, end, count, self._number(program))[self.stands_for]
 
     def loaded(self, count: int) -> list[tuple[Bound, int]]:
@@ -209,9 +209,13 @@ class Run:
         order = heads[np.argsort(-share[heads], kind="stable")][:count]
         return [(k, float(share[k])) for k in order.tolist() if share[k] > 0]
 
+    def _slots(self) -> dict[int, int]:
+        """Slots of the engines there were; tasks priced later may have added some."""
+        return {engine: slots for engine, slots in self.table.slots.items() if engine < len(self.stands_for)}
+
     def _shares(self, load: Float) -> Float:
-        room = np.array(self.table.capacity)
-        for engine, slots in self.table.slots.items():
+        room = np.array(self.table.capacity[: len(self.stands_for)])
+        for engine, slots in self._slots().items():
             room[engine] = slots
         with np.errstate(divide="ignore", invalid="ignore"):
             share = load / room

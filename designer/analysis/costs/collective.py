@@ -45,6 +45,7 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, fl
     """What groups that work in step take of every resource per second of a collective alone, and their weight."""
     uses: dict[int, float] = {}
     weights: list[float] = []
+    chosen: list[float] = []
     for group in groups:
         sides = [side for side in (group.inside, group.between) if side is not None]
         # the data that goes round passes inside and between servers at one pace, that of the slower side
@@ -53,10 +54,13 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, fl
         for side, share in zip(sides, busy, strict=True):
             for resource, usage in zip(side.resource.tolist(), side.usage.tolist(), strict=True):
                 uses[resource] = max(uses.get(resource, 0.0), usage * side.rate * share)
-            # a hop counts like a flow, so hops with small shares count for more of them
+            # a hop counts like a flow, so hops with small shares count for more of them; between servers, where others
+            # are met more often, where there is such a side
             weights.append(1 / (float(side.legs.share.max()) * side.rate * share))
+        if sides:
+            chosen.append(weights[-1])
     full = {r: min(u, float(network.capacity[r])) for r, u in uses.items()}
-    return full, float(np.min(weights)) if weights else 1.0
+    return full, float(np.min(chosen)) if chosen else 1.0
 
 
 COST = CostKind(price)

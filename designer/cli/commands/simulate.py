@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", metavar="T", help='end at this time, for example "10 min"')
     parser.add_argument("--start", metavar="ID=T", action="append", default=[], help='begin one later: "move=60 s"')
     parser.add_argument("--fail", metavar="PATH=T", action="append", default=[], help="it fails at this time")
+    parser.add_argument("--mend", metavar="PATH=T", action="append", default=[], help="it works again from then on")
     parser.add_argument("--shifts", action="store_true", help="look for starts that keep jobs out of each other's way")
     parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     until = _time(options.until, "--until") if options.until else None
     starts = dict(_pair(text, "--start") for text in options.start)
     failures = [Failure(*_pair(text, "--fail")) for text in options.fail]
+    failures += [Failure(*_pair(text, "--mend"), share=1.0) for text in options.mend]
     trace = Path(options.trace) if options.trace else None
     if trace is not None:
         _check(trace)

@@ -122,7 +122,9 @@ class Lock:
             return None
         try:
             return (
-                None if _lock(handle, self.path) else (_read(self.path) or Owner("somebody", "an unknown host", 0, 0))
+                None
+                if _lock(handle, self.path, only_look=True)
+                else (_read(self.path) or Owner("somebody", "an unknown host", 0, 0))
             )
         finally:
             os.close(handle)
@@ -161,7 +163,8 @@ def is_running(process: int) -> bool:
     return True
 
 
-def _lock(handle: int, path: Path) -> bool:
+def _lock(handle: int, path: Path, only_look: bool = False) -> bool:
+    """Lock a file that is open; False if somebody else has it locked. Those who only look do not disturb each other."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -171,7 +174,7 @@ def _lock(handle: int, path: Path) -> bool:
         else:
             import fcntl
 
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if only_look else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _UNSUPPORTED:
             # a disk without locks: what the file says decides, as far as we can look

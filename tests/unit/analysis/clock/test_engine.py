@@ -309,3 +309,14 @@ def test_it_can_be_cancelled():
 def test_a_capacity_below_zero_is_refused(capacity: float):
     with pytest.raises(AnalysisError):
         Clock([capacity])
+
+
+def test_a_stream_goes_on_when_others_end():
+    """A stream on 2 units a second: half while 3 units go beside it for 3 s, all after that."""
+    stream, other = Work(math.inf, Shape([(0, 1.0)])), Work(3.0, Shape([(0, 1.0)]))
+    clock = Clock([2.0])
+    clock.add(Graph([stream, other], [[], []]))
+    assert clock.run(10.0) == 10.0
+    assert other.ended == pytest.approx(3.0)
+    assert math.isnan(stream.ended)
+    assert [(at, rate) for at, rate, _ in stream.log] == [(0.0, 1.0), (pytest.approx(3.0), 2.0)]

@@ -59,7 +59,7 @@ def test_shares_of_the_critical_path_and_gains_by_hand():
         run = play(table, [job], changes=changes)
         return run, run.end
 
-    why = explain(table, measure)
+    why = explain(measure)
     assert why.value == pytest.approx(5.0)
     assert [(share.resources, share.seconds) for share in why.shares] == [((link,), pytest.approx(3.0)), ((), 2.0)]
     assert len(why.binding) == 1
@@ -76,7 +76,7 @@ def test_a_tied_set_gains_only_together():
         run = play(table, [job], changes=changes)
         return run, run.end
 
-    why = explain(table, measure)
+    why = explain(measure)
     assert len(why.binding) == 2
     assert [bound.gain_if_doubled for bound in why.binding] == pytest.approx([1.0, 1.0])
     assert why.binding[0].gain_together == pytest.approx(2.0)

@@ -344,3 +344,18 @@ def test_nothing_in_a_journal_is_executed(tmp_path: Path) -> None:
     keeper.record(Design(name="x"))
     keeper.close()
     assert keeper.path.read_text(encoding="utf-8").startswith('{"design":{"name":"x"}')
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere those who look take turns")
+def test_those_who_look_at_a_free_lock_do_not_disturb_each_other(tmp_path: Path) -> None:
+    from designer.interchange.native import held
+
+    path = tmp_path / "x.lock"
+    path.touch()
+    handle = os.open(path, os.O_RDWR)
+    assert held._lock(handle, path, only_look=True)
+    assert Lock(path).owner() is None
+    os.close(handle)
+    mine = Lock(path)
+    assert mine.take()
+    mine.release()

@@ -1,0 +1,92 @@
+"""Speed of the clock: a step of one server, ten minutes of a cluster with all that goes on in it, many events."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from typing import Any
+
+from designer.analysis.clock.engine import Clock
+from designer.analysis.clock.player import Job, job_of, play
+from designer.analysis.clock.work import Shape, Work
+from designer.analysis.costs import Prices
+from designer.analysis.network import build_network
+from designer.interchange.templates import open_design
+from designer.workload.kind import program_of
+from designer.workload.program import Move
+from designer.workload.program.migration import Precopy
+from tests.bench.pace import paced
+
+#: a training step of one server, ten minutes of 256 accelerators, and 100,000 events on 64 hosts [s]
+STEP, CLUSTER, EVENTS = 0.030, 2.0, 10.0
+
+
+def test_a_training_step_of_one_server(benchmark: Any) -> None:
+    design = open_design("hgx-h100-8")
+    spec = design.workloads["llama-2-7b-fsdp"]
+    program = program_of(spec.kind, spec.settings, "train")
+    assert program is not None
+    prices, jobs = Prices(build_network(design)), [job_of(replace(program, times=1))]
+    play(prices, jobs)
+    benchmark(lambda: play(prices, jobs))
+    assert paced(lambda: play(prices, jobs), clock=time.process_time) < STEP
+
+
+def test_ten_minutes_of_a_cluster_that_trains_reads_writes_and_migrates(benchmark: Any) -> None:
+    design = open_design("su-h100-32")
+    network = build_network(design)
+    settings = {
+        **design.workloads["llama-2-7b-fsdp"].settings,
+        "dataset": "imagenet-1k",
+        "checkpoint_every": 20,
+        "snapshot": True,
+    }
+    program = program_of("training", settings, "train")
+    assert program is not None
+    memories = [network.net.path(int(part)) for part in network.parts_of_kind("memory")]
+    way, prices = Move(memories[0], memories[-1], 1.0), Prices(network)
+    jobs = [job_of(program), Job("guest", lambda: Precopy(way, 64e9, 1e9, 0.3e9), 60.0)]
+
+    def run() -> None:
+        assert play(prices, jobs, until=600.0).end == 600.0
+
+    run()
+    benchmark.pedantic(run, rounds=2)
+    assert paced(run, turns=3, clock=time.process_time) < CLUSTER
+
+
+class Turns:
+    """Compute, copy, exchange, in turn."""
+
+    def __init__(self, shapes: list[Shape], steps: int, drawn: random.Random) -> None:
+        self.shapes, self.left, self.drawn = shapes, 3 * steps, drawn
+
+    def start(self, now: float) -> list[Work]:
+        if not self.left:
+            return []
+        self.left -= 1
+        turn = -(self.left + 1) % 3
+        amount = self.drawn.uniform(0.9, 1.1) if turn == 0 else self.drawn.uniform(5, 15)
+        return [Work(amount, self.shapes[turn])]
+
+    def finished(self, work: Work, now: float) -> list[Work]:
+        return self.start(now)
+
+
+def test_a_hundred_thousand_events_on_64_hosts(benchmark: Any) -> None:
+    hosts, steps = 64, 520
+    capacity = [1.0] * hosts + [50.0] * hosts + [25.0] * hosts + [100.0] * (hosts // 8)
+
+    def run() -> None:
+        drawn = random.Random(5)
+        clock = Clock(capacity, dict.fromkeys(range(hosts), 1))
+        for h in range(hosts):
+            link, port, leaf = hosts + h, 2 * hosts + h, 3 * hosts + h // 8
+            shapes = [Shape(cap=1.0, engine=h), Shape([(link, 1.0)]), Shape([(port, 1.0), (leaf, 1.0)])]
+            clock.add(Turns(shapes, steps, drawn))
+        clock.run()
+        assert clock.events > 99_000
+
+    benchmark.pedantic(run, rounds=1)
+    assert paced(run, turns=1, clock=time.process_time) < EVENTS
