@@ -26,7 +26,7 @@ class Deployment:
     budget, slots, memory_share
         Of the engine's scheduler; 0 for its default.
     graph
-        Whether decoding runs in captured graphs.
+        True if decoding runs in captured graphs.
     adapters
         Rank of low-rank adapters; 0 for none.
     drafts, draft

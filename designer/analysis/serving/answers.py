@@ -81,7 +81,7 @@ class Served:
 
     @property
     def saturated(self) -> bool:
-        """Whether more is asked than can be answered."""
+        """True if more is asked than can be answered."""
         return not self.runs
 
 

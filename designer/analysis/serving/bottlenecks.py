@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.collectives import told
-from designer.analysis.results import Bound
+from designer.analysis.collectives import collective_bottlenecks
+from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import Served
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving.attention_prefill import prefill_area
@@ -63,43 +63,43 @@ def phases(served: Served) -> tuple[Phase, ...]:
     return Phase("prompts", tokens, 0, 0.0), Phase("decoding", 0, count, count * whole)
 
 
-def bottlenecks(served: Served) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """What binds each phase, and what would next."""
-    now: list[Bound] = list(_full(served))
-    then: list[Bound] = []
+    now: list[Bottleneck] = list(_full(served))
+    then: list[Bottleneck] = []
     for phase in phases(served):
         found = candidates(served.placement, phase)
         found.sort(key=lambda b: b.gain_together or b.gain_if_doubled or 1.0, reverse=True)
         if found:
             best = found[0].gain_together or found[0].gain_if_doubled or 1.0
             line = 1 + (best - 1) / 2
-            for bound in found:
-                gain = bound.gain_together or bound.gain_if_doubled or 1.0
-                (now if gain >= line else then).append(bound)
+            for bottleneck in found:
+                gain = bottleneck.gain_together or bottleneck.gain_if_doubled or 1.0
+                (now if gain >= line else then).append(bottleneck)
     return tuple(now), tuple(then)
 
 
-def candidates(placement: Placement, phase: Phase) -> list[Bound]:
+def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:
     """Everything that makes a phase shorter when it is twice as good, with the gain."""
     whole = phase.time(placement.steps)
     device, path = placement.device, placement.network.net.path(int(placement.replicas[0, 0]))
     what = f"{phase.name}: step of {format_quantity(whole, 'duration')}"
-    found: list[Bound] = []
+    found: list[Bottleneck] = []
 
-    def add(bound: Bound, steps: StepTime) -> None:
+    def add(bottleneck: Bottleneck, steps: StepTime) -> None:
         gain = whole / phase.time(steps)
         if gain >= NOTICE_TOLERANCE:
-            found.append(replace(bound, gain_if_doubled=gain, gain_together=gain))
+            found.append(replace(bottleneck, gain_if_doubled=gain, gain_together=gain))
 
     faster = replace(device, flops={k: 2 * v for k, v in device.flops.items()})
     runs = device.runs_as(placement.steps.weights)
     alike = placement.replicas.size
     why = f"{what}; {runs} at {format_quantity(device.flops[runs], 'flops')} peak"
-    add(Bound("compute", path, f"{device.name} (arithmetic)", why, alike=alike), placement.again(faster))
+    add(Bottleneck("compute", path, f"{device.name} (arithmetic)", why, alike=alike), placement.again(faster))
     wider = replace(device, bandwidth=2 * device.bandwidth)
     held = format_quantity(placement.weights, "size")
     why = f"{what}; memory {format_quantity(device.bandwidth, 'rate')}, {held} of weights"
-    add(Bound("part", path, f"{device.name} (memory bandwidth)", why, alike=alike), placement.again(wider))
+    add(Bottleneck("part", path, f"{device.name} (memory bandwidth)", why, alike=alike), placement.again(wider))
     found += _engine(placement, phase, whole, what)
     if placement.group is not None:
         gain = whole / phase.time(placement.again(links=2.0))
@@ -108,7 +108,7 @@ def candidates(placement: Placement, phase: Phase) -> list[Bound]:
     return found
 
 
-def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list[Bound]:
+def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list[Bottleneck]:
     over = placement.release.overheads
     layers = placement.shape.layers
     spent = over.layer * layers + over.step + over.request * phase.requests
@@ -117,22 +117,22 @@ def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list
     if gain < NOTICE_TOLERANCE:
         return []
     why = f"{what}; {format_quantity(spent, 'duration')} of it are the engine's own work and launches"
-    return [Bound("limit", "engine", f"{placement.chosen.release.title}, overhead", why, gain, gain)]
+    return [Bottleneck("limit", "engine", f"{placement.chosen.release.title}, overhead", why, gain, gain)]
 
 
-def _links(placement: Placement, gain: float, what: str) -> list[Bound]:
+def _links(placement: Placement, gain: float, what: str) -> list[Bottleneck]:
     group = placement.group
     assert group is not None
     activity = group.between if group.between is not None else group.inside
-    bounds = told(group, activity, gain, first=True)
-    if not bounds:
+    bottlenecks = collective_bottlenecks(group, activity, gain, first=True)
+    if not bottlenecks:
         return []
     # the links of a group are alike: one stands for them
-    why = f"{what}; joining the devices: {bounds[0].why}"
-    return [replace(bounds[0], why=why, gain_together=gain, alike=max(len(bounds), bounds[0].alike))]
+    why = f"{what}; joining the devices: {bottlenecks[0].why}"
+    return [replace(bottlenecks[0], why=why, gain_together=gain, alike=max(len(bottlenecks), bottlenecks[0].alike))]
 
 
-def _full(served: Served) -> Sequence[Bound]:
+def _full(served: Served) -> Sequence[Bottleneck]:
     """Limits of the scheduler that hold requests back."""
     placement = served.placement
     if not served.runs:
@@ -143,8 +143,8 @@ def _full(served: Served) -> Sequence[Bound]:
     if waited and counts.kv_peak >= _FULL_TOLERANCE * placement.capacity:
         path = placement.network.net.path(int(placement.replicas[0, 0]))
         why = f"room for {placement.capacity:,} tokens in a replica was full while requests waited"
-        return (Bound("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size),)
+        return (Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size),)
     if waited and float(turns[:, 4].max()) >= placement.scheduling.slots:
         why = f"all {placement.scheduling.slots} slots of the engine were taken while requests waited"
-        return (Bound("limit", "slots", "requests at once", why),)
+        return (Bottleneck("limit", "slots", "requests at once", why),)
     return ()

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.collectives import told_roles
+from designer.analysis.collectives import role_findings
 from designer.analysis.communicator import Communicator, make_concurrent, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
@@ -120,7 +120,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
     told = [*findings, *_told(asked, chosen, replicas, len(parts))]
     if group is not None:
-        told += told_roles(group)
+        told += role_findings(group)
     return Placement(
         network, asked, shape, device, split, chosen, how, replicas, steps, capacities[0],
         (capacities[1], capacities[2]), held, group, place, tuple(told),

@@ -89,7 +89,7 @@ def run_requests(
     path
         A request's way to the queue [s].
     jump
-        Whether alike steps are taken at once; the result is the same.
+        True if alike steps are taken at once; the result is the same.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class NumberFormat:
 
     @property
     def narrow(self) -> bool:
-        """Whether products run with their own scales, so with the floors of such kernels."""
+        """True if products run with their own scales, so with the floors of such kernels."""
         return self.runs[0] in ("fp8", "int8", "fp4")
 
 

@@ -54,7 +54,7 @@ def small_all_reduce(ranks: int, size: float, link: float, *, graph: bool = True
     link
         What every rank can send [B/s].
     graph
-        Whether it is part of a captured graph, so that nothing is launched.
+        True if it is part of a captured graph, so that nothing is launched.
     """
     if ranks < 2:
         return 0.0

@@ -18,7 +18,7 @@ from designer.formulas.serving.gemm_law import gemm_law
 from designer.formulas.serving.kv_size import KvSize, kv_size
 from designer.formulas.shapes import TransformerNumbers
 
-#: remembered times of steps, by what is in them
+#: kept times of steps, by what is in them
 MEMO_LIMIT: Final = 200_000
 #: values between the products are of 16 bit
 _HALF_SIZE: Final = number_format("bf16").size.value
@@ -70,7 +70,7 @@ class Joins:
 
 
 class StepTime:
-    """Times of steps of one model on one kind of device; every question is remembered.
+    """Times of steps of one model on one kind of device; every question is kept.
 
     Parameters
     ----------
