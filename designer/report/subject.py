@@ -143,7 +143,9 @@ class Subject:
     @cached_property
     def targets(self) -> list[Target]:
         """Promises of the design and of the settings, judged by bands."""
-        given = [(a.workload, a.metric, a.comparison, a.value, a.note) for a in self.design.assertions.values()]
+        given = [
+            (a.workload, a.metric, a.comparison, a.value, a.note) for a in self.design.assertions.values() if a.workload
+        ]
         given += [
             (t.workload, t.metric, t.comparison, t.value, t.note)
             for t in self.settings.chosen.targets

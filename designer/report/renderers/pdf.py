@@ -88,6 +88,8 @@ class _Book:
         metrics.registerFontFamily(
             "Inter", normal="Inter", bold="Inter-SemiBold", italic="Inter", boldItalic="Inter-SemiBold"
         )
+        #: most characters of a text here: less in columns that cannot be divided
+        self.most = _LONGEST
         self.style_cache: dict[tuple[Any, ...], Any] = {}
 
     def colour(self, name: str) -> Any:
@@ -120,7 +122,7 @@ class _Book:
         return self.platypus.Paragraph("".join(self._span(s) for s in spans) or "&nbsp;", style)
 
     def _span(self, span: Span) -> str:
-        body = escape(_said(span.text)).replace("\n", "<br/>")
+        body = escape(_said(span.text, self.most)).replace("\n", "<br/>")
         if span.sign:
             body = f"{_MARKS.get(span.sign, '')}&nbsp;{body}" if _MARKS.get(span.sign) else body
         if span.style == "source":
@@ -219,7 +221,9 @@ class _Book:
             return [keep([self.platypus.Spacer(1, 12), grid])]
         assert isinstance(block, Beside)
         half = (width - 20) / 2
+        self.most = _TITLE // 2
         left, right = (self.blocks(side, half) for side in (block.left, block.right))
+        self.most = _LONGEST
         grid = self.grid([[_flat(left), "", _flat(right)]], [half, 20, half])
         return [grid]
 
