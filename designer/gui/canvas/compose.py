@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from designer.gui.canvas.batches import Batch, Rects
+from designer.gui.canvas.compose_activity import activity
 from designer.gui.canvas.compose_badges import bound_glow
 from designer.gui.canvas.compose_boxes import cards, containers, grid_dots, meters, notes, plates, visible_boxes
 from designer.gui.canvas.compose_text import texts
@@ -28,7 +29,7 @@ def compose_steps(stage: Stage, frame: Frame, regions: Regions, grid: bool = Tru
     yield wires(stage, frame, regions)
     yield bound_glow(stage, frame)
     yield stage.kept("plates", frame, regions, lambda: plates(stage, frame, boxes))
-    yield meters(stage, frame, boxes) + notes(stage, frame, boxes)
+    yield meters(stage, frame, boxes) + activity(stage, frame, boxes) + notes(stage, frame, boxes)
     yield stage.kept("texts", frame, regions, lambda: texts(stage, frame, boxes))
     if stage.live.on_route is None:
         yield values(stage, frame, regions)
