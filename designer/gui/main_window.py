@@ -34,7 +34,6 @@ from designer.gui.files import Files
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.strip import ToolStrip
-from designer.gui.time_bar import TimeBar
 
 if TYPE_CHECKING:
     from designer.gui.actions._action import Action
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from designer.gui.docks import Docks
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.session import Picked, Session
+    from designer.gui.time_bar import TimeBar
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
@@ -104,8 +104,7 @@ class MainWindow(QMainWindow):
         box.addLayout(head)
         box.addWidget(self.notice)
         box.addWidget(self.pages, 1)
-        self.time_bar = TimeBar(self.theme)
-        box.addWidget(self.time_bar)
+        self.time_bar_: TimeBar | None = None
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
@@ -236,6 +235,18 @@ class MainWindow(QMainWindow):
             self.workspace_.warned.connect(self.warn)
             self.workspace_.message.connect(self.say)
         return self.workspace_
+
+    @property
+    def time_bar(self) -> TimeBar:
+        """The bar under the canvas; made at first need."""
+        if self.time_bar_ is None:
+            from designer.gui.time_bar import TimeBar
+
+            self.time_bar_ = TimeBar(self.theme)
+            below = self.centralWidget().layout()
+            assert below is not None
+            below.addWidget(self.time_bar_)
+        return self.time_bar_
 
     @property
     def document(self) -> Document | None:
@@ -398,7 +409,8 @@ class MainWindow(QMainWindow):
                 signal.connect(self.update_actions)
                 self._wires.append((signal, self.update_actions))
         self.strip.follow(document)
-        self.time_bar.follow(document)
+        if document is not None or self.time_bar_ is not None:
+            self.time_bar.follow(document)
         self._retitle()
         self._tell_autosave()
         self._tell_file()
@@ -589,7 +601,8 @@ class MainWindow(QMainWindow):
         if self.docks is not None:
             self.docks.set_theme(self.theme)
         self.strip.set_theme(self.theme)
-        self.time_bar.set_theme(self.theme)
+        if self.time_bar_ is not None:
+            self.time_bar_.set_theme(self.theme)
         self.update_actions()
 
     def find_icon(self, kind: str) -> QIcon | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from designer.gui.actions._action import Action, Menu, Window, has_document
-from designer.gui.viewmodels.scenario import Event, path_of
 
 #: what a degraded link keeps of its capacity
 _DEGRADED = 0.5
@@ -64,6 +63,8 @@ def _paths(window: Window) -> tuple[str, ...]:
     """Links and parts that are selected."""
     if window.document is None:
         return ()
+    from designer.gui.viewmodels.scenario import path_of
+
     return tuple(sorted({p for p in map(path_of, window.document.session.selection) if p}))
 
 
@@ -75,6 +76,8 @@ def _happens(share: float) -> Callable[[Window], object]:
     """Lets what is selected have a share of its capacity from the instant looked at."""
 
     def run(window: Window) -> None:
+        from designer.gui.viewmodels.scenario import Event
+
         document = window.document
         if document is None:
             return
