@@ -29,6 +29,8 @@ OTHER_RATE: Final = "unknown.rate"
 SPEED: Final = "speed"
 IDLE: Final = "idle"
 VIRTUAL: Final = "virtual"
+#: a server of which only the network side is known
+CONTENTS: Final = "contents"
 #: accelerator links that are not in the file, by their kind, and where a type tells how many there are
 LINKS: Final = {"nvlink": "nvlink_links", "xgmi": "xgmi_links"}
 _NAMES: Final = {"nvlink": "NVLinks", "xgmi": "xGMI links"}
@@ -64,7 +66,7 @@ def find_gaps(design: Design) -> tuple[Gap, ...]:
         If the design cannot be elaborated.
     """
     net = elaborate(design)
-    return (*_missing(design, net), *_speeds(design, net))
+    return (*_missing(design, net), *_contents(net), *_speeds(design, net))
 
 
 # -- accelerator links that are not drawn ------------------------------------------------------------------------------
@@ -152,6 +154,20 @@ def _unused(wanted: str, taken: Iterable[str]) -> str:
     while wanted in names:
         wanted += "'"
     return wanted.replace("'", "_")
+
+
+def _contents(net: Netlist) -> list[Gap]:
+    """Servers that came from a description of a network and still hold nothing but what is on it."""
+    wanted = [i for i, part in enumerate(net.part_defs) if part.attributes.get(UNKNOWN) == CONTENTS]
+    if not wanted:
+        return []
+    filled = {int(net.parent[i]) for i in range(net.n_parts) if net.part(i).kind not in ("nic", "dpu")}
+    at = [i for i in np.flatnonzero(np.isin(net.part_def, wanted)).tolist() if i not in filled]
+    if not at:
+        return []
+    text = "the file this came from tells of the network alone: what is inside these servers is not known"
+    remedy = f"give them their contents, or take the attribute {UNKNOWN!r} off them"
+    return [Gap(CONTENTS, text, tuple(net.path(i) for i in at[:_PLACES_LIMIT]), remedy)]
 
 
 # -- speeds ------------------------------------------------------------------------------------------------------------

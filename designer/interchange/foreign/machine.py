@@ -157,8 +157,16 @@ class Machine:
         self._copies[wanted] = copy
         return name
 
-    def link(self, a: str, b: str, values: LinkValues, attributes: Mapping[str, str] | None = None) -> str:
-        """Join two parts; the id of the link."""
+    def link(
+        self,
+        a: str,
+        b: str,
+        values: LinkValues,
+        attributes: Mapping[str, str] | None = None,
+        *,
+        ports: tuple[str, str] = ("", ""),
+    ) -> str:
+        """Join two parts, at the named ports where they are known; the id of the link."""
         if len(self.links) >= _MAX_LINKS:
             raise ExchangeError(
                 f"it describes more than {_MAX_LINKS:,} links", file=self.file, remedy="give the dump of one machine"
@@ -169,7 +177,8 @@ class Machine:
         fields = {name: getattr(values, name) for name in type(values).model_fields}
         fields["attributes"] = {**values.attributes, **(attributes or {})}
         fields["source"] = values.source or (self.key if values.status is Status.PRIMARY else "")
-        self.links[link_id] = Link(id=link_id, a=a, b=b, **fields)
+        a_port, b_port = (_one_line(port)[:_NAME_LENGTH] for port in ports)
+        self.links[link_id] = Link(id=link_id, a=a, b=b, a_port=a_port, b_port=b_port, **fields)
         return link_id
 
     def pcie(self, upper: str, lower: str, values: LinkValues, attributes: Mapping[str, str] | None = None) -> str:

@@ -35,7 +35,21 @@ _TEXTS: Final = (
     (r"^Nodes \d+\s*$[\s\S]{0,200}^Tiers \d+", "an htsim topology", ""),
     (r"\A\s*\d+ \d+ \d+ \d+ \d+ [A-Za-z]+\d*\s*$", "a SimAI topology", ""),
     (r"\A\s*\d+ \d+ \d+\s*$[\s\S]{0,4000}^\d+ \d+ \d+(?:\.\d+)?[GM]bps", "an ns-3 topology of ASTRA-sim", ""),
-    (r"logical-dims|\"scheduling-policy\"", "a configuration of ASTRA-sim", ""),
+    (
+        r"logical-dims|\"scheduling-policy\"",
+        "a configuration of ASTRA-sim: how it computes, not hardware",
+        "import its network file instead",
+    ),
+    (
+        r"^(?:ENABLE_QCN|PACKET_PAYLOAD_SIZE|KMAX_MAP|CC_MODE)\s+\S",
+        "the configuration of the ns-3 backend of SimAI: how it computes, not hardware",
+        "import its topology file instead",
+    ),
+    (
+        r"^(?:TP|DP|EP|PP)\s*:\s*$[\s\S]{0,300}^\s*allreduce,?\s*:",
+        "bus bandwidths for SimAI: what collectives reach, not hardware",
+        "import its topology file instead",
+    ),
     (r"\"compounded_links\"", "a topology graph of NVIDIA NetQ", ""),
     (r"\"dcim\.\w+\"|\"model\"\s*:\s*\"dcim", "a data dump of NetBox", ""),
     (r"^manufacturer[ \t]*:[\s\S]{0,2000}^model[ \t]*:", "a device type of NetBox", ""),

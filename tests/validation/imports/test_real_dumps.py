@@ -158,13 +158,10 @@ def test_nvlink_of_special_machines(real: Path) -> None:
 
 OTHERS = {
     "simgrid/*.xml": "SimGrid",
-    "netbox/*.y*ml": "NetBox",
-    "astrasim/*.yml": "ASTRA-sim",
-    "cluster/ibnetdiscover_*": "ibnetdiscover",
-    "cluster/slurm_*.conf": "Slurm",
-    "cluster/*.dot": "Graphviz",
+    "astrasim/*.json": "ASTRA-sim",
     "hf_config/*.json": "config.json of a model",
-    "simai/*_16g_*": "SimAI|ns-3",
+    "simai/SimAI.conf": "ns-3 backend of SimAI",
+    "simai/busbw.yaml": "bus bandwidths",
 }
 
 

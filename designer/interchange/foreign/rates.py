@@ -1,0 +1,52 @@
+"""Rates as other programs spell them: ``400Gbps`` is bits, ``125MBps`` is bytes, ``1e9Bps`` has an exponent."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+_RATE: Final = re.compile(r"\s*([0-9.]{1,20}(?:[eE][+-]?\d{1,3})?)\s*([kKMGTPE]?i?)(b|B)ps\s*\Z")
+_TIME: Final = re.compile(r"\s*([0-9.]{1,20}(?:[eE][+-]?\d{1,3})?)\s*(w|d|h|m|s|ms|us|ns|ps)?\s*\Z")
+_FLOPS: Final = re.compile(r"\s*([0-9.]{1,20}(?:[eE][+-]?\d{1,3})?)\s*([kKMGTPE]?)f\s*\Z")
+_PREFIX: Final = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+_BINARY: Final = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
+_SECONDS: Final = {
+    "w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12,
+}  # fmt: skip
+#: a rate above this is a slip, not a link [B/s]
+_MOST: Final = 1e18
+
+
+def number(text: str) -> float | None:
+    """A plain finite number not below zero, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 and text.isascii() else None
+
+
+def rate(text: str) -> float | None:
+    """A rate [B/s] spelled ``400Gbps`` or ``125MBps``; None where it is none."""
+    found = _RATE.match(text)
+    value = number(found[1]) if found else None
+    if found is None or value is None:
+        return None
+    scale = {**_PREFIX, **_BINARY}.get(found[2])
+    made = value * scale / (8 if found[3] == "b" else 1) if scale else 0.0
+    return made if 0 < made < _MOST else None
+
+
+def seconds(text: str) -> float | None:
+    """A time [s] spelled ``50us``; one without a unit is in seconds; None where it is none."""
+    found = _TIME.match(text)
+    value = number(found[1]) if found else None
+    return None if found is None or value is None else value * _SECONDS[found[2] or "s"]
+
+
+def flops(text: str) -> float | None:
+    """A compute rate [FLOP/s] spelled ``98.095Mf``; None where it is none."""
+    found = _FLOPS.match(text)
+    value = number(found[1]) if found else None
+    return None if found is None or value is None else value * _PREFIX[found[2]]

@@ -1,0 +1,82 @@
+"""Cable plans as Graphviz graphs, such as ``topology.dot`` of Cumulus PTM and NVIDIA Air.
+
+The same cable may be written from both ends; it is drawn once. Rates are not in such files.
+Sources: Cumulus Linux documentation, Prescriptive Topology Manager; NVIDIA Air, custom topologies.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from designer.errors import ExchangeError
+from designer.findings import Severity
+from designer.interchange.foreign.dot_text import Graph, parse_dot
+from designer.interchange.foreign.fabric import Fabric
+from designer.interchange.foreign.importer import Imported, Importer
+from designer.interchange.foreign.rates import rate
+
+_SERVER: Final = re.compile(r"server|host|compute|dgx|hgx|gpu|\bnode|ubuntu|centos|storage", re.IGNORECASE)
+_OTHER: Final = re.compile(r"switch|leaf|spine|core|super|exit|oob-mgmt-switch|border", re.IGNORECASE)
+_MOST: Final = 100_000
+
+
+def _sniff(head: str) -> float:
+    if not re.search(r"^\s*(?:strict\s+)?(?:di)?graph\b[^{\n]{0,300}\{", head, re.MULTILINE | re.IGNORECASE):
+        return 0.0
+    return 0.9 if re.search(r"\"?\s*:\s*\"?[\w./-]+\"?\s*(?:--|->)", head) else 0.6
+
+
+def _read(text: str, file: str) -> Imported:
+    graph = parse_dot(text, file)
+    if not graph.edges:
+        raise ExchangeError("the graph has no edges", file=file, remedy="a cable is written: leaf:swp1 -- spine:swp1")
+    if len(graph.edges) > _MOST:
+        raise ExchangeError(f"it has more than {_MOST:,} edges", file=file, remedy="split it")
+    fabric = Fabric(file, "a cable plan", "lldp", "ethernet")
+    for node, told in graph.nodes.items():
+        if not _is_server(node, told):
+            fabric.switch(node, told.get("label") or node, told)
+    seen: set[frozenset[tuple[str, str]]] = set()
+    again = loops = 0
+    for a, b, told in graph.edges:
+        key = frozenset((a, b))
+        if a[1] and b[1] and key in seen:
+            again += 1
+            continue
+        seen.add(key)
+        loops += a[0] == b[0]
+        _cable(fabric, graph, a, b, told)
+    if again:
+        text = f"{again} cables are written from both ends: each was drawn once"
+        fabric.note("IMP-BOTH-ENDS", Severity.INFO, text)
+    if loops:
+        text = f"{loops} cables from a device to itself (loopback cables) were left out"
+        fabric.note("IMP-LOOPS", Severity.INFO, text)
+    return fabric.finish()
+
+
+def _is_server(node: str, told: dict[str, str]) -> bool:
+    function = told.get("function", told.get("kind", ""))
+    if function:
+        return bool(_SERVER.search(function)) and not _OTHER.search(function)
+    return bool(_SERVER.search(node)) and not _OTHER.search(node)
+
+
+def _cable(fabric: Fabric, graph: Graph, a: tuple[str, str], b: tuple[str, str], told: dict[str, str]) -> None:
+    if a[0] == b[0]:
+        return
+    ends: list[str] = []
+    for node, port in (a, b):
+        about = graph.nodes.get(node, {})
+        if _is_server(node, about):
+            server = fabric.host(node, about.get("label") or node, about)
+            ends.append(fabric.nic(f"{node} {port}", server, port))
+        else:
+            ends.append(fabric.switch(node, about.get("label") or node, about))
+    known = rate(told.get("speed", told.get("bandwidth", "")))
+    kind = told.get("kind", "") if told.get("kind") in ("ethernet", "infiniband", "fabric") else ""
+    fabric.join(ends[0], ends[1], known, ports=(a[1], b[1]), attributes=told, kind=kind)
+
+
+IMPORTER = Importer("cable-plan", "cable plan as a Graphviz graph (PTM, NVIDIA Air)", (".dot", ".gv"), _sniff, _read)
