@@ -35,7 +35,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _is_design(name: str) -> bool:
-    """Whether `name` is a file or a template."""
+    """True if `name` is a file or a template."""
     from pathlib import Path
 
     from designer.errors import FormatError

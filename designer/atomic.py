@@ -50,7 +50,7 @@ def write(path: str | os.PathLike[str], data: bytes, *, private: bool = False) -
     Parameters
     ----------
     private
-        Whether nobody but the owner may read the file, whatever the umask says.
+        True if nobody but the owner may read the file, whatever the umask says.
 
     Returns
     -------

@@ -19,7 +19,7 @@ class Frozen(BaseModel):
 
 @lru_cache(maxsize=65536)
 def amount(text: str, dimension: str) -> float:
-    """The SI value of spelled text; remembered, because the same few spellings are read over and over."""
+    """The SI value of spelled text; kept, because the same few spellings are read over and over."""
     return parse(text, dimension)
 
 

@@ -22,7 +22,7 @@ class Status(StrEnum):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the value can be trusted without a warning."""
+        """True if the value can be trusted without a warning."""
         return self not in (Status.UNVERIFIED, Status.ASSUMED)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.bounds import Resources, describe
+from designer.analysis.bottlenecks import Resources, describe
 from designer.analysis.communicator import (
     IN_NETWORK,
     NETWORK_SWITCHES,
@@ -21,7 +21,7 @@ from designer.analysis.flows import Incidence
 from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.islands import role_of
 from designer.analysis.network import LISTED_LIMIT, NETWORK, SPREAD, Network, in_order
-from designer.analysis.results import Bound, ChannelLoads, Curve, Flow, Rows
+from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
 from designer.analysis.staging import staged
@@ -45,8 +45,8 @@ class CollectiveAnswer:
 
     time: CollectiveTime
     situation: CollectiveSituation
-    binding: tuple[Bound, ...]
-    next: tuple[Bound, ...]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
     flows: Sequence[Flow]
     n_flows: int
     loads: ChannelLoads
@@ -72,7 +72,7 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    findings = (*told_roles(group), *_unused(group, operation))
+    findings = (*role_findings(group), *_unused(group, operation))
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
 
 
@@ -103,7 +103,7 @@ def _says_so(network: Network, part: int) -> bool:
     return quantity is not None and bool(quantity.value)
 
 
-def told_roles(group: Communicator) -> list[Finding]:
+def role_findings(group: Communicator) -> list[Finding]:
     """NICs meant for something else that carry this traffic because no other joins the servers."""
     if group.between is None:
         return []
@@ -218,25 +218,27 @@ def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
 
 def _bottlenecks(
     group: Communicator, operation: Collective, time: CollectiveTime
-) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """Which side binds at this size: the ring inside, the exchange between, or latency; and what would next."""
     sides = {"inside": group.inside, "between": group.between}
     gains = {side: _gain(group, operation, time, side) if sides[side] is not None else 1.0 for side in sides}
     steps, whole = format_quantity(time.latency_term, "duration"), format_quantity(time.time, "duration")
     why = f"{time.algorithm}, {time.protocol}: {steps} of {whole}"
-    latency = Bound("limit", "latency", "latency of the steps", why)
+    latency = Bottleneck("limit", "latency", "latency of the steps", why)
     best = max(gains.values())
     if best < NOTICE_TOLERANCE or time.latency_term > time.bandwidth_term:
         others = [side for side, gain in gains.items() if gain >= NOTICE_TOLERANCE]
-        return (latency,), tuple(b for side in others for b in told(group, sides[side], gains[side], first=True))
+        return (latency,), tuple(
+            b for side in others for b in collective_bottlenecks(group, sides[side], gains[side], first=True)
+        )
     now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
-    binds = tuple(b for side in now for b in told(group, sides[side], gains[side], first=True))
-    then: list[Bound] = []
+    binds = tuple(b for side in now for b in collective_bottlenecks(group, sides[side], gains[side], first=True))
+    then: list[Bottleneck] = []
     for side, activity in sides.items():
         if side in now:
-            then += told(group, activity, None, first=False)
+            then += collective_bottlenecks(group, activity, None, first=False)
         elif gains[side] >= NOTICE_TOLERANCE:
-            then += told(group, activity, gains[side], first=True)
+            then += collective_bottlenecks(group, activity, gains[side], first=True)
     return binds, tuple(then) or (latency,)
 
 
@@ -247,7 +249,9 @@ def _gain(group: Communicator, operation: Collective, time: CollectiveTime, side
     return time.time / faster.time
 
 
-def told(group: Communicator, activity: Activity | None, gain: float | None, first: bool) -> list[Bound]:
+def collective_bottlenecks(
+    group: Communicator, activity: Activity | None, gain: float | None, first: bool
+) -> list[Bottleneck]:
     """What binds a side of a collective in words, or what would next; `gain` is of the whole side twice as wide."""
     if activity is None:
         return []
@@ -260,7 +264,7 @@ def told(group: Communicator, activity: Activity | None, gain: float | None, fir
         np.array([0, len(activity.resource)]), activity.resource.astype(np.int32), activity.usage, network.capacity,
         np.ones(1), np.full(1, np.inf),
     )  # fmt: skip
-    bounds, members = describe(Resources(network), incidence, chosen, {})
+    bottlenecks, members = describe(Resources(network), incidence, chosen, {})
     alone = gain if len(members) == 1 else 1.0
     who = "server" if activity is group.between else "rank"
     hops = f"every {who} sends at most {format_quantity(activity.rate, 'rate')} raw"
@@ -273,7 +277,7 @@ def told(group: Communicator, activity: Activity | None, gain: float | None, fir
             gain_if_doubled=alone if gain is not None else None,
             gain_together=gain,
         )
-        for b in bounds
+        for b in bottlenecks
     ]
 
 
@@ -286,7 +290,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
-    bound = {Resources(network).bound(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
+    bottleneck = {Resources(network).bottleneck(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
     listed: list[Flow] = []
     for f in range(n):
         source, target = int(legs.source[f]), int(legs.target[f])
@@ -295,7 +299,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
         share = float(legs.share[f])
         low, high = rate * time.time / time.high, rate * time.time / time.low
         name = f"{network.net.path(source)}->{network.net.path(target)}"
-        by = tuple(c for c in via if c in bound)
+        by = tuple(c for c in via if c in bottleneck)
         listed.append(
             Flow(
                 name,

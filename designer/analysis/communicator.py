@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import COPY, P2P, RDMA, Achieved, derated
+from designer.analysis.efficiency import COPY, P2P, RDMA, Efficiencies, derated
 from designer.analysis.hashing import mix
 from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
@@ -100,7 +100,7 @@ class Communicator:
     exchange
         Every rank to each other one of its server at once; None where that is as the ring.
     reduces
-        Whether every network switch between the servers says that it reduces.
+        True if every network switch between the servers says that it reduces.
     """
 
     network: Network
@@ -292,16 +292,16 @@ def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[Edg
     The fractions are those of single transfers: rings are measured on few machines, and where a link keeps less of
     its raw rate than those did, such as one between sockets, the ring cannot have more.
     """
-    achieved = _achieved(network)
+    efficiencies = _efficiencies(network)
     n = len(legs)
     crosses = network.island[legs.source] != network.island[legs.target]
     protocol = np.where(crosses, RDMA, P2P)
     protocol[routes.flow[stages(network, routes)]] = COPY
-    placement = achieved.placement(routes, n)
+    placement = efficiencies.placement(routes, n)
     definition = network.net.link_def[routes.channel >> 1]
     code = np.stack([definition, protocol[routes.flow], placement[routes.flow]])
     kinds, which = np.unique(code, axis=1, return_inverse=True)
-    found = [achieved.constant(*column) for column in kinds.T.tolist()]
+    found = [efficiencies.constant(*column) for column in kinds.T.tolist()]
     both, kept = _both_ways(network, routes, protocol)
     ends: list[float] = []
     binds: tuple[int, ...] = ()
@@ -445,13 +445,13 @@ def _placed_path(network: Network, activity: Activity) -> PathClass:
     """The slowest kind of way over PCIe that the hops take; a stop in host memory is slower than any."""
     if stages(network, activity.routes).any():
         return PathClass.HOST_MEMORY
-    return _placed(_achieved(network).placement(activity.routes, len(activity.legs)).max())
+    return _placed(_efficiencies(network).placement(activity.routes, len(activity.legs)).max())
 
 
-def _achieved(network: Network) -> Achieved:
-    known = network.memo.get("achieved")
-    if not isinstance(known, Achieved):
-        known = network.memo["achieved"] = Achieved(network)
+def _efficiencies(network: Network) -> Efficiencies:
+    known = network.memo.get("efficiencies")
+    if not isinstance(known, Efficiencies):
+        known = network.memo["efficiencies"] = Efficiencies(network)
     return known
 
 
@@ -508,7 +508,7 @@ def _architecture(network: Network, kind: str, part: int) -> str:
 
 
 def _reduces(network: Network, activity: Activity | None, kinds: frozenset[str] | None = None) -> bool:
-    """Whether every switch on the way says that it reduces; of some kinds only, where given."""
+    """True if every switch on the way says that it reduces; of some kinds only, where given."""
     if activity is None:
         return False
     net = network.net

@@ -196,11 +196,11 @@ def _roles(ends: frozenset[Capability]) -> Roles:
 def _preferred(
     graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
-    """What `_choose` says, remembered."""
+    """What `_choose` says, kept."""
     key = ("doors", at, doors, rules, rail_affinity, roles)
-    known = graph.ways.get(key)
+    known = graph.path_memo.get(key)
     if not isinstance(known, tuple):
-        known = graph.ways[key] = tuple(_choose(graph, at, doors, rules, rail_affinity, roles))
+        known = graph.path_memo[key] = tuple(_choose(graph, at, doors, rules, rail_affinity, roles))
     return known
 
 
@@ -240,11 +240,11 @@ def _rank(role: str, roles: Roles) -> int:
 def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
     """Those of `doors` that are cheapest to reach from `at`."""
     key = ("nearest", at, doors, rules)
-    known = graph.ways.get(key)
+    known = graph.path_memo.get(key)
     if isinstance(known, tuple):
         return known
     cost = {g: c for g in doors if (c := find_cost(graph, at, g, rules)) is not None}
     best = min(cost.values(), default=0)
     found = tuple(g for g in doors if cost.get(g) == best)
-    graph.ways[key] = found
+    graph.path_memo[key] = found
     return found

@@ -34,7 +34,8 @@ class Step:
 class LocalGraph:
     """One class of islands, parts and links numbered from 0; roles say what NICs are for.
 
-    ``routes`` remembers what was found; ``ways`` what rates do not change, shared by graphs that differ in rates alone.
+    ``routes`` keeps what was found; ``path_memo`` what rates do not change, shared by graphs that differ in rates
+    alone.
     """
 
     kinds: tuple[PartKind, ...]
@@ -42,7 +43,7 @@ class LocalGraph:
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
     rates: tuple[float, ...]
-    ways: dict[object, object] = field(default_factory=dict[object, object])
+    path_memo: dict[object, object] = field(default_factory=dict[object, object])
     routes: dict[object, object] = field(default_factory=dict[object, object])
 
     @property
@@ -82,7 +83,7 @@ class Islands:
 
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 _graphs: dict[object, LocalGraph] = {}
-_ways: dict[object, dict[object, object]] = {}
+_path_memos: dict[object, dict[object, object]] = {}
 GRAPHS_LIMIT: Final = 256
 
 
@@ -135,10 +136,10 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     if known is None:
         while len(_graphs) >= GRAPHS_LIMIT:
             _graphs.pop(next(iter(_graphs)))
-        while len(_ways) >= GRAPHS_LIMIT and joined not in _ways:
-            _ways.pop(next(iter(_ways)))
-        ways = _ways.setdefault(joined, {})
-        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], ways)
+        while len(_path_memos) >= GRAPHS_LIMIT and joined not in _path_memos:
+            _path_memos.pop(next(iter(_path_memos)))
+        path_memo = _path_memos.setdefault(joined, {})
+        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], path_memo)
     return known
 
 
@@ -160,7 +161,7 @@ def _make_graph(
     ends_b: Int,
     rates: npt.NDArray[np.float64],
     domains: Int,
-    ways: dict[object, object],
+    path_memo: dict[object, object],
 ) -> LocalGraph:
     steps: list[list[Step]] = [[] for _ in kinds]
     known = link_kinds()
@@ -169,4 +170,4 @@ def _make_graph(
         cost = known[name].preference if name in known else UNKNOWN_PREFERENCE
         steps[a].append(Step(b, 2 * k, cost, rate, domain))
         steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
-    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names, tuple(columns[2]), ways)
+    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names, tuple(columns[2]), path_memo)

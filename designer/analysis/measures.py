@@ -65,7 +65,7 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
 
 
 def endless(program: Program, step: str) -> bool:
-    """Whether a step is a stream that never ends."""
+    """True if a step is a stream that never ends."""
     return getattr(program.step(step).task, "size", 0.0) == math.inf
 
 

@@ -24,7 +24,7 @@ from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.errors import AnalysisError
 from designer.fields import Quantity, amount
-from designer.remembered import Remembered
+from designer.memo import Memo
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -238,7 +238,7 @@ class MemoryRate:
     read, write
         Each alone [B/s]; 0 where the memory does not tell them apart.
     measured
-        Whether the figures are of real copies, not of channels × transfer rate.
+        True if the figures are of real copies, not of channels × transfer rate.
     """
 
     bus: float
@@ -370,7 +370,7 @@ def _part_resource(design: Design, part: Part, kind: PartKind) -> PartResource |
 
 
 def build_network(design: Design) -> Network:
-    """The network of a design; remembered for the last few designs.
+    """The network of a design; kept for the last few designs.
 
     Raises
     ------
@@ -427,7 +427,7 @@ def _build(design: Design) -> Network:
 
 #: networks of the designs analysed last, such as both sides of a comparison
 NETWORKS_LIMIT: Final = 6
-_networks = Remembered(_build, most=NETWORKS_LIMIT)
+_networks = Memo(_build, most=NETWORKS_LIMIT)
 
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:

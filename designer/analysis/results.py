@@ -79,7 +79,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Bottleneck:
     """Something that limits a workload.
 
     Parameters
@@ -160,8 +160,8 @@ class WorkloadResult:
     kind: str
     title: str
     metrics: Mapping[str, Estimate]
-    binding: tuple[Bound, ...]
-    next: tuple[Bound, ...]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
     flows: Sequence[Flow]
     n_flows: int
     findings: tuple[Finding, ...] = ()

@@ -34,7 +34,7 @@ class Rings:
     path
         What the hops run over; None where the routes decide (PCIe).
     mixed
-        Whether hops over accelerator links and others alternate, so that each rank's other link carries one way only.
+        True if hops over accelerator links and others alternate, so that each rank's other link carries one way only.
     """
 
     hops: tuple[tuple[int, int, float], ...]
@@ -75,7 +75,7 @@ def _closed(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
 
 
 def _switched(graph: LocalGraph, rank: int) -> bool:
-    """Whether all accelerator links of a rank end in switches."""
+    """True if all accelerator links of a rank end in switches."""
     ends = [s.to for s in graph.steps[rank] if s.domain == ACCELERATOR]
     return bool(ends) and all(
         Capability.SWITCH in graph.kinds[e].capabilities and Capability.ROOT not in graph.kinds[e].capabilities

@@ -14,14 +14,14 @@ from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
 from designer.analysis.hashing import draw, mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
-from designer.analysis.routing.fabric import hashed_ways, measure, split_ways
+from designer.analysis.routing.fabric import hashed_paths, measure, split_paths
 from designer.analysis.routing.host_paths import Rules, find_segment
 from designer.analysis.structure import digest, structure_of
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: more entries than this are not split over all ways but hashed, so that memory stays bounded
+#: more entries than this are not split over all paths but hashed, so that memory stays bounded
 ENTRIES_LIMIT: Final = 40_000_000
 #: entries of routes kept for each structure: 24 MB
 KEPT_LIMIT: Final = 1_000_000
@@ -130,7 +130,7 @@ class _Kept:
 
 
 def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
-    """Routes of all legs under the policy of the design; kept for networks wired alike.
+    """Routes of all legs under the policy of the design; kept for networks connected alike.
 
     Parameters
     ----------
@@ -282,30 +282,30 @@ def _across(network: Network, fabric: Fabric, legs: Legs, found: _Collected) -> 
     if not hashed:
         pair = switch * len(targets) + goal
         _, first, which = np.unique(pair, return_index=True, return_inverse=True)
-        ways = split_ways(
+        paths = split_paths(
             fabric.graph, distances, np.arange(len(first)), switch[first], goal[first], np.ones(len(first))
         )
-        size = np.bincount(ways.request, minlength=len(first))
+        size = np.bincount(paths.request, minlength=len(first))
         entries = int(size[which].sum())
         merged = found.sums and entries > MERGED_LIMIT
         if entries > ENTRIES_LIMIT and not merged:
             hashed = True
         else:
             if merged:
-                stands = np.bincount(which, legs.share[row] * part, len(first)).astype(np.float64)[ways.request]
-                found.merged.append((legs.flow[row[first]][ways.request], ways.channel, stands * ways.share, stands))
+                stands = np.bincount(which, legs.share[row] * part, len(first)).astype(np.float64)[paths.request]
+                found.merged.append((legs.flow[row[first]][paths.request], paths.channel, stands * paths.share, stands))
             else:
-                again, entry = _expand(which, ways.request, size)
-                share = (legs.share[row] * part)[again] * ways.share[entry]
-                found.add(legs.flow[row[again]], ways.channel[entry], share)
-            again, entry = _expand(which, ways.last_request, np.bincount(ways.last_request, minlength=len(first)))
-            _arrive(fabric, legs, row[again], ways.last_switch[entry], part[again] * ways.last_share[entry], found)
+                again, entry = _expand(which, paths.request, size)
+                share = (legs.share[row] * part)[again] * paths.share[entry]
+                found.add(legs.flow[row[again]], paths.channel[entry], share)
+            again, entry = _expand(which, paths.last_request, np.bincount(paths.last_request, minlength=len(first)))
+            _arrive(fabric, legs, row[again], paths.last_switch[entry], part[again] * paths.last_share[entry], found)
             return False
-    ways = hashed_ways(fabric.graph, distances, labels[row], switch, goal, network.design.policy.hash_seed)
-    at = ways.request
-    found.add(legs.flow[row[at]], ways.channel, (legs.share[row] * part)[at] * ways.share)
-    at = ways.last_request
-    _arrive(fabric, legs, row[at], ways.last_switch, part[at] * ways.last_share, found)
+    paths = hashed_paths(fabric.graph, distances, labels[row], switch, goal, network.design.policy.hash_seed)
+    at = paths.request
+    found.add(legs.flow[row[at]], paths.channel, (legs.share[row] * part)[at] * paths.share)
+    at = paths.last_request
+    _arrive(fabric, legs, row[at], paths.last_switch, part[at] * paths.last_share, found)
     return network.design.policy.ecmp != "hash"
 
 

@@ -139,9 +139,9 @@ def simulate(
     programs
         More to run beside them.
     shifts
-        Whether to look for later starts of periodic jobs that remove collisions.
+        True to look for later starts of periodic jobs that remove collisions.
     bands
-        Whether to work out bands of the metrics.
+        True to work out bands of the metrics.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def _job(spec: WorkloadSpec, start: float | None) -> Job:
 
 
 def _goes_on(program: Program) -> bool:
-    """Whether it has items without end."""
+    """True if it has items without end."""
     times = program.arrivals is not None and program.arrivals.shape != "trace"
     return math.isinf(program.times) or (times and math.isinf(program.times))
 

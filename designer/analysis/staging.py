@@ -33,7 +33,7 @@ def staged(network: Network, legs: Legs, direct: bool | None = None) -> Legs:
     Parameters
     ----------
     direct
-        Whether adapters and peers reach the memory of accelerators; None for what the policy of the design says.
+        True if adapters and peers reach the memory of accelerators; None for what the policy of the design says.
     """
     if direct is None:
         direct = network.design.policy.gpudirect

@@ -37,7 +37,7 @@ class Period:
     items
         After how many items it repeats.
     settled
-        Whether it does; else `time` is a mean.
+        True if it does; else `time` is a mean.
     warm_up
         Before it settled [s].
     """

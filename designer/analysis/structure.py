@@ -1,6 +1,6 @@
-"""What an edit of values leaves as it was: networks wired alike, by links of equal worth to routes, share it.
+"""What an edit of values leaves as it was: networks connected alike, by links of equal worth to routes, share it.
 
-Routes depend on which parts are joined, on the policy, and inside an island on rates where ways are split. Rates of
+Routes depend on which parts are joined, on the policy, and inside an island on rates where paths are split. Rates of
 network links, values of parts and names do not change them, so an edit of those finds its routes made.
 """
 
@@ -31,7 +31,7 @@ def passing(network: Network) -> Bool:
 
 
 def structure_of(network: Network) -> dict[str, object]:
-    """What modules worked out about networks wired like this one."""
+    """What modules worked out about networks connected like this one."""
     known = network.memo.get("structure")
     if isinstance(known, dict):
         return known  # pyright: ignore[reportUnknownVariableType]

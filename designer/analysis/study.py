@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from designer.analysis.channels import CHANNELS_LIMIT, ChannelRows, listed
+from designer.analysis.channel_rows import CHANNELS_LIMIT, ChannelRows, listed
 from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.gaps import with_gaps
 from designer.analysis.network import Network, build_network
@@ -39,7 +39,7 @@ def analyze(
     workloads
         Ids of workloads of the design, or one id; all of them by default.
     curves
-        Whether to compute sweeps for plots as well.
+        True to compute sweeps for plots as well.
     shown
         The workload whose loads the rows of channels tell; else the design's default, else the first.
     progress, cancelled

@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, Achieved
-from designer.analysis.bounds import Limit, Resources, describe, with_gains
+from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
+from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, Efficiencies
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
 from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, band_of, columns, in_order
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
-from designer.analysis.results import Bound, ChannelLoads, Flow, Rows
+from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged, stages
@@ -61,8 +61,8 @@ class TransferAnswer:
     high: Float
     latency: Float
     latency_band: Float
-    binding: tuple[Bound, ...]
-    next: tuple[Bound, ...]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
     flows: Sequence[Flow]
     loads: ChannelLoads
     sources: tuple[str, ...]
@@ -77,7 +77,7 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str, *, expl
     Parameters
     ----------
     explained
-        Whether to tell what binds and what would next; the rates are the same.
+        True to tell what binds and what would next; the rates are the same.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def evaluate_legs(
     ----------
     demand : (n_flows,) most each flow asks for [B/s]
     explained
-        Whether to tell what binds and what would next; the rates are the same.
+        True to tell what binds and what would next; the rates are the same.
 
     Raises
     ------
@@ -190,11 +190,11 @@ class _Evaluation:
         self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, demand: Float, extra: Sequence[Extra]
     ) -> None:
         self.network, self.traffic, self.legs, self.routes = network, traffic, legs, routes
-        self.achieved = Achieved(network)
+        self.efficiencies = Efficiencies(network)
         n = traffic.n_flows
         self.protocol = self._protocols()
-        self.placement = self.achieved.placement(routes, n)
-        self.fraction = self.achieved.of(routes, self.protocol, self.placement)
+        self.placement = self.efficiencies.placement(routes, n)
+        self.fraction = self.efficiencies.of(routes, self.protocol, self.placement)
         resource = self._link_resources()
         part_flow, part_resource, part_usage = self._part_entries(legs)
         limit_flow, limit_resource, limit_usage, self.limits = self._client_limits(legs)
@@ -303,8 +303,8 @@ class _Evaluation:
         """How much more than their value parts at both ends of every leg may give; as `_part_entries`."""
         network = self.network
         found: list[Float] = []
-        for ends, way in ((legs.source, "read_band"), (legs.target, "write_band")):
-            high = np.array([getattr(r, way)[1] if r else 1.0 for r in network.part_resources])
+        for ends, ordered in ((legs.source, "read_band"), (legs.target, "write_band")):
+            high = np.array([getattr(r, ordered)[1] if r else 1.0 for r in network.part_resources])
             rows = np.flatnonzero(network.part_resource[ends] >= 0)
             found.append(high[network.net.part_def[ends[rows]]])
         return np.concatenate(found)
@@ -354,32 +354,34 @@ class _Evaluation:
         """Solve and explain."""
         incidence = self.incidence
         allocation = solve(incidence)
-        bound = binding(incidence, allocation)
-        described, then = self._explained(allocation, bound) if explained else ((), ())
-        low, high, sources = self._band(allocation, bound)
+        bottleneck = binding(incidence, allocation)
+        described, then = self._explained(allocation, bottleneck) if explained else ((), ())
+        low, high, sources = self._band(allocation, bottleneck)
         n = self.traffic.n_flows
         rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
         wait = self._latency()
         return TransferAnswer(
             self.traffic, rate, lows, highs, wait[0], wait[1:], described, then,
-            self._listed(rate, lows, highs, bound), self._loads(rate), sources, tuple(findings),
+            self._listed(rate, lows, highs, bottleneck), self._loads(rate), sources, tuple(findings),
             incidence, self.limits,
         )  # fmt: skip
 
-    def _explained(self, allocation: Allocation, bound: Binding) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+    def _explained(
+        self, allocation: Allocation, bottleneck: Binding
+    ) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
         """What limits the slowest flows, and what would next."""
         incidence = self.incidence
         resources = Resources(self.network, self.limits)
         fractions = self._fraction_of_resource()
         worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
-        first = bound.union(worst.tolist())
+        first = bottleneck.union(worst.tolist())
         described, members = describe(resources, incidence, first, fractions)
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
         then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
         if np.isfinite(self.asks).all() and not len(first):
-            described = (Bound("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
+            described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
         return described, then
 
     def _fraction_of_resource(self) -> dict[int, float]:
@@ -387,19 +389,19 @@ class _Evaluation:
         _, first = np.unique(channel_resource, return_index=True)
         return dict(zip(channel_resource[first].tolist(), self.fraction[first].tolist(), strict=True))
 
-    def _band(self, allocation: Allocation, bound: Binding) -> tuple[Float, Float, tuple[str, ...]]:
+    def _band(self, allocation: Allocation, bottleneck: Binding) -> tuple[Float, Float, tuple[str, ...]]:
         """Rates if what binds each flow achieved the low or the high end of its fraction and capacity."""
         network = self.network
         rate = allocation.rate
         low, high = np.ones(len(rate)), np.ones(len(rate))
-        owner = np.repeat(np.arange(len(rate)), np.diff(bound.ptr))
+        owner = np.repeat(np.arange(len(rate)), np.diff(bottleneck.ptr))
         alive = np.flatnonzero(self.alive)
         ratio: dict[tuple[int, int, int], tuple[float, float]] = {}
         sources: set[str] = set()
         code = self.protocol[alive] * N_PLACEMENTS + self.placement[alive]
         lows, highs = np.empty(len(owner)), np.empty(len(owner))
-        definition, status = self._definitions(bound.resource)
-        in_part = (bound.resource >= network.n_link_resources) & (bound.resource < network.n_resources)
+        definition, status = self._definitions(bottleneck.resource)
+        in_part = (bottleneck.resource >= network.n_link_resources) & (bottleneck.resource < network.n_resources)
         for d, c in np.unique(np.stack([definition, code[owner]], axis=1), axis=0).tolist():
             rows = (definition == d) & (code[owner] == c)
             key = (d, c // N_PLACEMENTS, c % N_PLACEMENTS)
@@ -407,7 +409,7 @@ class _Evaluation:
                 ratio[key] = self._ratio(key, sources)
             lows[rows], highs[rows] = ratio[key]
         del status
-        lows[in_part], highs[in_part] = self._of_parts(bound.resource[in_part], alive[owner[in_part]])
+        lows[in_part], highs[in_part] = self._of_parts(bottleneck.resource[in_part], alive[owner[in_part]])
         np.minimum.at(low, owner, lows)
         # With a tie the flow rises only as far as the least of them.
         tops = np.full(len(rate), np.inf)
@@ -463,7 +465,7 @@ class _Evaluation:
             spread = SPREAD[Status.SECONDARY].value
             sources.add("assumed-spread")
             return 1 - spread, 1 + spread
-        constant = self.achieved.constant(definition, protocol, placement)
+        constant = self.efficiencies.constant(definition, protocol, placement)
         if shared:
             generation = self.network.net.link_defs[definition].generation or 0
             constant = product(constant, both_directions_share(generation, peers=protocol == P2P))
@@ -506,11 +508,11 @@ class _Evaluation:
         network = self.network
         start = LATENCY[TransferProtocol.STORAGE]
         usual = (start.value, start.low, start.high)
-        told = [
+        flow_row = [
             (Capability.STORE in kind.capabilities and band_of(network.design, part, "access_latency")) or usual
             for part, kind in zip(network.net.part_defs, network.kinds, strict=True)
         ]
-        return columns(told)
+        return columns(flow_row)
 
     def _loads(self, rate: Float) -> ChannelLoads:
         routes, network = self.routes, self.network
@@ -524,13 +526,13 @@ class _Evaluation:
             occupied = np.where(shared, both, occupied)
         return ChannelLoads(load, occupied / np.repeat(network.rate, 2))
 
-    def _listed(self, rate: Float, low: Float, high: Float, bound: Binding) -> Rows[Flow]:
+    def _listed(self, rate: Float, low: Float, high: Float, bottleneck: Binding) -> Rows[Flow]:
         """The first flows, each told when somebody looks at it; ranked by rate."""
         network, net, traffic = self.network, self.network.net, self.traffic
         count = min(traffic.n_flows, LISTED_LIMIT)
 
         @cache
-        def way() -> tuple[Resources, Int, Int]:
+        def ordered() -> tuple[Resources, Int, Int]:
             order = np.argsort(self.routes.flow, kind="stable")
             return (
                 Resources(network, self.limits),
@@ -538,15 +540,19 @@ class _Evaluation:
                 np.searchsorted(self.routes.flow[order], np.arange(count + 1)),
             )
 
-        def told(f: int) -> Flow:
-            resources, order, cuts = way()
+        def flow_row(f: int) -> Flow:
+            resources, order, cuts = ordered()
             channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
             source, target = int(traffic.source[f]), int(traffic.target[f])
-            by = [resources.bound(int(r), 1).id for r in bound.of(int(self.number[f]))] if self.alive[f] else []
+            by = (
+                [resources.bottleneck(int(r), 1).id for r in bottleneck.of(int(self.number[f]))]
+                if self.alive[f]
+                else []
+            )
             return Flow(
                 f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
                 tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
                 float(rate[f]), float(low[f]), float(high[f]), tuple(by),
             )  # fmt: skip
 
-        return Rows(one=told, count=count, rank=rate[:count])
+        return Rows(one=flow_row, count=count, rank=rate[:count])

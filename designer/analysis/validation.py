@@ -32,7 +32,7 @@ class Measured:
     Parameters
     ----------
     per_accelerator
-        Whether the metric is told for one of the accelerators that take part.
+        True if the metric is told for one of the accelerators that take part.
     place
         File and place of the measurement, for messages.
     """

@@ -13,7 +13,7 @@ from typing import Final
 
 from designer.analysis.clock.player import NO_CHANGES, Changes
 from designer.analysis.clock.run import Run
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 from designer.sources import Constant, Status
 from designer.units import format_quantity
 
@@ -50,8 +50,8 @@ class Why:
 
     value: float
     shares: tuple[Share, ...]
-    binding: tuple[Bound, ...]
-    next: tuple[Bound, ...]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
 
 
 Measured = Callable[[Changes], tuple[Run, float]]
@@ -116,16 +116,16 @@ def explain(measure: Measured, *, base: tuple[Run, float] | None = None, begin: 
     tied = [share for share in shares if share.seconds >= top * (1 - TIED.value)]
     together = value / measure(_doubled(tied))[1]
     several = sum(len(share.resources) or 1 for share in tied) > 1
-    binding: list[Bound] = []
+    binding: list[Bottleneck] = []
     for share in tied:
         singles = [replace(share, resources=(r,)) for r in share.resources] or [share]
         for one in singles:
             alone: float | None = together
             if several:
                 alone = value / measure(_doubled([one]))[1] if len(singles) <= SINGLES_LIMIT else None
-            binding.append(_bound(run, one, share.seconds / whole, alone, together))
+            binding.append(_bottleneck(run, one, share.seconds / whole, alone, together))
     then = [
-        _bound(run, replace(share, resources=share.resources[:1]), share.seconds / whole, None, None)
+        _bottleneck(run, replace(share, resources=share.resources[:1]), share.seconds / whole, None, None)
         for share in shares[len(tied) :][:3]
         if share.seconds > whole * _TOLD_TOLERANCE
     ]
@@ -138,13 +138,13 @@ def _doubled(shares: Sequence[Share]) -> Changes:
     return Changes(wider=wider, longer=longer)
 
 
-def _bound(run: Run, share: Share, part: float, alone: float | None, together: float | None) -> Bound:
+def _bottleneck(run: Run, share: Share, part: float, alone: float | None, together: float | None) -> Bottleneck:
     if share.resources:
         number = share.resources[0]
         alike = int((run.stands_for == number).sum())
-        plain = run.table.bound(number)
+        plain = run.table.bottleneck(number)
         why = f"full for {part:.0%} of the time on the critical path"
         return replace(plain, why=why, gain_if_doubled=alone, gain_together=together, alike=alike)
     name = share.group or "pace"
     why = f"{format_quantity(share.seconds, 'duration')}, {part:.0%} of the critical path, goes by at its own pace"
-    return Bound("limit", name, name.replace(":", " on "), why, alone, together)
+    return Bottleneck("limit", name, name.replace(":", " on "), why, alone, together)

@@ -40,7 +40,7 @@ class Capability(StrEnum):
 
 
 class Duplex(StrEnum):
-    """Whether the two directions of a link have a capacity each or share one."""
+    """Full duplex: each direction has the whole capacity; half duplex: both share it."""
 
     FULL = "full"
     SHARED = "shared"
@@ -112,7 +112,7 @@ class PartKind:
         return next((f for f in self.fields if f.name == name), None)
 
     def passes(self, arriving: Domain, leaving: Domain) -> bool:
-        """Whether traffic arriving over one domain may leave over another."""
+        """True if traffic arriving over one domain may leave over another."""
         return (arriving, leaving) in self.transit
 
     def port_for(self, link_kind: str, partner: str | None = None) -> PortKind | None:

@@ -65,7 +65,7 @@ class MigProfile:
     most
         Instances of it on one GPU.
     media
-        Whether it holds the media engines; one instance per GPU can.
+        True if it holds the media engines; one instance per GPU can.
     """
 
     name: str
@@ -96,11 +96,11 @@ class VgpuType:
     regions
         Frame buffer in placement units.
     mixed_size
-        Whether profiles of different size may share it (Ampere and newer).
+        True if profiles of different size may share it (Ampere and newer).
     compute_slices, memory_slices
         MIG geometry; 0 without MIG.
     large_instances_high
-        Whether MIG puts an instance of half the memory at the upper half first.
+        True if MIG puts an instance of half the memory at the upper half first.
     """
 
     id: str

@@ -22,7 +22,7 @@ class _Plain:
 
 
 def is_utf8(stream: Any) -> bool:
-    """Whether a stream takes every character."""
+    """True if a stream takes every character."""
     return str(getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
 
 

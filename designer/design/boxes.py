@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.address import Address, Ref
-from designer.design.arrange.plan import Plan, group_kind, plan
+from designer.design.arrange.arrangement import Arrangement, group_kind, plan
 from designer.design.arrange.sizes import GRID, HEADER, OPEN_GROUP, PADDING
 from designer.design.document import Block
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
-#: how many states of open groups are remembered for each block
-_REMEMBERED = 4
+#: how many states of open groups are kept for each block
+_STATES_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def boxes_of(block: Block, opened: frozenset[Address]) -> Boxes:
     made = memory.get(opened)
     if made is None:
         made = _build(block, opened)
-        if len(memory) >= _REMEMBERED:
+        if len(memory) >= _STATES_KEPT:
             memory.pop(next(iter(memory)))
         memory[opened] = made
     return made
@@ -120,7 +120,7 @@ def _build(block: Block, opened: frozenset[Address]) -> Boxes:
 
 
 def _make_room(
-    base: Plan, inside: Mapping[int, Boxes]
+    base: Arrangement, inside: Mapping[int, Boxes]
 ) -> tuple[Float, Float, Float, tuple[tuple[float, float], tuple[float, float]]]:
     """Offsets and corners after open groups have grown, from the innermost container outwards."""
     offset, low, high = base.offset, base.low, base.high
@@ -147,7 +147,7 @@ def _make_room(
     return offset, low, high, (corner_low, corner_high)
 
 
-def _push(base: Plan, offset: Float, low: Float, high: Float, children: Int) -> tuple[float, float]:
+def _push(base: Arrangement, offset: Float, low: Float, high: Float, children: Int) -> tuple[float, float]:
     """Move the things of one container apart; how much wider and higher the container gets.
 
     What stands beside a grown thing moves by all it grew. What stands above or below it is spread over the new width
@@ -189,7 +189,7 @@ def _kept_apart(start: Float, stop: Float, more: Float, least: Float) -> Float:
 
 def _assemble(
     block: Block,
-    base: Plan,
+    base: Arrangement,
     inside: Mapping[int, tuple[str, int | None, Boxes]],
     offset: Float,
     low: Float,

@@ -1,15 +1,16 @@
-"""Which links of the elaborated design each wire of a picture shows, so that loads can be drawn on wires."""
+"""Which links of the elaborated design each connection of a picture shows, so that loads can be drawn on
+connections."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.design.connections import part_boxes
 from designer.design.document import Block
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import Geometry
-from designer.design.wires import part_boxes
-from designer.remembered import Remembered
+from designer.memo import Memo
 
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -29,10 +30,10 @@ def boxes_of_parts(geometry: Geometry) -> Int:
     return np.where(shown >= 0, shown + geometry.n_behind, -1)
 
 
-def links_on_wires(geometry: Geometry) -> tuple[Int, Bool]:
-    """For each elaborated link the wire that shows it, −1 where none does, and whether the wire runs b → a.
+def links_on_connections(geometry: Geometry) -> tuple[Int, Bool]:
+    """For each elaborated link the connection that shows it, −1 where none does, and whether the connection runs b → a.
 
-    Members of an open group that are like the one shown count for its wires. : (n_links,) each
+    Members of an open group that are like the one shown count for its connections. : (n_links,) each
 
     Raises
     ------
@@ -43,17 +44,19 @@ def links_on_wires(geometry: Geometry) -> tuple[Int, Bool]:
     shown = boxes_of_parts(geometry)
     a, b = shown[net.link_a], shown[net.link_b]
     seen = (a >= 0) & (b >= 0) & (a != b)
-    codes = {kind: code for code, kind in enumerate(geometry.wire_kinds)}
+    codes = {kind: code for code, kind in enumerate(geometry.connection_kinds)}
     kind = np.array([codes.get(link.kind, -1) for link in net.link_defs], dtype=np.int64)[net.link_def]
     key = _key(a, b, kind, len(geometry), len(codes))
-    wire_key = _key(geometry.wire_a, geometry.wire_b, geometry.wire_kind, len(geometry), len(codes))
-    order = np.argsort(wire_key, kind="stable")
+    connection_key = _key(
+        geometry.connection_a, geometry.connection_b, geometry.connection_kind, len(geometry), len(codes)
+    )
+    order = np.argsort(connection_key, kind="stable")
     if not len(order):
         return np.full(net.n_links, -1, dtype=np.int64), np.zeros(net.n_links, dtype=bool)
-    at = np.minimum(np.searchsorted(wire_key[order], key), len(order) - 1)
-    wire = order[at]
-    found = seen & (kind >= 0) & (wire_key[wire] == key)
-    return np.where(found, wire, -1), found & (geometry.wire_a[wire] != a)
+    at = np.minimum(np.searchsorted(connection_key[order], key), len(order) - 1)
+    connection = order[at]
+    found = seen & (kind >= 0) & (connection_key[connection] == key)
+    return np.where(found, connection, -1), found & (geometry.connection_a[connection] != a)
 
 
 def _key(a: Int, b: Int, kind: Int, boxes: int, kinds: int) -> Int:
@@ -91,4 +94,4 @@ def _numbered(block: Block) -> dict[str, int]:
 
 
 #: number of each link among those drawn in a block; asked for once per channel that binds
-_numbers = Remembered(_numbered, most=16)
+_numbers = Memo(_numbered, most=16)

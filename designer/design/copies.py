@@ -17,7 +17,7 @@ from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
 
 #: more links than this are not drawn one by one in place of a wiring
-MAX_DRAWN = 20_000
+MAX_WIRING_LINKS = 20_000
 _Contained = TypeVar("_Contained", Part, Group)
 _B = TypeVar("_B", bound=Block)
 
@@ -139,7 +139,7 @@ class Planter:
         for wiring in source.wirings.values():
             if is_pattern(wiring.a) or is_pattern(wiring.b):
                 # the pattern would also choose the original's parts
-                links += [(wiring, f"{wiring.id}1", a, b) for a, b in drawn(source, wiring.id)]
+                links += [(wiring, f"{wiring.id}1", a, b) for a, b in links_of_wiring(source, wiring.id)]
             else:
                 ends = {"a": planted.path(wiring.a), "b": planted.path(wiring.b)}
                 wirings.append(with_changes(wiring, id=self.wirings.take(wish(wiring.id)), **ends))
@@ -165,19 +165,19 @@ def values_of(values: LinkValues) -> dict[str, Any]:
     return {name: getattr(values, name) for name in LinkValues.model_fields}
 
 
-def drawn(block: Block, wiring_id: str) -> list[tuple[str, str]]:
+def links_of_wiring(block: Block, wiring_id: str) -> list[tuple[str, str]]:
     """The ends of every link a wiring of the block makes, as paths.
 
     Raises
     ------
     DocumentError
-        If it cannot be joined, or makes more than ``MAX_DRAWN`` links.
+        If it cannot be joined, or makes more than ``MAX_WIRING_LINKS`` links.
     """
     net = elaborate(block)
     start, stop = next((s, e) for key, s, e in net.wirings if key == wiring_id)
-    if stop - start > MAX_DRAWN:
+    if stop - start > MAX_WIRING_LINKS:
         raise DocumentError(
-            f"the wiring {wiring_id!r} would become {stop - start:,} single links, more than {MAX_DRAWN:,}",
+            f"the wiring {wiring_id!r} would become {stop - start:,} single links, more than {MAX_WIRING_LINKS:,}",
             remedy="delete the wiring first",
         )
     return [(net.path(int(net.link_a[i])), net.path(int(net.link_b[i]))) for i in range(start, stop)]

@@ -92,7 +92,7 @@ class Diff:
 
     @property
     def only_placement(self) -> bool:
-        """Whether things only moved, so that no result changes; notes count as placement."""
+        """True if things only moved, so that no result changes; notes count as placement."""
         if self.properties:
             return False
         for within, block in self.blocks.items():
@@ -107,7 +107,7 @@ class Diff:
 
     @property
     def only_folds(self) -> bool:
-        """Whether containers and groups were only opened or closed."""
+        """True if containers and groups were only opened or closed."""
         return (
             bool(self.blocks)
             and not self.properties

@@ -54,7 +54,6 @@ class DesignEdit:
 
     @property
     def merge_key(self) -> Hashable | None:
-        """See `Edit`."""
         return None if self.gesture is None else (type(self).__name__, self.gesture, self.subject)
 
     @property
@@ -64,11 +63,9 @@ class DesignEdit:
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         raise NotImplementedError
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         raise NotImplementedError
 
 
@@ -79,7 +76,6 @@ class BlockEdit(DesignEdit):
     within: AnyAddress = ()
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         changed = self.change(block)
         return design if changed is block else with_block(design, self.within, changed)
@@ -106,16 +102,13 @@ class ChangeFields(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change {' and '.join(self.changes)} of {several(self.ids, singular(self.what), self.what)}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, self.ids, tuple(self.changes))
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         return change(block, self.what, self.ids, self.changes, self.within, self.fixed)
 
 

@@ -19,8 +19,8 @@ from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
 from designer.design.pattern import Pattern, Selection
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
+from designer.memo import Memo
 from designer.registry import discover
-from designer.remembered import Remembered
 
 Int = npt.NDArray[np.int64]
 _WILD = frozenset("*?{")
@@ -188,7 +188,7 @@ def _aligned(own: tuple[str, ...], chosen: Selection, columns: tuple[str, ...]) 
 
 
 def elaborate(block: Block) -> Netlist:
-    """The flat netlist of a design or block; remembered as long as the block lives.
+    """The flat netlist of a design or block; kept as long as the block lives.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def _weight(net: Netlist) -> int:
     return _ENTRY * (net.n_parts + net.n_links) + _DEFINITION * (net.own_parts + net.own_links)
 
 
-_compiled = Remembered(_compile, most=8192, size=_weight, budget=_BUDGET)
+_compiled = Memo(_compile, most=8192, size=_weight, budget=_BUDGET)
 
 
 class _Builder:
@@ -340,7 +340,7 @@ class _Builder:
         n_links = self.n_links
         _refuse_many(self.block.wirings.values(), half, n_links)
         for wiring in self.block.wirings.values():
-            joined = _wire(wiring, half)
+            joined = _expand_wiring(wiring, half)
             pieces.append((*joined, np.full(len(joined[0]), len(self.link_defs))))
             self.link_defs.append(wiring)
             wirings.append((wiring.id, n_links, n_links + len(joined[0])))
@@ -444,7 +444,7 @@ def _refuse_many(wirings: Iterable[Wiring], net: Netlist, n_links: int) -> None:
             )
 
 
-def _wire(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
+def _expand_wiring(wiring: Wiring, net: Netlist) -> tuple[Int, Int]:
     pattern = patterns().get(wiring.pattern)
     place = f"wirings.{wiring.id}"
     if pattern is None:

@@ -1,7 +1,7 @@
-"""Where everything of a design is drawn: absolute boxes and wires as arrays, for canvas and pictures alike.
+"""Where everything of a design is drawn: absolute boxes and connections as arrays, for canvas and pictures alike.
 
 Boxes stand in painter's order, containers before their contents, so the contents of box i are the boxes from i + 1 to
-``last[i]`` − 1. Blocks are laid out once and remembered; opening a group puts its content in and makes room for it.
+``last[i]`` − 1. Blocks are laid out once and kept; opening a group puts its content in and makes room for it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import Domain
 from designer.design.address import BLOCK_COLLECTIONS, Address, Ref, block_at, collection
-from designer.design.arrange.plan import needs_room
+from designer.design.arrange.arrangement import needs_room
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, card_size
 from designer.design.boxes import Boxes, boxes_of
+from designer.design.connection_paths import route
+from designer.design.connections import Connections, connections_of, rates_match
 from designer.design.diff import Diff, changed_fields
 from designer.design.document import Annotation, Block, Design, Group, Link, Part
-from designer.design.drawn import STATUSES, Geometry, GroupAddress, summary
-from designer.design.moves import Scene, blocked_wires, moved
-from designer.design.routes import route
-from designer.design.wires import Wires, rates_match, wires_of
+from designer.design.moved_boxes import MovingBoxes, blocked_connections, moved
+from designer.design.scene_geometry import STATUSES, Geometry, GroupAddress, summary
 
 __all__ = ["STATUSES", "Geometry", "GroupAddress", "lay_out", "opened_in", "summary", "update"]
 
@@ -60,7 +60,7 @@ def lay_out(design: Design, opened: frozenset[GroupAddress] | None = None) -> Ge
     """
     opened = opened_in(design) if opened is None else opened
     boxes = boxes_of(design, opened)
-    return _dressed(design, opened, boxes, wires_of(design, boxes))
+    return _dressed(design, opened, boxes, connections_of(design, boxes))
 
 
 def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
@@ -75,17 +75,17 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
     assert changes.after is design
     moves = _moves(geometry, changes)
     if moves is None:
-        return _rewired(geometry, design) if _boxes_stay(geometry, changes) else lay_out(design, geometry.opened)
+        return _reconnected(geometry, design) if _boxes_stay(geometry, changes) else lay_out(design, geometry.opened)
     if changes["annotations"]:
         if moves:
             return lay_out(design, geometry.opened)
-        return _dressed(design, geometry.opened, geometry.boxes, geometry.wires)
+        return _dressed(design, geometry.opened, geometry.boxes, geometry.connections)
     scene = moved(_scene(geometry), moves) if moves else _scene(geometry)
     if scene is None:
         return lay_out(design, geometry.opened)
     made = replace(
-        geometry, design=design, rect=scene.rect, origin=scene.origin, wire_route=scene.routes,
-        wire_shape=scene.shapes, wire_blocked=scene.blocked, memory={**geometry.memory, "scene": scene},
+        geometry, design=design, rect=scene.rect, origin=scene.origin, connection_route=scene.routes,
+        connection_shape=scene.shapes, connection_blocked=scene.blocked, memory={**geometry.memory, "scene": scene},
     )  # fmt: skip
     return _frozen(made)
 
@@ -112,7 +112,7 @@ def _moves(geometry: Geometry, changes: Diff) -> dict[int, tuple[float, float]] 
 
 
 def _move(old: object, new: object) -> tuple[int, int] | None:
-    """How far a thing moved, if nothing else changed that shows in boxes and wires; else None."""
+    """How far a thing moved, if nothing else changed that shows in boxes and connections; else None."""
     if isinstance(old, Link) and isinstance(new, Link):
         return (0, 0) if rates_match(old, new) else None
     if not (isinstance(old, Part | Group) and isinstance(new, Part | Group)):
@@ -129,7 +129,7 @@ def _move(old: object, new: object) -> tuple[int, int] | None:
 
 
 def _shows(design: Design, address: Address, within: Address) -> bool:
-    """Whether the block shown at `address` is the one at `within`, possibly as a member like all others."""
+    """True if the block shown at `address` is the one at `within`, possibly as a member like all others."""
     if len(address) != len(within):
         return False
     block: Block = design
@@ -144,7 +144,7 @@ def _shows(design: Design, address: Address, within: Address) -> bool:
 
 
 def _boxes_stay(geometry: Geometry, changes: Diff) -> bool:
-    """Whether only links changed, and none that things are placed by or make room for."""
+    """True if only links changed, and none that things are placed by or make room for."""
     if not geometry.placed.all():
         return False
     for within, block in changes.blocks.items():
@@ -163,31 +163,38 @@ def _boxes_stay(geometry: Geometry, changes: Diff) -> bool:
     return True
 
 
-def _rewired(geometry: Geometry, design: Design) -> Geometry:
-    """The same boxes with the wires of another design."""
-    wires = wires_of(design, geometry.boxes)
+def _reconnected(geometry: Geometry, design: Design) -> Geometry:
+    """The same boxes with the connections of another design."""
+    connections = connections_of(design, geometry.boxes)
     memory = {name: known for name, known in geometry.memory.items() if name == "numbers"}
-    strung = _strung(wires, geometry.rect, geometry.parent, geometry.n_behind)
-    return _frozen(replace(geometry, design=design, wires=wires, memory=memory, **strung))
+    strung = _strung(connections, geometry.rect, geometry.parent, geometry.n_behind)
+    return _frozen(replace(geometry, design=design, connections=connections, memory=memory, **strung))
 
 
-def _strung(wires: Wires, rect: Float, parent: Int, before: int) -> dict[str, Any]:
-    """What a picture tells of its wires, by the names of its fields; `before` boxes stand in front of the first."""
-    kinds = tuple(dict.fromkeys(wires.kinds))
+def _strung(connections: Connections, rect: Float, parent: Int, before: int) -> dict[str, Any]:
+    """What a picture says of its connections, by field; `before` boxes stand in front of the first."""
+    kinds = tuple(dict.fromkeys(connections.kinds))
     codes = {name: i for i, name in enumerate(kinds)}
-    kind = np.array([codes[k] for k in wires.kinds], dtype=np.int64)
-    a, b = wires.a + before, wires.b + before
-    blocked = blocked_wires(rect, parent, a, b, np.arange(len(a)))
+    kind = np.array([codes[k] for k in connections.kinds], dtype=np.int64)
+    a, b = connections.a + before, connections.b + before
+    blocked = blocked_connections(rect, parent, a, b, np.arange(len(a)))
     routes, shapes = route(rect, a, b, _hosts(kinds, kind), blocked)
     return {
-        "wire_a": a, "wire_b": b, "wire_kind": kind, "wire_kinds": kinds, "wire_count": wires.count,
-        "wire_capacity": wires.capacity, "wire_status": wires.status, "wire_shape": shapes, "wire_route": routes,
-        "wire_blocked": blocked,
-    }  # fmt: skip
+        "connection_a": a,
+        "connection_b": b,
+        "connection_kind": kind,
+        "connection_kinds": kinds,
+        "connection_count": connections.count,
+        "connection_capacity": connections.capacity,
+        "connection_status": connections.status,
+        "connection_shape": shapes,
+        "connection_route": routes,
+        "connection_blocked": blocked,
+    }
 
 
 def _may_move(geometry: Geometry, boxes: list[int]) -> bool:
-    """Whether boxes stand among things that stay where they are: placed ones, no open groups."""
+    """True if boxes stand among things that stay where they are: placed ones, no open groups."""
     for container in {int(geometry.parent[box]) for box in boxes}:
         around = geometry.parent == container
         if (around & (geometry.is_group & geometry.is_container | ~geometry.placed)).any():
@@ -195,10 +202,10 @@ def _may_move(geometry: Geometry, boxes: list[int]) -> bool:
     return True
 
 
-def _scene(geometry: Geometry) -> Scene:
-    """What moving boxes needs to know; remembered, for the next step of a drag."""
+def _scene(geometry: Geometry) -> MovingBoxes:
+    """What moving boxes needs to know; kept, for the next step of a drag."""
     known = geometry.memory.get("scene")
-    if isinstance(known, Scene):
+    if isinstance(known, MovingBoxes):
         return known
     n = len(geometry)
     opened = geometry.is_group & geometry.is_container
@@ -210,18 +217,29 @@ def _scene(geometry: Geometry) -> Scene:
         thing = geometry.thing(box)
         if isinstance(thing, Part) and thing.size is not None:
             least[box] = (thing.size.width, thing.size.height)
-    wired = np.array([bool(geometry.content(a).wirings) for a in geometry.blocks], dtype=bool)[geometry.block]
-    elbow = _hosts(geometry.wire_kinds, geometry.wire_kind)
+    connected = np.array([bool(geometry.content(a).wirings) for a in geometry.blocks], dtype=bool)[geometry.block]
+    elbow = _hosts(geometry.connection_kinds, geometry.connection_kind)
     parent = geometry.parent
-    scene = geometry.memory["scene"] = Scene(
-        geometry.rect, geometry.origin, geometry.parent, geometry.last, opened | loose[geometry.parent] | wired, least,
-        geometry.wire_a, geometry.wire_b, parent[geometry.wire_a] == parent[geometry.wire_b], elbow,
-        geometry.wire_blocked, np.flatnonzero(~elbow), geometry.wire_route, geometry.wire_shape,
-    )  # fmt: skip
+    scene = geometry.memory["scene"] = MovingBoxes(
+        geometry.rect,
+        geometry.origin,
+        geometry.parent,
+        geometry.last,
+        opened | loose[geometry.parent] | connected,
+        least,
+        geometry.connection_a,
+        geometry.connection_b,
+        parent[geometry.connection_a] == parent[geometry.connection_b],
+        elbow,
+        geometry.connection_blocked,
+        np.flatnonzero(~elbow),
+        geometry.connection_route,
+        geometry.connection_shape,
+    )
     return scene
 
 
-def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wires: Wires) -> Geometry:
+def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, connections: Connections) -> Geometry:
     notes = sorted(design.annotations.values(), key=lambda note: note.order)
     back = [n for n in notes if n.style == "frame"]
     front = [n for n in notes if n.style != "frame"]
@@ -252,7 +270,7 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, wire
         parent=parent, last=last, depth=spread(boxes.depth, 0), is_container=spread(boxes.is_open, 0).astype(bool),
         is_group=is_group, replicas=spread(boxes.replicas, 1), member=spread(boxes.member, -1),
         placed=spread(boxes.placed, 1).astype(bool), block=spread(boxes.block, 0), blocks=boxes.blocks, refs=refs,
-        boxes=boxes, wires=wires, **_strung(wires, rect, parent, before),
+        boxes=boxes, connections=connections, **_strung(connections, rect, parent, before),
     )  # fmt: skip
     return _frozen(made)
 
@@ -272,12 +290,21 @@ def _framed(values: Float, back: list[Annotation], front: list[Annotation]) -> F
 
 
 def _hosts(kinds: tuple[str, ...], kind: Int) -> Bool:
-    """Which wires belong to a host, by the kind of each: those are drawn with right angles."""
+    """Which connections belong to a host, by the kind of each: those are drawn with right angles."""
     known = [link_domain(name) is Domain.HOST for name in kinds]
     return np.array(known, dtype=bool)[kind] if len(kind) else np.zeros(0, dtype=bool)
 
 
 def _frozen(geometry: Geometry) -> Geometry:
-    for name in ("rect", "origin", "shift", "parent", "last", "wire_route", "wire_shape", "wire_blocked"):
+    for name in (
+        "rect",
+        "origin",
+        "shift",
+        "parent",
+        "last",
+        "connection_route",
+        "connection_shape",
+        "connection_blocked",
+    ):
         getattr(geometry, name).setflags(write=False)
     return geometry

@@ -74,12 +74,12 @@ class History:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a step to undo."""
+        """True if there is a step to undo."""
         return self._done > 0 and self._open is None
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a step to redo."""
+        """True if there is a step to redo."""
         return self._done < len(self._steps) and self._open is None
 
     @property
@@ -94,7 +94,7 @@ class History:
 
     @property
     def modified(self) -> bool:
-        """Whether the current design is another than the saved one; undo back to it makes this False again.
+        """True if the current design is another than the saved one; undo back to it makes this False again.
 
         Opening and closing containers and groups is a way of looking at a design: it is saved along with the next
         change, but is none.

@@ -17,7 +17,7 @@ def split_number(text: str) -> tuple[str, str]:
 
 
 class Numberer:
-    """Hands out ids that are not taken; remembers what it gave, so a thousand copies cost a thousand steps."""
+    """Hands out ids that are not taken; keeps what it gave, so a thousand copies cost a thousand steps."""
 
     def __init__(self, taken: Container[str]) -> None:
         self._taken = taken

@@ -48,7 +48,7 @@ class Problem:
 
     @property
     def refuses(self) -> bool:
-        """Whether a document with this problem cannot be opened."""
+        """True if a document with this problem cannot be opened."""
         return self.severity is Severity.ERROR and self.code not in _MENDABLE
 
     def finding(self) -> Finding:
@@ -224,7 +224,7 @@ def _link(block: Block, link: Link, within: Address) -> Iterator[Problem]:
 
 
 def _is_one(path: str) -> bool:
-    """Whether a path that reaches something names one part alone."""
+    """True if a path that reaches something names one part alone."""
     try:
         return parse_selector(path).is_single
     except DocumentError:

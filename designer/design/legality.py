@@ -1,6 +1,6 @@
 """What may be linked to what and what may contain what, with the reason; quick enough to ask for every part of a drag.
 
-The ports in use are counted once per design and remembered as long as it lives.
+The ports in use are counted once per design and kept as long as it lives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
 from designer.errors import DocumentError
 from designer.fields import Quantity
-from designer.remembered import Remembered
+from designer.memo import Memo
 
 #: a refusal names at most so many kinds of link
 _MOST_REASONS: Final = 2
@@ -89,7 +89,7 @@ def _count(design: Design) -> Usage:
     return Usage(net, *_tally(n, names, kinds, ends, definition, defs), numbers)
 
 
-_counted = Remembered(_count)
+_counted = Memo(_count)
 
 
 def usage(design: Design) -> Usage:
@@ -237,7 +237,7 @@ def _called(design: Design, part: Part) -> str:
 
 
 def _declared(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKind | None]]) -> bool:
-    """Whether a kind of link may be proposed: one whose speed parts tell by its name is, where they do tell it."""
+    """True if a kind of link may be proposed: one whose speed parts tell by its name is, where they do tell it."""
     name = f"{link_kind}_bandwidth_per_direction"
     tellers = [part for part, kind in ends if kind is not None and kind.field(name) is not None]
     return all(design.quantity(part, name) is not None for part in tellers)

@@ -1,6 +1,6 @@
 """Questions to a design: who contains whom, who is linked to whom, how many there are of each kind.
 
-Answers about one block are indexed once and remembered as long as the block lives.
+Answers about one block are indexed once and kept as long as the block lives.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from designer.design.document import Block, Design, Group, Link, Part
 from designer.design.elaborate import elaborate
-from designer.remembered import Remembered
+from designer.memo import Memo
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def _frozen(found: Mapping[Any, list[str]]) -> dict[Any, tuple[str, ...]]:
     return {key: tuple(ids) for key, ids in found.items()}
 
 
-_indexed = Remembered(_index)
+_indexed = Memo(_index)
 
 
 def index(block: Block) -> Index:

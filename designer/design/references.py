@@ -28,7 +28,7 @@ class Reach(NamedTuple):
 
 
 def reaches(block: Block, path: str) -> bool:
-    """Whether a path or selector, seen from `block`, names at least one part."""
+    """True if a path or selector, seen from `block`, names at least one part."""
     if path in block.parts:
         return True
     try:
@@ -66,7 +66,7 @@ def with_head(path: str, new: str) -> str:
 
 
 def is_pattern(path: str) -> bool:
-    """Whether the first segment is a part pattern with wild cards."""
+    """True if the first segment is a part pattern with wild cards."""
     return "/" not in path and bool(_WILD & set(path))
 
 

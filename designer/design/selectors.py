@@ -46,7 +46,7 @@ class Selector:
 
     @property
     def is_single(self) -> bool:
-        """Whether it names exactly one part."""
+        """True if it names exactly one part."""
         return all(s.low == s.high for s in self.steps) and not set(self.part) & set("*?{")
 
     def matches(self, ids: Iterable[str]) -> list[str]:

@@ -25,7 +25,7 @@ class Release(StrEnum):
     V9_0 = "9.0"
 
     def since(self, first: Release) -> bool:
-        """Whether this release is `first` or newer."""
+        """True if this release is `first` or newer."""
         order = list(Release)
         return order.index(self) >= order.index(first)
 

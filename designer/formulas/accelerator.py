@@ -77,7 +77,7 @@ class Accelerator:
 
     @property
     def is_card(self) -> bool:
-        """Whether it is a PCIe card."""
+        """True if it is a PCIe card."""
         return self.form.lower().startswith(("card", "pcie"))
 
     @property

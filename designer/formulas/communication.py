@@ -10,7 +10,7 @@ from designer.formulas.layout import Layout
 from designer.units import Bytes, Seconds
 
 
-class Group(StrEnum):
+class RankGroup(StrEnum):
     """Which ranks take part."""
 
     TENSOR = "tensor"
@@ -33,7 +33,7 @@ class Kind(StrEnum):
 class CommunicationCosts(Protocol):
     """Times of collectives for one layout, from a routed design or from nominal rates."""
 
-    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Time of one collective of `size` bytes over `group` when nothing hides it [s]."""
         ...
 
@@ -45,6 +45,6 @@ CommunicationModel = Callable[[Layout], CommunicationCosts]
 class NoCommunication:
     """Costs of a perfect network: every collective takes no time. An upper bound, and one accelerator."""
 
-    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Zero [s]."""
         return Seconds(0.0)

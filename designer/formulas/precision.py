@@ -32,7 +32,7 @@ class Precision:
     weight_bytes, gradient_bytes, optimizer_bytes
         Bytes per parameter that stay in memory [B].
     mixed
-        Whether attention and pointwise operations run in 16 bit while matrices run in a narrower format.
+        True if attention and pointwise operations run in 16 bit while matrices run in a narrower format.
     """
 
     name: str

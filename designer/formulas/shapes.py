@@ -86,5 +86,5 @@ class ConvolutionalNumbers(Protocol):
 
 
 def is_transformer(shape: object) -> bool:
-    """Whether a model shape is a transformer rather than a convolutional network."""
+    """True if a model shape is a transformer rather than a convolutional network."""
     return hasattr(shape, "hidden")

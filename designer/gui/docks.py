@@ -21,7 +21,7 @@ from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
-from designer.gui.panels.told import TablesPanel
+from designer.gui.panels.tables import TablesPanel
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
 

@@ -276,7 +276,7 @@ class Files:
             self._host.say("Picture copied")
 
     def may_close(self, documents: Sequence[Document]) -> bool:
-        """Whether documents can be closed: they are saved, or asked for together and saved or given up."""
+        """True if documents can be closed: they are saved, or asked for together and saved or given up."""
         unsaved = [d for d in documents if d.session.modified]
         if not unsaved:
             return True
@@ -316,7 +316,7 @@ class Files:
             self._host.look_for_leftovers()
 
     def ask_to_delete(self, things: Sequence[tuple[str, str]]) -> bool:
-        """Whether journals are to be deleted for good."""
+        """True if journals are to be deleted for good."""
         rows = [Row(*thing) for thing in things]
         text = "Delete this for good?" if len(rows) == 1 else f"Delete these {len(rows)} for good?"
         delete = Answer("delete", "&Delete", "The work in them is gone then")

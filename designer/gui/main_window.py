@@ -1,4 +1,4 @@
-"""The window: menus, tool strip, docks and tabs around the canvases of the open documents.
+"""The window: menus, toolbar, docks and tabs around the canvases of the open documents.
 
 Only Qt is loaded with this module; everything heavier comes when it is first needed, so the window stands quickly.
 """
@@ -33,7 +33,7 @@ from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
-from designer.gui.strip import ToolStrip
+from designer.gui.toolbar import ToolBar
 
 if TYPE_CHECKING:
     from designer.gui.actions._action import Action
@@ -116,14 +116,14 @@ class MainWindow(QMainWindow):
         self._canvases: dict[Document, Canvas] = {}
         self._watches: dict[Document, MachineWatch] = {}
         self._order: list[Document] = []
-        self._wires: list[tuple[Any, Callable[..., object]]] = []
+        self._connections: list[tuple[Any, Callable[..., object]]] = []
         self._closing = False
         self._fill_menus()
-        self.strip = ToolStrip(self.qt_actions, self.run, self.theme)
-        self.strip.add_wanted.connect(lambda: self.edit_workload(new=True))
-        self.strip.findings.clicked.connect(lambda: self.show_panel("findings"))
-        self.addToolBar(self.strip)
-        self.strip.hide()
+        self.toolbar = ToolBar(self.qt_actions, self.run, self.theme)
+        self.toolbar.add_wanted.connect(lambda: self.edit_workload(new=True))
+        self.toolbar.findings.clicked.connect(lambda: self.show_panel("findings"))
+        self.addToolBar(self.toolbar)
+        self.toolbar.hide()
         geometry = self.settings.layout("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
@@ -131,7 +131,7 @@ class MainWindow(QMainWindow):
             # only there the desktop asks this way, and a filter sees each single event of the program
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
-    # ---- menus and tool strip, from the table of actions
+    # ---- menus and toolbar, from the table of actions
 
     def _fill_menus(self) -> None:
         from designer.gui.actions._action import menus
@@ -275,7 +275,7 @@ class MainWindow(QMainWindow):
         session = document.session
         canvas = Canvas(session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
-        canvas.hint_changed.connect(self.strip.hint.setText)
+        canvas.hint_changed.connect(self.toolbar.hint.setText)
         canvas.quick_add_requested.connect(self._quick_add)
         canvas.context_requested.connect(self._context)
         canvas.template_dropped.connect(self._drop_template)
@@ -326,7 +326,7 @@ class MainWindow(QMainWindow):
         at = self._order.index(document)
         canvas = self._canvases.pop(document)
         self._watches.pop(document).close()
-        self._unwire()
+        self._disconnect()
         self._order.remove(document)
         self.tabs.blockSignals(True)
         self.tabs.removeTab(at)
@@ -358,7 +358,7 @@ class MainWindow(QMainWindow):
         document = self._order[at]
         self.pages.setCurrentWidget(self._canvases[document])
         self.tabs.setVisible(True)
-        self.strip.show()
+        self.toolbar.show()
         self._ready_docks().show_all()
         self._follow(document)
 
@@ -370,7 +370,7 @@ class MainWindow(QMainWindow):
         """Show a page that is no document."""
         self._follow(None)
         self.pages.setCurrentWidget(page)
-        self.strip.hide()
+        self.toolbar.hide()
         self.tabs.setVisible(bool(self._order))
         if self.docks is not None:
             self.docks.hide_all()
@@ -388,7 +388,7 @@ class MainWindow(QMainWindow):
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.inspector.what_if.tried.connect(self.update_actions)
-            self.docks.findings.counted.connect(self.strip.count)
+            self.docks.findings.counted.connect(self.toolbar.count)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
@@ -400,15 +400,15 @@ class MainWindow(QMainWindow):
         return self.docks
 
     def _follow(self, document: Document | None) -> None:
-        self._unwire()
+        self._disconnect()
         session = document.session if document is not None else None
         if self.docks is not None:
             self.docks.set_session(session)
         if document is not None and session is not None:
             for signal in (session.design_changed, session.selection_changed):
                 signal.connect(self.update_actions)
-                self._wires.append((signal, self.update_actions))
-        self.strip.follow(document)
+                self._connections.append((signal, self.update_actions))
+        self.toolbar.follow(document)
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)
         self._retitle()
@@ -416,10 +416,10 @@ class MainWindow(QMainWindow):
         self._tell_file()
         self.update_actions()
 
-    def _unwire(self) -> None:
-        for signal, slot in self._wires:
+    def _disconnect(self) -> None:
+        for signal, slot in self._connections:
             signal.disconnect(slot)
-        self._wires.clear()
+        self._connections.clear()
 
     def _light(self, document: Document, *_: object) -> None:
         """Colour the canvas by the load of the shown workload, or of the instant of the run that is looked at."""
@@ -443,9 +443,9 @@ class MainWindow(QMainWindow):
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
         result = session.result if loads is not None else None
-        bound = result.binding if result is not None else ()
-        binding = tuple(b.id for b in bound if b.what == "channel")
-        parts = tuple((b.id, b.alike) for b in bound if b.what in ("part", "compute"))
+        bottleneck = result.binding if result is not None else ()
+        binding = tuple(b.id for b in bottleneck if b.what == "channel")
+        parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
         canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding, parts)
 
     def _migrated(self, migration: object) -> None:
@@ -531,10 +531,10 @@ class MainWindow(QMainWindow):
         self.autosave.setVisible(document is not None)
         if document is None or (about is not None and about is not document):
             return
-        from designer.gui.viewmodels.autosave import told
+        from designer.gui.viewmodels.autosave import autosave_label
 
         state, modified = document.autosave.value, document.session.modified
-        text, tip = told(state, modified, document.session.file is not None, document.kept_at)
+        text, tip = autosave_label(state, modified, document.session.file is not None, document.kept_at)
         self.autosave.setText(text)
         self.autosave.setToolTip(plain(tip))
         self.autosave.setAccessibleName(f"{text}. {tip}")
@@ -600,7 +600,7 @@ class MainWindow(QMainWindow):
             canvas.set_theme(self._canvas_theme())
         if self.docks is not None:
             self.docks.set_theme(self.theme)
-        self.strip.set_theme(self.theme)
+        self.toolbar.set_theme(self.theme)
         if self.time_bar_ is not None:
             self.time_bar_.set_theme(self.theme)
         self.update_actions()
@@ -676,7 +676,7 @@ class MainWindow(QMainWindow):
 
     @property
     def on_trial(self) -> bool:
-        """Whether a what-if stands beside the design."""
+        """True if a what-if stands beside the design."""
         return self.docks is not None and self.docks.inspector.what_if.on_trial
 
     def end_trial(self, apply: bool) -> None:
@@ -686,10 +686,10 @@ class MainWindow(QMainWindow):
             what_if.apply() if apply else what_if.discard()
 
     def choose_workload(self) -> None:
-        """Open the list of workloads in the tool strip."""
+        """Open the list of workloads in the toolbar."""
         if self.document is not None:
-            self.strip.chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            self.strip.chooser.showPopup()
+            self.toolbar.chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.toolbar.chooser.showPopup()
 
     def offer(self, choices: list[Any], hint: str) -> None:
         """Show a list to search and choose from."""
@@ -937,7 +937,7 @@ def _template(template_id: str) -> Any:
 
 
 def _is_plain(shortcut: str) -> bool:
-    """Whether it is a single key without modifiers."""
+    """True if it is a single key without modifiers."""
     return "+" not in shortcut
 
 

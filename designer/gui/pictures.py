@@ -37,7 +37,7 @@ def write_picture(
     from designer.report.drawing.loads import loads_of
 
     session = canvas.session
-    opened = canvas.scenery.geometry.opened
+    opened = canvas.scene.geometry.opened
     loads = None
     if session.analysis is not None and session.workload in session.analysis.loads and not session.stale:
         carried, result = session.analysis.loads[session.workload], session.result

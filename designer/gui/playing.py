@@ -73,12 +73,12 @@ class Player(QObject):
 
     @property
     def stale(self) -> bool:
-        """Whether the run belongs to an earlier design or scenario."""
+        """True if the run belongs to an earlier design or scenario."""
         return self._of is not None and (self._of[0] is not self.session.design or self._of[1] != self.scenario)
 
     @property
     def shown(self) -> bool:
-        """Whether the canvas shows an instant of the run."""
+        """True if the canvas shows an instant of the run."""
         frames = self.session.frames
         return frames is not None and self._of is not None and self._of[0] is self.session.design
 

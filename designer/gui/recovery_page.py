@@ -101,7 +101,7 @@ class Entry(QFrame):
 
     @property
     def waits(self) -> bool:
-        """Whether it has no picture yet."""
+        """True if it has no picture yet."""
         return self.leftover.design is not None and self.picture.pixmap().isNull()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -110,7 +110,7 @@ class Session(QObject):
 
     @property
     def modified(self) -> bool:
-        """Whether the current design is another than the saved one."""
+        """True if the current design is another than the saved one."""
         return self.history.modified
 
     @property
@@ -397,7 +397,7 @@ class Session(QObject):
 
 
 def exists(design: Design, picked: Picked) -> bool:
-    """Whether what was selected is in a design."""
+    """True if what was selected is in a design."""
     within, ref = picked
     try:
         return ref.id in collection(block_at(design, within), ref.what)

@@ -1,4 +1,4 @@
-"""What the window remembers between runs: theme, layout, recent files. Nothing of a design."""
+"""What the window keeps between runs: theme, layout, recent files. Nothing of a design."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Settings:
 
     @property
     def live(self) -> bool:
-        """Whether every edit analyses at once."""
+        """True if every edit starts an analysis at once."""
         return str(self._store.value("analysis/live", "true")).lower() == "true"
 
     @live.setter
@@ -50,7 +50,7 @@ class Settings:
 
     @property
     def reduced_motion(self) -> bool:
-        """Whether nothing moves by itself."""
+        """True if animations are off."""
         return str(self._store.value("look/reduced_motion", "false")).lower() == "true"
 
     @reduced_motion.setter

@@ -98,7 +98,7 @@ class Card(QFrame):
 
     @property
     def has_picture(self) -> bool:
-        """Whether there is a picture already."""
+        """True if a picture has been made."""
         return self._picture is not None
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -433,8 +433,8 @@ def _servers(template: Template) -> str:
 
 def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixmap:
     """A small picture of a design: boxes in the colours of their kinds, and the links between them."""
+    from designer.design.connection_paths import CURVE
     from designer.design.geometry import lay_out
-    from designer.design.routes import CURVE
     from designer.report.drawing.palette import palette
 
     colours = palette(theme.name)
@@ -457,14 +457,14 @@ def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixma
             painter.setPen(_pen(theme.border, 1.2 / scale))
             painter.setBrush(QColor(theme.surface))
             painter.drawRoundedRect(QRectF(*rect), 6 / scale, 6 / scale)
-    for wire, points in enumerate(geometry.wire_route.tolist()):
-        kind = geometry.wire_kinds[int(geometry.wire_kind[wire])]
+    for connection, points in enumerate(geometry.connection_route.tolist()):
+        kind = geometry.connection_kinds[int(geometry.connection_kind[connection])]
         colour = QColor(colours.link(kind))
         colour.setAlpha(150)
         painter.setPen(_pen(colour.name(QColor.NameFormat.HexArgb), 1.1 / scale))
         path = QPainterPath()
         path.moveTo(*points[0])
-        if int(geometry.wire_shape[wire]) == CURVE:
+        if int(geometry.connection_shape[connection]) == CURVE:
             path.cubicTo(*points[1], *points[2], *points[3])
         else:
             for point in points[1:]:

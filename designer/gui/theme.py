@@ -57,7 +57,7 @@ class Theme:
 
     @property
     def is_dark(self) -> bool:
-        """Whether text is lighter than its ground."""
+        """True if text is lighter than its background: a dark theme."""
         return self.name in ("dark", "contrast")
 
 

@@ -79,7 +79,6 @@ class TimeStrip(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def sizeHint(self) -> QSize:
-        """See ``QWidget``."""
         return QSize(400, _STRIP + _HEAD + 4)
 
     # ---- what is shown
@@ -138,7 +137,6 @@ class TimeStrip(QWidget):
     # ---- drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """See ``QWidget``."""
         painter = QPainter(self)
         if self._picture is None:
             self._picture = self._drawn()
@@ -198,7 +196,6 @@ class TimeStrip(QWidget):
     # ---- hands
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See ``QWidget``."""
         self._drop()
         super().resizeEvent(event)
 
@@ -280,7 +277,6 @@ class Elided(Label):
     """A label that ends in … where there is no room, and tells all to those who point at it."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """See ``QWidget``."""
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
@@ -301,7 +297,7 @@ class TimeBar(QFrame):
         self.setObjectName("timebar")
         self.theme = theme
         self._document: Document | None = None
-        self._wires: list[tuple[Any, Callable[..., object]]] = []
+        self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.back = self._button("begin", "Back to the start")
         self.play = self._button("play", "Play")
         self.loop = self._button("loop", "Play again and again")
@@ -368,9 +364,9 @@ class TimeBar(QFrame):
 
     def follow(self, document: Document | None) -> None:
         """Show the run of another document; that of the one before is held."""
-        for signal, slot in self._wires:
+        for signal, slot in self._connections:
             signal.disconnect(slot)
-        self._wires.clear()
+        self._connections.clear()
         if self._document is not None and self._document is not document:
             self._document.player.pause()
         self._document = document
@@ -383,7 +379,7 @@ class TimeBar(QFrame):
                 (session.settled, self.refresh),
             ):
                 signal.connect(slot)
-                self._wires.append((signal, slot))
+                self._connections.append((signal, slot))
         self.refresh()
 
     def set_theme(self, theme: Theme) -> None:

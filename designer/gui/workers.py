@@ -68,7 +68,7 @@ class Newest(QObject):
         QCoreApplication.postEvent(self, QEvent(_WAKE))
 
     def event(self, event: QEvent) -> bool:
-        """See ``QObject``: the event by which a thread wakes that of the window."""
+        """The event by which a thread wakes that of the window."""
         if event.type() != _WAKE:
             return super().event(event)
         while self._calls:
@@ -96,7 +96,7 @@ class Newest(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a job is running."""
+        """True if a job is running."""
         with self._lock:
             return self._working or self._waiting is not None
 

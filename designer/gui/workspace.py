@@ -30,7 +30,7 @@ from designer.interchange.native.leftovers import Claim, Leftover, survey
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import Conflict, encoded, replace
-from designer.remembered import forget
+from designer.memo import forget
 
 #: what is opened is noted in the journal when there has been time to show it [ms]
 _START_MS: Final = 300
@@ -70,7 +70,7 @@ class Document(QObject):
     digest
         What the bytes of the file were when it was read, see ``raw.digest_of``.
     unsaved, edits
-        Whether no file holds the design, and how many changes are in it already: see ``Journal``.
+        True if no file holds the design, and how many changes are in it already: see ``Journal``.
 
     Signals
     -------
@@ -148,9 +148,9 @@ class Document(QObject):
         self._set_autosave(Autosave.FAILED)
 
     def _synced(self, trouble: OSError | None) -> None:
-        self._writer.call(partial(self._told_of_disk, trouble))
+        self._writer.call(partial(self._show_disk_trouble, trouble))
 
-    def _told_of_disk(self, trouble: OSError | None) -> None:
+    def _show_disk_trouble(self, trouble: OSError | None) -> None:
         if trouble is not None:
             self._failed(WriteError(f"the journal is not kept: {trouble.strerror}", remedy="save the design"))
         elif self.session.modified:
@@ -416,7 +416,7 @@ class Workspace(QObject):
             data = read_bytes(file, MAX_FILE)
             loaded = loads(data, shown(file))
         except DesignerError as error:
-            self.warned.emit(_told(error))
+            self.warned.emit(_message_of(error))
             return None
         self.settings.add_recent(file)
         return self.add(loaded.design, file, loaded.findings, digest_of(data))
@@ -428,7 +428,7 @@ class Workspace(QObject):
         try:
             loaded = open_any(template_id)
         except DesignerError as error:
-            self.warned.emit(_told(error))
+            self.warned.emit(_message_of(error))
             return None
         return self.add(loaded.design, None, loaded.findings)
 
@@ -439,13 +439,13 @@ class Workspace(QObject):
 
             imported = importing.read_bytes(data, None, name)
         except DesignerError as error:
-            self.warned.emit(_told(error))
+            self.warned.emit(_message_of(error))
             return None
         design = with_workloads(imported.design)
         try:
             document = self.add(design, None, imported.findings, unsaved=True)
         except WriteError as error:
-            self.warned.emit(_told(error))
+            self.warned.emit(_message_of(error))
             document = self.documents[-1]
         n = len(imported.findings)
         self.message.emit(f"Imported {design.title or name}" + (f" with {n} remarks, see Findings" if n else ""))
@@ -478,7 +478,7 @@ class Workspace(QObject):
                 file = Path(found.file) if found.file else None
                 return self.add(found.design, file, found.findings, found.digest, unsaved=True, edits=found.edits)
         except FormatError as error:
-            self.warned.emit(_told(error))
+            self.warned.emit(_message_of(error))
             return None
 
 
@@ -528,5 +528,5 @@ def _same(a: Path, b: Path) -> bool:
         return a == b
 
 
-def _told(error: DesignerError) -> str:
+def _message_of(error: DesignerError) -> str:
     return str(error)

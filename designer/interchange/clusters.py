@@ -35,7 +35,7 @@ def make_cluster(design: Design, asked: object, place: str) -> Design:
     FormatError
         If what is asked has another shape, there is no server, no NIC to join them by, or no rate is known.
     """
-    told = _told(asked, place)
+    told = _given(asked, place)
     if "racks" in told:
         return _racks(design, told, place)
     count = told.get("count", 0)
@@ -104,7 +104,7 @@ def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
     return AddWirings(wirings).apply(design)
 
 
-def _told(asked: object, place: str) -> Mapping[str, Any]:
+def _given(asked: object, place: str) -> Mapping[str, Any]:
     if isinstance(asked, int):
         return {"count": asked}
     if not isinstance(asked, dict):

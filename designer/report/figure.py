@@ -19,7 +19,7 @@ class Axis:
     unit
         A unit of ``designer.units.DIMENSION_OF_UNIT``; empty for plain numbers and categories.
     zero
-        Whether the axis begins at zero.
+        True if the axis begins at zero.
     """
 
     title: str
@@ -58,7 +58,7 @@ class BarSeries:
     start
         Where each bar begins; 0 where empty.
     role
-        ``main``, ``second``, ``bound`` (saturated, binding), ``quiet``, or the name of a phase: ``compute``,
+        ``main``, ``second``, ``bottleneck`` (saturated, binding), ``quiet``, or the name of a phase: ``compute``,
         ``communication``, ``input``, ``idle``, ``stun`` …
     keys
         What each bar is about, for selecting it.

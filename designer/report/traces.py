@@ -57,10 +57,10 @@ def chrome_trace(run: Run) -> str:
                 "args": {"waited_s": max(0.0, task.began - task.ready), "critical": number in critical},
             }
         )
-    for bound, number in run.loaded(COUNTERS_LIMIT):
+    for bottleneck, number in run.loaded(COUNTERS_LIMIT):
         times, load = run.pieces(number)
         events += [
-            {"ph": "C", "name": bound.id, "pid": 0, "ts": at * _MICRO, "args": {"load": value}}
+            {"ph": "C", "name": bottleneck.id, "pid": 0, "ts": at * _MICRO, "args": {"load": value}}
             for at, value in zip(times.tolist(), load.tolist(), strict=True)
         ]
     return json.dumps({"displayTimeUnit": "ms", "traceEvents": events}, ensure_ascii=False, allow_nan=False)

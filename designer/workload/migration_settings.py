@@ -23,7 +23,7 @@ DIRTY_RATE: Final = Setting(
 BACKGROUND: Final = Setting(
     "background", "Running beside", "text", "", help="ids of other workloads, separated by commas"
 )
-#: what else crosses the wire, and whose turn it is
+#: what else crosses the link, and whose turn it is
 BESIDE: Final = (
     BACKGROUND,
     Setting("disks", "Disks moved along", "size", "0 B", help="of each machine, where hosts share no storage"),

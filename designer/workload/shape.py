@@ -39,7 +39,7 @@ class TransformerShape:
     window, windowed_layers
         Sliding window in tokens, and how many layers have it.
     biases, norm_vectors, extra_parameters
-        Whether products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
+        True if products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
     """
 
     name: str

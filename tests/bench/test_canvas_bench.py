@@ -45,7 +45,7 @@ def shown(qapp: QApplication) -> Iterator[Callable[[Design], Canvas]]:
         canvas.camera.animated = False
         canvas.resize(1600, 900)
         canvas.show()
-        net = canvas.scenery._map.net
+        net = canvas.scene._map.net
         if net is not None and net.n_links:
             used = np.random.default_rng(7).beta(1.2, 2.5, 2 * net.n_links)
             canvas.set_loads(Loads(used * 3e10, used))
@@ -88,7 +88,7 @@ def zoom(canvas: Canvas) -> Callable[[int], None]:
 
 def look_at_middle(canvas: Canvas, scale: float) -> None:
     """Show the middle of the design at a scale."""
-    geometry = canvas.scenery.geometry
+    geometry = canvas.scene.geometry
     x, y = geometry.rect[len(geometry) // 2, :2].tolist() if len(geometry) else (0.0, 0.0)
     canvas.set_view(View(scale, 800 - x * scale, 450 - y * scale, 1600, 900))
     canvas.settle()
@@ -195,7 +195,7 @@ def test_opening_ten_thousand_parts(benchmark, qapp):
 
 def test_selecting_all(benchmark, shown):
     canvas = shown(design("50k"))
-    picked = canvas.scenery.picks(range(len(canvas.scenery.geometry)))
+    picked = canvas.scene.picks(range(len(canvas.scene.geometry)))
     canvas.session.select(picked)
 
     def select() -> None:
@@ -203,4 +203,4 @@ def test_selecting_all(benchmark, shown):
         canvas.session.select(picked)
 
     benchmark.pedantic(select, rounds=3)
-    assert canvas.scenery.selected.size == len(canvas.scenery.geometry)
+    assert canvas.scene.selected.size == len(canvas.scene.geometry)

@@ -27,7 +27,7 @@ from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
 from designer.gui.app import SWITCH
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.view_state import Frame
 from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
@@ -65,14 +65,14 @@ class Paints:
 
     def __init__(self, canvas: Canvas, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times: list[float] = []
-        paint = canvas.screen_.paint
+        paint = canvas.tile_cache.paint
 
         def watched(painter: QPainter, frame: Frame) -> None:
             paint(painter, frame)
-            if not canvas.screen_.backing.busy:
+            if not canvas.tile_cache.surface.busy:
                 self.times.append(time.perf_counter())
 
-        monkeypatch.setattr(canvas.screen_, "paint", watched)
+        monkeypatch.setattr(canvas.tile_cache, "paint", watched)
 
 
 def turn_until(done: Callable[[], bool]) -> float:

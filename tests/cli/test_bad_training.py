@@ -125,7 +125,9 @@ TOLD: dict[str, tuple[dict[str, Any], str, str, int]] = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_a_job_that_is_odd_is_estimated_and_told(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_job_that_is_odd_is_estimated_and_reported(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     settings, template, text, code = TOLD[name]
     done = analyzed(capsys, tmp_path, settings, template)
     assert done.code == code

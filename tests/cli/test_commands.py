@@ -115,11 +115,11 @@ def test_analyze(capsys: pytest.CaptureFixture[str], template: str):
             assert set(metric) >= {"value", "unit", "low", "high", "sources"}
             assert metric["unit"] in {"B/s", "s", "1/s", "B", "1"}
             assert metric["low"] <= metric["value"] <= metric["high"]
-        for bound in workload["binding"]:
-            assert set(bound) >= {"what", "id", "label", "why", "gain_if_doubled"}
-            assert bound["what"] in {"channel", "part", "compute", "limit"}
-            if bound["what"] == "channel" and len(channels) == 2 * sum(1 for _ in found["channels"]) // 2:
-                assert bound["id"] in channels
+        for bottleneck in workload["binding"]:
+            assert set(bottleneck) >= {"what", "id", "label", "why", "gain_if_doubled"}
+            assert bottleneck["what"] in {"channel", "part", "compute", "limit"}
+            if bottleneck["what"] == "channel" and len(channels) == 2 * sum(1 for _ in found["channels"]) // 2:
+                assert bottleneck["id"] in channels
         for flow in workload["flows"]:
             assert set(flow) >= {"id", "from", "to", "via", "rate", "unit", "bound_by"}
             assert flow["unit"] == "B/s"

@@ -15,7 +15,7 @@ from tests.unit.analysis.vms.machines import cluster, with_vms
 pytestmark = pytest.mark.without_qt
 
 
-def test_an_evacuation_is_told_machine_by_machine(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_evacuation_is_reported_machine_by_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", "vsphere-cluster-4", "--workload", "evacuate"]) == 0
     out, err = capsys.readouterr()
     rows = {line.split("  ")[1].strip(): line for line in out.splitlines() if "hosts[0]/server" in line}
@@ -54,7 +54,7 @@ def test_the_summary_lists_machines_and_what_they_break(tmp_path: Path, capsys: 
     assert run(["analyze", str(file), "--workload", "h2d"]) == 1
 
 
-def test_a_group_of_three_is_told_and_a_wrong_machine_is_refused(
+def test_a_group_of_three_is_reported_and_a_wrong_machine_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     design = cluster()

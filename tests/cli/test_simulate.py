@@ -60,7 +60,7 @@ def test_a_trace_is_written_for_perfetto_and_as_a_table(tmp_path: Path, capsys: 
         (["--trace", "run.txt"], "let it end in .json or .csv"),
     ],
 )
-def test_what_is_wrong_is_told_once(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported_once(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "hgx-h100-8", *arguments]) == 2
     error = capsys.readouterr().err
     assert told in error

@@ -19,9 +19,9 @@ def pick(session: Session, *refs: tuple[str, str]) -> None:
 def extent(window: MainWindow, what: str, thing: str) -> tuple[int, int]:
     canvas = window.canvas
     assert canvas is not None
-    box = canvas.scenery.box_of(((), Ref(what, thing)))  # type: ignore[arg-type]
+    box = canvas.scene.box_of(((), Ref(what, thing)))  # type: ignore[arg-type]
     assert box is not None
-    _, _, width, height = canvas.scenery.geometry.rect[box].tolist()
+    _, _, width, height = canvas.scene.geometry.rect[box].tolist()
     return round(width), round(height)
 
 
@@ -66,8 +66,8 @@ def test_a_note_in_front_is_the_one_that_is_hit(window: MainWindow) -> None:
     assert canvas is not None
 
     def on_top() -> str:
-        found = hit(canvas.scenery.stage, 40, 340, 1.0, canvas.screen_.level)
-        return canvas.scenery.geometry.refs[found.number].id
+        found = hit(canvas.scene.view_state, 40, 340, 1.0, canvas.tile_cache.level)
+        return canvas.scene.geometry.refs[found.number].id
 
     canvas.zoom_to(1.0)
     assert on_top() == "up"

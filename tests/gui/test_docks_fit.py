@@ -9,7 +9,7 @@ from designer.gui import theme
 from designer.gui.figures.view import FigureView, ValueAxis, plot_item
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._widgets import ElidedLink, shared
-from designer.gui.viewmodels import findings, links, told
+from designer.gui.viewmodels import findings, links, result_tables
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries
 
 WAY = Figure(
@@ -96,7 +96,7 @@ def test_lines_of_one_figure_have_colours_of_their_own(qtbot) -> None:
     assert len(colours) == 4
 
 
-def test_a_link_is_shortened_but_told_whole(qtbot) -> None:
+def test_a_link_is_shortened_but_reported_whole(qtbot) -> None:
     link = ElidedLink("hosts[0]/vmotion_nic0 → vmotion_switch (ethernet) and one alike")
     qtbot.addWidget(link)
     link.resize(120, 24)
@@ -113,8 +113,8 @@ def test_tables_of_a_result_are_rows_with_units() -> None:
         (("front end", 90.0, None), ("training", None, None)),
     )
     result = WorkloadResult("w", "evacuation", "Empty", {}, (), (), (), 0, tables={"vms": table})
-    assert told.titles(result) == (("vms", "Virtual machines"),)
-    columns, lines = told.rows_of(table)
+    assert result_tables.titles(result) == (("vms", "Virtual machines"),)
+    columns, lines = result_tables.rows_of(table)
     assert [c.title for c in columns] == ["Machine", "Time"]
     assert [c.number for c in columns] == [False, True]
     assert lines[0].cells[1].text == "90 s"
@@ -148,13 +148,13 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_a_long_analysis_shows_how_far_it_is(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    window.strip.busy(True)
-    window.strip.progressed(0.4, "layouts")
-    assert not window.strip._progress.isVisible(), "a bar that only flashes disturbs"
-    monkeypatch.setattr(window.strip, "_busy_since", 0.0)
-    window.strip.progressed(0.5, "layouts")
-    assert window.strip._progress.isVisible()
-    assert window.strip.progress.value() == 50
-    assert "layouts" in window.strip.progress.toolTip()
-    window.strip.busy(False)
-    assert not window.strip._progress.isVisible()
+    window.toolbar.busy(True)
+    window.toolbar.progressed(0.4, "layouts")
+    assert not window.toolbar._progress.isVisible(), "a bar that only flashes disturbs"
+    monkeypatch.setattr(window.toolbar, "_busy_since", 0.0)
+    window.toolbar.progressed(0.5, "layouts")
+    assert window.toolbar._progress.isVisible()
+    assert window.toolbar.progress.value() == 50
+    assert "layouts" in window.toolbar.progress.toolTip()
+    window.toolbar.busy(False)
+    assert not window.toolbar._progress.isVisible()

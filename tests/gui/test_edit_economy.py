@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from pytestqt.qtbot import QtBot
 
-from designer.analysis.channels import ChannelRows
+from designer.analysis.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
 from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
@@ -102,13 +102,13 @@ def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> 
     assert canvas is not None
     assert analysis is not None
     found = analysis.loads[session.workload]
-    live = canvas.scenery.stage.live
-    binding, parts = canvas.scenery._binding, canvas.scenery._bound_parts
+    live = canvas.scene.view_state.live
+    binding, parts = canvas.scene._binding, canvas.scene._bottleneck_parts
     canvas.show_result(Loads(found.load.copy(), found.utilization.copy()), binding, parts)
-    assert canvas.scenery.stage.live is live
+    assert canvas.scene.view_state.live is live
     canvas.show_result(Loads(found.load * 0.5, found.utilization * 0.5), binding, parts)
-    assert canvas.scenery.stage.live is not live
-    assert np.nanmax(canvas.scenery.stage.live.used) <= 0.5 + 1e-9
+    assert canvas.scene.view_state.live is not live
+    assert np.nanmax(canvas.scene.view_state.live.used) <= 0.5 + 1e-9
 
 
 def test_a_move_is_drawn_at_once_while_loads_are_waited_for_only_shortly(window: MainWindow, qtbot: QtBot) -> None:
@@ -124,7 +124,7 @@ def test_a_move_is_drawn_at_once_while_loads_are_waited_for_only_shortly(window:
     assert canvas._hold.isActive()
     qtbot.waitUntil(lambda: not canvas._hold.isActive(), timeout=500)
     assert session.stale
-    assert canvas.scenery.stage.stale
+    assert canvas.scene.view_state.stale
 
 
 def test_memory_is_left_to_python_again_when_the_window_closes(window: MainWindow, qtbot: QtBot) -> None:
@@ -200,19 +200,19 @@ def test_an_edit_does_not_lay_out_the_docks_anew(window: MainWindow, qtbot: QtBo
 def test_an_undo_comes_back_to_the_picture_before(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot)
     assert window.canvas is not None
-    scenery = window.canvas.scenery
-    before, boxes = scenery.stage, scenery.geometry.rect
+    scene = window.canvas.scene
+    before, boxes = scene.view_state, scene.geometry.rect
     edited(session, qtbot)
-    assert scenery.stage is not before
-    assert scenery.geometry.rect is boxes, "an edit of links keeps the boxes"
+    assert scene.view_state is not before
+    assert scene.geometry.rect is boxes, "an edit of links keeps the boxes"
     session.undo()
-    assert scenery.stage is before
+    assert scene.view_state is before
 
 
 def test_moving_things_does_not_look_for_their_channels_again(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot)
     assert window.canvas is not None
-    scenery = window.canvas.scenery
-    known = scenery.stage.wire_map
+    scene = window.canvas.scene
+    known = scene.view_state.connection_map
     session.apply(MoveBy((Ref("groups", next(iter(session.design.groups))),), 8, 8))
-    assert scenery.stage.wire_map is known
+    assert scene.view_state.connection_map is known

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from designer.catalog.loader import load_catalog
 from designer.design.document import Design, Link, Part, WorkloadSpec
 from designer.design.integrity import demand_sound
-from designer.design.siblings import degraded_links
+from designer.design.peers import degraded_links
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
 from designer.gui import theme

@@ -145,7 +145,7 @@ def test_names_keep_their_case() -> None:
     assert sentence_case("") == ""
 
 
-def test_channels_are_told_with_the_kind_of_their_link() -> None:
+def test_channels_are_reported_with_the_kind_of_their_link() -> None:
     assert flow.channel_title("cpu0 → psw0 (pcie)") == "cpu0 → psw0 (PCIe)"
     assert flow.channel_title("gpu0 → nvsw0 (nvlink ×4)") == "gpu0 → nvsw0 (NVLink ×4)"
     assert flow.channel_title("NVIDIA H100 SXM5 80 GB (arithmetic)") == "NVIDIA H100 SXM5 80 GB (arithmetic)"

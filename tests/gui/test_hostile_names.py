@@ -34,7 +34,7 @@ def tips(model: QAbstractItemModel, below: QModelIndex) -> list[str]:
 
 
 def obeyed(text: str) -> bool:
-    """Whether Qt would take the markup of a name for markup."""
+    """True if Qt would take the markup of a name for markup."""
     return GuiQt.mightBeRichText(text) and ("<img" in text or "<a href" in text or "<b>bold" in text)
 
 

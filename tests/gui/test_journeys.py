@@ -110,9 +110,9 @@ class User:
 
     def at(self, part: str, within: Address = (), what: str = "parts") -> QPoint:
         """Where the middle of a thing is drawn."""
-        box = self.canvas.scenery.box_of((within, Ref(what, part)))  # type: ignore[arg-type]
+        box = self.canvas.scene.box_of((within, Ref(what, part)))  # type: ignore[arg-type]
         assert box is not None
-        x, y, w, h = self.canvas.scenery.geometry.rect[box].tolist()
+        x, y, w, h = self.canvas.scene.geometry.rect[box].tolist()
         return QPointF(*self.canvas.view.to_view(x + w / 2, y + h / 2)).toPoint()
 
     def fit(self) -> None:
@@ -132,7 +132,7 @@ class User:
 
     def box(self, part: str, what: str = "parts", within: Address = ()) -> int:
         """Number of the box that shows a thing."""
-        found = self.canvas.scenery.box_of((within, Ref(what, part)))  # type: ignore[arg-type]
+        found = self.canvas.scene.box_of((within, Ref(what, part)))  # type: ignore[arg-type]
         assert found is not None
         return found
 
@@ -148,20 +148,20 @@ class User:
         assert self.window.docks is not None
         return [label.text() for label in self.window.docks.panels["flow"].findChildren(QLabel)]
 
-    def on_wire(self, wire: int) -> QPoint:
-        """A point where a wire alone is drawn."""
-        route = self.canvas.scenery.geometry.wire_route[wire]
+    def on_connection(self, connection: int) -> QPoint:
+        """A point where a connection alone is drawn."""
+        route = self.canvas.scene.geometry.connection_route[connection]
         for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8):
             for a, b in pairwise(route.tolist()):
                 x, y = (p + (q - p) * share for p, q in zip(a, b, strict=True))
-                hit = pick(self.canvas.scenery.stage, x, y, self.canvas.view.scale, self.canvas.screen_.level)
-                if hit.is_wire and hit.number == wire:
+                hit = pick(self.canvas.scene.view_state, x, y, self.canvas.view.scale, self.canvas.tile_cache.level)
+                if hit.is_connection and hit.number == connection:
                     return QPointF(*self.canvas.view.to_view(x, y)).toPoint()
         raise AssertionError("the wire is hidden behind others")
 
     def header(self, group: str) -> QPoint:
         """A point in the header of an open group, right of the mark that closes it."""
-        x, y, _, _ = self.canvas.scenery.geometry.rect[self.box(group, "groups")].tolist()
+        x, y, _, _ = self.canvas.scene.geometry.rect[self.box(group, "groups")].tolist()
         return QPointF(*self.canvas.view.to_view(x + 60, y + 10)).toPoint()
 
     def drag_in(self, text: str) -> None:
@@ -177,7 +177,7 @@ class User:
         self.fit()
         self.canvas.zoom_by(0.25)
         self.canvas.settle()
-        left, top, wide, high = self.canvas.scenery.stage.bounds
+        left, top, wide, high = self.canvas.scene.view_state.bottlenecks
         aside = 1300 if data.hasFormat(TEMPLATE_MIME) else 200
         at = QPointF(*self.canvas.view.to_view(left + wide + aside, top + high / 2))
         assert self.canvas.rect().contains(at.toPoint())
@@ -218,7 +218,7 @@ def user(window: MainWindow, qtbot: QtBot) -> User:
     return User(window, qtbot)
 
 
-def bound(result: WorkloadResult) -> set[str]:
+def bottleneck(result: WorkloadResult) -> set[str]:
     return {b.id for b in result.binding}
 
 
@@ -234,7 +234,7 @@ def ends_of(user: User) -> tuple[str, str, list[str]]:
 
 
 def in_no_others_place(user: User) -> None:
-    rects = user.canvas.scenery.geometry.rect[user.canvas.scenery.geometry.parent < 0]
+    rects = user.canvas.scene.geometry.rect[user.canvas.scene.geometry.parent < 0]
     for i, one in enumerate(rects):
         for other in rects[i + 1 :]:
             apart = abs(one[:2] + one[2:] / 2 - other[:2] - other[2:] / 2) >= (one[2:] + other[2:]) / 2
@@ -244,7 +244,7 @@ def in_no_others_place(user: User) -> None:
 def starts_at_the_nics(user: User, nics: list[str], leaf: str) -> WorkloadResult:
     """The cables of the NICs bind, at the speed of the NICs' ports."""
     result = user.settled()
-    assert bound(result) == {f"{nic}--{leaf}:ba" for nic in nics}
+    assert bottleneck(result) == {f"{nic}--{leaf}:ba" for nic in nics}
     for nic in nics:
         assert user.session.design.links[f"{nic}--{leaf}"].bandwidth_per_direction == "25 GB/s"
     return result
@@ -253,7 +253,7 @@ def starts_at_the_nics(user: User, nics: list[str], leaf: str) -> WorkloadResult
 def moves_into_the_servers(user: User, before: WorkloadResult, nics: list[str], leaf: str) -> None:
     """With twice the NICs their slots bind, the rate is higher, and undo takes both back."""
     after = user.settled()
-    assert bound(after) == {"cpu0--storage_nic0:ba", "cpu0--storage_nic1:ba"}
+    assert bottleneck(after) == {"cpu0--storage_nic0:ba", "cpu0--storage_nic1:ba"}
     # two ports of 25 GB/s over InfiniBand against two slots of the fourth generation
     assert after.metrics["rate"].value > 1.1 * before.metrics["rate"].value
     for nic in nics:
@@ -280,7 +280,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
     user.bot.keyClick(count, ENTER)
     user.fill_dialog({"from": storage, "to": "gpus"})
     before = starts_at_the_nics(user, nics, leaf)
-    assert user.canvas.scenery.stage.live.known
+    assert user.canvas.scene.view_state.live.known
     user.bot.mouseClick(user.canvas, LEFT, pos=user.at(nics[0]))
     user.bot.mouseClick(user.canvas, LEFT, CTRL, user.at(nics[1]))
     assert user.session.selection == {((), Ref("parts", nic)) for nic in nics}
@@ -295,7 +295,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
     assert len(user.session.history.steps) == steps + 1, "the NICs and their cables are one step"
     user.session.undo()
     assert user.settled().metrics["rate"].value == before.metrics["rate"].value
-    assert bound(user.settled()) == bound(before)
+    assert bottleneck(user.settled()) == bottleneck(before)
 
 
 def test_another_type_of_nic_moves_the_bottleneck_too(user: User) -> None:
@@ -323,8 +323,8 @@ def test_another_type_of_nic_moves_the_bottleneck_too(user: User) -> None:
         result = user.settled()
         rates.append(result.metrics["rate"].value)
         of_nics = {f"{nic}--{leaf}:ba" for nic in nics}
-        assert (bound(result) == of_nics) == (len(rates) == 1)
-    assert bound(user.settled()) == {f"{storage}--{leaf}:ab"}
+        assert (bottleneck(result) == of_nics) == (len(rates) == 1)
+    assert bottleneck(user.settled()) == {f"{storage}--{leaf}:ab"}
     assert rates[1] > 1.5 * rates[0]
 
 
@@ -447,7 +447,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_keys_alone(user: User) -> None:
     cables = {x.id for x in user.session.design.links.values() if leaf in (x.a, x.b)}
     assert cables == {f"{part}--{leaf}" for part in (storage, *nics)}
 
-    # the workload, and the chooser in the tool strip
+    # the workload, and the chooser in the toolbar
     keys.press("Ctrl+K")
     keys.choose("insert workload", "Workload…", lambda: fill_by_keys(keys, storage))
     mine = user.session.workload
@@ -498,10 +498,10 @@ def test_a_template_opens_and_shows_its_route_and_loads(user: User) -> None:
     user.settled()
     user.session.set_workload("all-reduce")
     result = user.settled()
-    live = user.canvas.scenery.stage.live
+    live = user.canvas.scene.view_state.live
     assert live.known
-    geometry = user.canvas.scenery.geometry
-    assert live.heat[[w for w in range(geometry.n_wires) if "nvlink" in kind_of(user, w)]].max() > 0
+    geometry = user.canvas.scene.geometry
+    assert live.heat[[w for w in range(geometry.n_connections) if "nvlink" in kind_of(user, w)]].max() > 0
     user.canvas.setFocus()
     user.window.run("analyze.binding")
     lit = user.session.highlight
@@ -524,9 +524,9 @@ def test_the_links_are_those_of_the_shown_workload(user: User) -> None:
     assert {row.kind for row in session.analysis.channels if row.load > 0} == {"nvlink"}
 
 
-def kind_of(user: User, wire: int) -> str:
-    geometry = user.canvas.scenery.geometry
-    return geometry.wire_kinds[int(geometry.wire_kind[wire])]
+def kind_of(user: User, connection: int) -> str:
+    geometry = user.canvas.scene.geometry
+    return geometry.connection_kinds[int(geometry.connection_kind[connection])]
 
 
 def test_a_pasted_topology_becomes_a_drawn_machine(user: User) -> None:
@@ -539,7 +539,7 @@ def test_a_pasted_topology_becomes_a_drawn_machine(user: User) -> None:
     assert (len(user.ids("gpu")), len(user.ids("nic"))) == (2, 2)
     assert any(x.kind == "nvlink" for x in user.session.design.links.values())
     user.fit()
-    rect = user.canvas.scenery.geometry.rect
+    rect = user.canvas.scene.geometry.rect
     assert len(rect) == len(user.session.design.parts)
     assert not user.canvas.grab().toImage().isNull()
 
@@ -567,9 +567,9 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     user.bot.keyClick(bar.number, ENTER)
     user.inspector.flush()
     member: Address = (("servers", 7),)
-    assert user.canvas.scenery.geometry.blocks[1] == member
+    assert user.canvas.scene.geometry.blocks[1] == member
     assert user.session.selection == {(member, Ref("parts", "gpu0"))}
-    assert title(user.canvas.scenery.geometry, user.box("servers", "groups")).endswith("7 of 32")
+    assert title(user.canvas.scene.geometry, user.box("servers", "groups")).endswith("7 of 32")
     assert "makes it differ" in bar.words.text()
     name = user.inspector.rows["name"].value
     assert isinstance(name, QLineEdit)
@@ -592,7 +592,7 @@ def test_one_server_of_a_group_is_edited_as_an_exception(user: User) -> None:
     user.session.select([((), Ref("groups", "servers"))])
     user.bot.mouseDClick(user.canvas, LEFT, pos=user.header("servers"))
     assert user.session.design.groups["servers"].collapsed
-    geometry = user.canvas.scenery.geometry
+    geometry = user.canvas.scene.geometry
     box = user.box("servers", "groups")
     assert badge(geometry, box) == "×31+1"
     assert detail(geometry, box).startswith("1 differs")
@@ -635,9 +635,9 @@ def test_a_link_and_its_row_choose_each_other(user: User) -> None:
     last = str(panel.table.lines.lines[-1].key)
     link = picked_of(user.session.design, last)
     assert link is not None
-    wire = user.canvas.scenery.wires_by_pick[link][0]
+    connection = user.canvas.scene.connections_by_pick[link][0]
     user.fit()
-    user.bot.mouseClick(user.canvas, LEFT, pos=user.on_wire(wire))
+    user.bot.mouseClick(user.canvas, LEFT, pos=user.on_connection(connection))
     assert user.session.selection == {link}
     assert {picked_of(user.session.design, str(k)) for k in panel.table.keys()} == {link}  # noqa: SIM118
     row = panel.table.lines.row_of(last)

@@ -41,9 +41,9 @@ def opened(window: MainWindow, template: str) -> tuple[Session, Canvas]:
 
 def at(canvas: Canvas, picked: str, fx: float, fy: float, what: str = "parts") -> QPoint:
     """A point of a box in the view, by shares of its width and height."""
-    box = canvas.scenery.box_of(((), Ref(what, picked)))  # type: ignore[arg-type]
+    box = canvas.scene.box_of(((), Ref(what, picked)))  # type: ignore[arg-type]
     assert box is not None
-    x, y, w, h = canvas.scenery.geometry.rect[box].tolist()
+    x, y, w, h = canvas.scene.geometry.rect[box].tolist()
     return QPointF(*canvas.view.to_view(x + w * fx, y + h * fy)).toPoint()
 
 
@@ -121,10 +121,10 @@ def test_a_click_with_shift_selects_and_never_links_wherever_on_the_card(window:
 def test_a_card_too_small_for_port_handles_is_selected_by_a_click_anywhere(window: MainWindow) -> None:
     session, canvas = opened(window, "dgx-h100")
     nics = [p.id for p in session.design.parts.values() if p.kind == "nic"][:2]
-    box = canvas.scenery.box_of(((), Ref("parts", nics[0])))
+    box = canvas.scene.box_of(((), Ref("parts", nics[0])))
     assert box is not None
     # so far away that its lower side measures 20 px
-    canvas.zoom_to(20 / float(canvas.scenery.geometry.rect[box, 2:].min()))
+    canvas.zoom_to(20 / float(canvas.scene.geometry.rect[box, 2:].min()))
     canvas.reveal([((), Ref("parts", n)) for n in nics])
     canvas.settle()
     links = set(session.design.links)

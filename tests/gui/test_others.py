@@ -162,7 +162,7 @@ def test_a_file_that_is_replaced_is_watched_on(window: MainWindow, qtbot: QtBot,
         assert document.session.design.title == f"turn {turn}"
 
 
-def test_a_second_window_is_told_who_has_the_file_and_asked_before_it_saves(
+def test_a_second_window_is_reported_who_has_the_file_and_asked_before_it_saves(
     window: MainWindow, qtbot: QtBot, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = opened(window, file)

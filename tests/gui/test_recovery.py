@@ -126,7 +126,7 @@ def test_nothing_is_asked_where_nothing_is_left(window: MainWindow, qtbot: QtBot
     assert not page.restore.isVisible()
 
 
-def test_somebody_at_work_is_told_and_not_taken_away(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_somebody_at_work_is_reported_and_not_taken_away(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     left("lost")
     file = tmp_path / "open.design.json"
     save(one_server(), file)

@@ -43,7 +43,7 @@ def test_an_edit_sends_one_diff_and_undo_another(session: Session) -> None:
     assert session.design is start
 
 
-def test_an_edit_that_cannot_be_made_is_told_and_changes_nothing(session: Session) -> None:
+def test_an_edit_that_cannot_be_made_is_reported_and_changes_nothing(session: Session) -> None:
     seen, said = diffs_of(session), list[str]()
     session.warned.connect(said.append)
     assert not session.apply(ChangeParts(("nowhere",), {"name": "x"}))

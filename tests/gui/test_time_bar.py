@@ -44,12 +44,12 @@ def test_f6_runs_the_workload_shown(window: MainWindow, qtbot: QtBot):
 
 
 def test_scrubbing_shows_the_loads_of_the_instant(window: MainWindow, player: Player):
-    strip, frames = window.time_bar.strip, player.session.frames
+    strip, frames = window.time_bar.toolbar, player.session.frames
     assert frames is not None
     middle = QPoint(strip.width() // 2, strip.height() // 2)
     QTest.mouseClick(strip, LEFT, NONE, middle)
     assert player.session.moment == pytest.approx(frames.end / 2, abs=frames.end / strip.width())
-    loads = window.canvas.scenery._loads if window.canvas is not None else None
+    loads = window.canvas.scene._loads if window.canvas is not None else None
     assert loads is not None
     load, share = frames.channels(player.session.moment)
     assert loads.utilization == pytest.approx(share)
@@ -62,7 +62,7 @@ def test_scrubbing_shows_the_loads_of_the_instant(window: MainWindow, player: Pl
 
 
 def test_keys_play_step_and_loop(window: MainWindow, player: Player, qtbot: QtBot):
-    strip, session = window.time_bar.strip, player.session
+    strip, session = window.time_bar.toolbar, player.session
     frames = session.frames
     assert frames is not None
     strip.setFocus()
@@ -107,7 +107,7 @@ def test_it_ends_at_the_end_and_loops(window: MainWindow, player: Player, qtbot:
 
 
 def test_a_wheel_zooms_at_the_pointer(window: MainWindow, player: Player):
-    strip = window.time_bar.strip
+    strip = window.time_bar.toolbar
     assert player.session.frames is not None
     at = QPointF(strip.width() * 0.75, 20)
     before = strip.time_at(at.x())
@@ -138,7 +138,7 @@ def test_a_link_fails_where_one_looks(window: MainWindow, player: Player, qtbot:
     assert frames.channels(0.9)[0][channels].max() > 0
     assert frames.channels(1.5)[0][channels].max() == 0
     # its mark is found by a double click, and it can be taken out again
-    strip = window.time_bar.strip
+    strip = window.time_bar.toolbar
     player.seek(0.0)
     QTest.mouseDClick(strip, LEFT, NONE, QPoint(round(strip.x_of(1.0)) + 3, 20))
     assert session.moment == 1.0
@@ -151,7 +151,7 @@ def test_a_link_fails_where_one_looks(window: MainWindow, player: Player, qtbot:
 
 
 def test_an_edit_makes_the_run_old_and_runs_it_again(window: MainWindow, player: Player, qtbot: QtBot):
-    session, strip = player.session, window.time_bar.strip
+    session, strip = player.session, window.time_bar.toolbar
     first = session.simulation
     session.apply(Place({Ref("parts", "gpu0"): (40, 40)}))
     assert not player.stale
@@ -202,7 +202,7 @@ def test_leaving_the_run_brings_the_analysis_back(window: MainWindow, player: Pl
     QTest.mouseClick(window.time_bar.leave, LEFT)
     assert not window.time_bar.isVisible()
     assert session.frames is None
-    loads = window.canvas.scenery._loads if window.canvas is not None else None
+    loads = window.canvas.scene._loads if window.canvas is not None else None
     assert loads is not None
     assert session.analysis is not None
     assert loads.utilization == pytest.approx(session.analysis.loads[session.workload].utilization)

@@ -135,7 +135,7 @@ def test_texts_are_checked_before_they_become_edits(dimension: str, text: str, g
     assert (forms.check(forms.Entry("x", "X", "", dimension=dimension), text) == "") is good
 
 
-def test_bottlenecks_are_told_with_ties_and_gains(analysis: Analysis) -> None:
+def test_bottlenecks_are_reported_with_ties_and_gains(analysis: Analysis) -> None:
     result = next(w for w in analysis.workloads if w.id == "h2d")
     view = flow.flow_view(result)
     assert view.binding is not None

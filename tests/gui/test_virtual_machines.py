@@ -51,7 +51,7 @@ class User:
 
     @property
     def trays(self) -> Trays:
-        found = self.canvas.scenery.stage.trays
+        found = self.canvas.scene.view_state.trays
         assert found is not None
         return found
 
@@ -61,7 +61,7 @@ class User:
         self.canvas.settle()
 
     def _fresh(self) -> bool:
-        machines = self.canvas.scenery.machines
+        machines = self.canvas.scene.machines
         vms = self.session.design.vms
         return (machines is None) if not vms else machines is not None and machines.design.vms is vms
 
@@ -113,9 +113,9 @@ def test_every_machine_is_a_chip_in_the_row_of_its_host(user: User) -> None:
 
 
 def test_trays_cover_nothing_and_are_in_sight(user: User) -> None:
-    geometry, view = user.canvas.scenery.geometry, user.canvas.view
+    geometry, view = user.canvas.scene.geometry, user.canvas.view
     for x, y, w, h in user.trays.rect.tolist():
-        assert not len(user.canvas.scenery.stage.box_index.touching(x, y, w, h))
+        assert not len(user.canvas.scene.view_state.box_index.touching(x, y, w, h))
         left, top = view.to_view(x, y)
         right, bottom = view.to_view(x + w, y + h)
         assert left >= 0
@@ -220,7 +220,7 @@ def test_a_passed_through_device_keeps_its_machine(user: User) -> None:
 
 
 def test_hosts_light_up_while_a_chip_is_dragged(user: User) -> None:
-    theme = user.canvas.scenery.theme
+    theme = user.canvas.scene.theme
     user.drag("infer0", user.row("hosts[2]/server"))
     tool = user.canvas.tool
     assert isinstance(tool, MoveMachine)
@@ -253,11 +253,11 @@ def test_a_click_selects_the_machine(user: User) -> None:
     QTest.mouseClick(user.canvas, LEFT, NONE, user.chip("lab0"))
     assert user.session.selection == frozenset({((), Ref("vms", "lab0"))})
     # its chip is framed
-    frame, stage = user.canvas.frame(), user.canvas.scenery.stage
-    assert chosen_chips(stage, frame, {"lab0"})
-    assert not chosen_chips(stage, frame, set())
+    frame, view_state = user.canvas.frame(), user.canvas.scene.view_state
+    assert chosen_chips(view_state, frame, {"lab0"})
+    assert not chosen_chips(view_state, frame, set())
     region = (0.0, 0.0, float(user.canvas.width()), float(user.canvas.height()))
-    assert len(user.canvas.tool.overlay(frame, region)) >= len(chosen_chips(stage, frame, {"lab0"}))
+    assert len(user.canvas.tool.overlay(frame, region)) >= len(chosen_chips(view_state, frame, {"lab0"}))
 
 
 def test_the_layer_is_hidden_and_shown(user: User) -> None:
@@ -267,7 +267,7 @@ def test_the_layer_is_hidden_and_shown(user: User) -> None:
     at = user.chip("infer0")
     user.window.run("view.machines")
     assert not action.isChecked()
-    assert user.canvas.scenery.stage.trays is None
+    assert user.canvas.scene.view_state.trays is None
     QTest.mousePress(user.canvas, LEFT, NONE, at)
     assert not isinstance(user.canvas.tool, MoveMachine)
     QTest.mouseRelease(user.canvas, LEFT, NONE, at)
@@ -283,17 +283,17 @@ def test_trays_follow_their_box_and_stay_while_groups_open(user: User) -> None:
     user.session.apply(SetCollapsed((Ref("groups", "hosts"),), False))
     user.wait()
     assert len(user.trays.rows) == 4
-    gpus = {user.canvas.scenery.geometry.refs[box].id for box in user.trays.gpu_box.tolist()}
+    gpus = {user.canvas.scene.geometry.refs[box].id for box in user.trays.gpu_box.tolist()}
     assert gpus == {"gpu0", "gpu1"}
 
 
 def test_without_machines_there_is_no_layer(user: User) -> None:
     user.session.apply(RemoveVms(tuple(user.session.design.vms)))
     user.wait()
-    assert user.canvas.scenery.stage.trays is None
+    assert user.canvas.scene.view_state.trays is None
 
 
-def test_a_machine_no_host_takes_is_told_and_can_be_placed(user: User) -> None:
+def test_a_machine_no_host_takes_is_reported_and_can_be_placed(user: User) -> None:
     user.session.apply(AddVms((VirtualMachine(id="big", name="Big", memory="9000 GiB"),)))
     user.wait()
     assert user.host_of("big") == ""
@@ -308,17 +308,17 @@ def test_nvlinks_a_machine_switches_off_are_drawn_as_cut(window: MainWindow, qtb
     whole = VmDevice(kind="vgpu", profile="80C")
     user.session.apply(AddVms((VirtualMachine(id="one", name="One", vcpus=4, memory="64 GiB", devices=(whole,)),)))
     user.wait()
-    geometry = user.canvas.scenery.geometry
+    geometry = user.canvas.scene.geometry
     gpu = int(user.trays.gpu_box[0])
     cut = user.trays.cut
     assert len(cut) == {"hgx-a100-4": 3, "hgx-h100-8": 4}[template]
-    assert all(gpu in (geometry.wire_a[w], geometry.wire_b[w]) for w in cut.tolist())
-    assert all(geometry.wire_kinds[int(geometry.wire_kind[w])] == "nvlink" for w in cut.tolist())
+    assert all(gpu in (geometry.connection_a[w], geometry.connection_b[w]) for w in cut.tolist())
+    assert all(geometry.connection_kinds[int(geometry.connection_kind[w])] == "nvlink" for w in cut.tolist())
     user.canvas.zoom_to(0.8)
-    stage, frame = user.canvas.scenery.stage, user.canvas.frame()
+    view_state, frame = user.canvas.scene.view_state, user.canvas.frame()
     assert frame.level is Level.NEAR
     region = ((-4000.0, -4000.0, 9000.0, 9000.0),)
-    dashed = [b for b in compose(stage, frame, region) if getattr(b, "colour", "") == stage.theme.bad]
+    dashed = [b for b in compose(view_state, frame, region) if getattr(b, "colour", "") == view_state.theme.bad]
     assert any(getattr(b, "dash", ()) for b in dashed)
 
 
@@ -361,10 +361,10 @@ def test_many_machines_cost_few_calls_and_are_counted(qtbot: QtBot) -> None:
     told: dict[float, list[str]] = {}
     for scale in (0.45, 1.0):
         canvas.zoom_to(scale)
-        canvas.screen_.drop()
+        canvas.tile_cache.drop()
         canvas.repaint()
         assert canvas.last_calls <= 400
-        batches = virtual_machines(canvas.scenery.stage, canvas.frame(), region)
+        batches = virtual_machines(canvas.scene.view_state, canvas.frame(), region)
         told[scale] = [label.text for b in batches if isinstance(b, Labels) for label in b.labels]
     assert "6 VMs" in told[0.45]
     assert not any(text.startswith("v") for text in told[0.45])
@@ -442,9 +442,9 @@ def test_a_heavy_move_is_worked_out_beside_the_window(user: User, monkeypatch: p
 def test_a_machine_is_taken_from_a_tray_that_only_counts(user: User) -> None:
     user.canvas.zoom_to(0.36)
     user.canvas.settle()
-    frame, stage = user.canvas.frame(), user.canvas.scenery.stage
+    frame, view_state = user.canvas.frame(), user.canvas.scene.view_state
     assert frame.level is not Level.FAR
-    assert counts_only(stage, frame)
+    assert counts_only(view_state, frame)
     start = user.chip("infer0")
     QTest.mouseMove(user.canvas, start)
     QTest.mousePress(user.canvas, LEFT, NONE, start)

@@ -45,7 +45,7 @@ def test_the_start_page_shows_templates_and_one_opens_analysed(window: MainWindo
     assert document is not None
     qtbot.waitUntil(lambda: document.session.result is not None, timeout=20_000)
     assert window.canvas is not None
-    assert window.canvas.scenery.stage.live.known
+    assert window.canvas.scene.view_state.live.known
     assert document.session.result is not None
     assert document.session.result.binding
 
@@ -275,7 +275,7 @@ def test_themes_change_everything_at_once(window: MainWindow, qtbot: QtBot) -> N
         window.set_theme(name)
         assert window.settings.theme == name
         assert window.canvas is not None
-        assert window.canvas.scenery.theme.name == name
+        assert window.canvas.scene.theme.name == name
         dark = app.palette().window().color().lightness() < 128
         assert dark == (name == "dark")
 

@@ -73,7 +73,7 @@ def offences(source: str, controls: bool = False) -> list[tuple[int, str]]:
 
 
 def _is_plain(text: ast.expr) -> bool:
-    """Whether nothing of a design can be in a text unescaped."""
+    """True if nothing of a design can be in a text unescaped."""
     if isinstance(text, ast.Constant):
         return True
     if isinstance(text, ast.IfExp):

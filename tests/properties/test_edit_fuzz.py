@@ -31,7 +31,7 @@ def start() -> Design:
 
 
 def keys_fit(block: Block) -> bool:
-    """Whether every collection is keyed by the ids of its things."""
+    """True if every collection is keyed by the ids of its things."""
     names = [n for n in ("parts", "links", "groups", "wirings", "vms", "workloads", "assertions") if hasattr(block, n)]
     own = all(key == item.id for name in names for key, item in getattr(block, name).items())
     inner = [b for g in block.groups.values() for b in (g.content, *g.exceptions.values())]

@@ -81,8 +81,8 @@ def test_parents_and_ends_stay_within_their_member(block: Block) -> None:
             assert net.path(int(end[i])) == (f"{where}/{expected}" if where else expected)
 
 
-def wired(pattern: str, members: int, ports: int, others: int, missing: set[tuple[int, int]]) -> Design:
-    """Servers with NICs, some lacking one, wired to leaves."""
+def connected(pattern: str, members: int, ports: int, others: int, missing: set[tuple[int, int]]) -> Design:
+    """Servers with NICs, some lacking one, connected to leaves."""
     nics = [Part(id=f"nic{i}", kind="nic") for i in range(ports)]
     exceptions = {
         m: Block.model_validate({"parts": [n for i, n in enumerate(nics) if (m, i) not in missing]})
@@ -104,8 +104,8 @@ def test_patterns_give_every_part_its_degree(data: st.DataObject, members: int, 
     missing = data.draw(st.sets(places) if members > 1 else st.just(set[tuple[int, int]]()))
     sizes = {"mesh": factor, "spread": factor, "rails": ports * factor, "pairs": members * ports}
     for pattern, others in sizes.items():
-        whole = elaborate(wired(pattern, members, ports, others, set()))
-        net = elaborate(wired(pattern, members, ports, others, missing))
+        whole = elaborate(connected(pattern, members, ports, others, set()))
+        net = elaborate(connected(pattern, members, ports, others, missing))
         left = {(net.path(int(a)), net.path(int(b))) for a, b in zip(net.link_a, net.link_b, strict=True)}
         gone = {f"servers[{m}]/nic{i}" for m, i in missing}
         full = {(whole.path(int(a)), whole.path(int(b))) for a, b in zip(whole.link_a, whole.link_b, strict=True)}
@@ -121,7 +121,7 @@ def test_patterns_give_every_part_its_degree(data: st.DataObject, members: int, 
 
 
 def test_a_mesh_of_a_selection_with_itself_joins_every_pair_once() -> None:
-    design = wired("mesh", 4, 1, 1, set())
+    design = connected("mesh", 4, 1, 1, set())
     wiring = design.wirings["w"].model_copy(update={"b": "servers[*]/nic*"})
     net = elaborate(design.model_copy(update={"wirings": {"w": wiring}}))
     pairs = np.sort(np.stack([net.link_a, net.link_b]), axis=0)

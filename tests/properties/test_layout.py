@@ -56,7 +56,7 @@ def _overlaps(geometry: Geometry, one: int, other: int) -> bool:
     return bool(x < u + s and u < x + w and y < v + t and v < y + h)
 
 
-def _siblings(geometry: Geometry) -> list[tuple[int, int]]:
+def _peers(geometry: Geometry) -> list[tuple[int, int]]:
     n = len(geometry)
     return [(i, j) for i in range(n) for j in range(i + 1, n) if geometry.parent[i] == geometry.parent[j]]
 
@@ -65,7 +65,7 @@ def _siblings(geometry: Geometry) -> list[tuple[int, int]]:
 @settings(deadline=None)
 def test_what_is_arranged_covers_nothing(design: Design) -> None:
     geometry = lay_out(design)
-    for i, j in _siblings(geometry):
+    for i, j in _peers(geometry):
         if not (geometry.placed[i] and geometry.placed[j]):
             assert not _overlaps(geometry, i, j), (geometry.refs[i], geometry.refs[j])
 
@@ -108,7 +108,7 @@ def test_placed_things_stay_and_arranging_writes_what_is_drawn(design: Design) -
 @settings(deadline=None)
 def test_arranging_everything_forgets_where_things_were(design: Design) -> None:
     anew = Arrange().apply(design)
-    for i, j in _siblings(lay_out(anew)):
+    for i, j in _peers(lay_out(anew)):
         assert not _overlaps(lay_out(anew), i, j)
     assert Arrange().apply(anew) == anew
 
@@ -134,7 +134,7 @@ def test_open_groups_cover_nothing_that_was_free(design: Design, which: set[int]
     opened = lay_out(design, frozenset({((f"group{n}", None),) for n in which}))
     at = {ref: i for i, ref in enumerate(closed.refs)}
     number = {i: opened.box_of((), ref) for ref, i in at.items()}
-    for i, j in _siblings(closed):
+    for i, j in _peers(closed):
         if not _overlaps(closed, i, j):
             k, m = number[i], number[j]
             assert k is not None
@@ -147,7 +147,16 @@ def test_open_groups_cover_nothing_that_was_free(design: Design, which: set[int]
 
 def _assert_same(one: Geometry, other: Geometry) -> None:
     assert list(one.refs) == list(other.refs)
-    for name in ("rect", "origin", "wire_route", "wire_shape", "wire_blocked", "placed", "wire_a", "wire_b"):
+    for name in (
+        "rect",
+        "origin",
+        "connection_route",
+        "connection_shape",
+        "connection_blocked",
+        "placed",
+        "connection_a",
+        "connection_b",
+    ):
         assert np.allclose(getattr(one, name), getattr(other, name), atol=1e-6), name
     assert [one.label(i) for i in range(len(one))] == [other.label(i) for i in range(len(other))]
 

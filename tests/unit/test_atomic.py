@@ -91,7 +91,7 @@ def test_the_owner_is_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o660
 
 
-def test_an_owner_that_cannot_be_kept_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_owner_that_cannot_be_kept_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can make a file of another owner")
     file = tmp_path / "x"
@@ -179,7 +179,7 @@ def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
     assert (tmp_path / "a").is_symlink()
 
 
-def test_other_names_of_the_file_are_told(tmp_path: Path) -> None:
+def test_other_names_of_the_file_are_reported(tmp_path: Path) -> None:
     file, other = tmp_path / "x", tmp_path / "other"
     file.write_bytes(b"old")
     os.link(file, other)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from designer.analysis.clock.filling import Bound, allocate
+from designer.analysis.clock.filling import Bottleneck, allocate
 from designer.analysis.clock.work import Component, Work, WorkProcess
 from designer.errors import AnalysisError, Cancelled
 from designer.sources import Constant, Status
@@ -83,7 +83,7 @@ class Clock:
         self._instant: deque[Work] = deque()
         self._moving: dict[Work, None] = {}
         self._dirty: dict[Component, None] = {}
-        self._known: dict[tuple[int, ...], dict[int, tuple[float, Bound]]] = {}
+        self._known: dict[tuple[int, ...], dict[int, tuple[float, Bottleneck]]] = {}
 
     def add(self, process: WorkProcess, at: float = 0.0) -> None:
         """A process that starts at a time [s]."""
@@ -130,7 +130,7 @@ class Clock:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing more will happen."""
+        """True if nothing more will happen."""
         return all(kind == _END and what.stamp != more for _, _, kind, what, more in self._heap)
 
     def waiting(self) -> list[Work]:
@@ -292,11 +292,11 @@ class Clock:
         else:
             found = allocate(works, self.capacity)
         first = math.inf
-        for work, (rate, bound) in zip(works, found, strict=True):
+        for work, (rate, bottleneck) in zip(works, found, strict=True):
             if rate != work.rate or (not work.log and self._record):
                 work.rate = rate
                 if self._record:
-                    work.log.append((at, rate, bound))
+                    work.log.append((at, rate, bottleneck))
             if rate > 0:
                 left = work.left / rate
                 first = min(first, left)

@@ -22,29 +22,29 @@ MANY: Final = int(Constant(40, 20, 80, "flows-timing", Status.ASSUMED, note="0.3
 _TIE_TOLERANCE: Final = 1e-12
 
 #: resources that hold a work back; empty where it gets all it asks for
-Bound = tuple[int, ...]
+Bottleneck = tuple[int, ...]
 
 
-def allocate(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bound]]:
+def allocate(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bottleneck]]:
     """Rate of each work and what holds it back; a work on a resource without capacity gets nothing."""
     if len(works) == 1:
         return [_alone(works[0], capacity)]
     return _fill(works, capacity) if len(works) < MANY else _solve(works, capacity)
 
 
-def _alone(work: Work, capacity: Sequence[float]) -> tuple[float, Bound]:
+def _alone(work: Work, capacity: Sequence[float]) -> tuple[float, Bottleneck]:
     shape = work.shape
-    rate, bound = shape.cap, []
+    rate, bottleneck = shape.cap, []
     for resource, usage in shape.uses:
         most = capacity[resource] / usage
         if most < rate:
-            rate, bound = most, [resource]
-        elif most == rate and bound:
-            bound.append(resource)
-    return rate, tuple(bound)
+            rate, bottleneck = most, [resource]
+        elif most == rate and bottleneck:
+            bottleneck.append(resource)
+    return rate, tuple(bottleneck)
 
 
-def _fill(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bound]]:
+def _fill(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bottleneck]]:
     left: dict[int, float] = {}
     pull: dict[int, float] = {}
     count: dict[int, int] = {}
@@ -56,7 +56,7 @@ def _fill(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float,
                 count[resource] += 1
             else:
                 pull[resource], count[resource], left[resource] = usage * weight, 1, capacity[resource]
-    found: dict[Work, tuple[float, Bound]] = {}
+    found: dict[Work, tuple[float, Bottleneck]] = {}
     todo = list(works)
     while todo:
         level = min(work.shape.cap / work.shape.weight for work in todo)
@@ -110,10 +110,10 @@ def _prove(works: Sequence[Work], rates: Sequence[float], capacity: Sequence[flo
         assert held, "a max-min answer failed its certificate"
 
 
-def _solve(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bound]]:
+def _solve(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bottleneck]]:
     stopped = [any(capacity[r] <= 0 for r, _ in work.shape.uses) for work in works]
     moving = [work for work, stop in zip(works, stopped, strict=True) if not stop]
-    answer: list[tuple[float, Bound]] = []
+    answer: list[tuple[float, Bottleneck]] = []
     if moving:
         resources = sorted({r for work in moving for r, _ in work.shape.uses})
         number = {r: k for k, r in enumerate(resources)}

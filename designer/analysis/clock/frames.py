@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.clock.run import Run
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -38,7 +38,7 @@ class Held:
 
     Parameters
     ----------
-    bound
+    bottleneck
         One of the resources, in words.
     alike
         Ids of all resources like it, as many as can be told.
@@ -46,7 +46,7 @@ class Held:
         Those that wait for it, by their place in ``Run.tasks``.
     """
 
-    bound: Bound
+    bottleneck: Bottleneck
     alike: tuple[str, ...]
     tasks: tuple[int, ...]
 
@@ -276,8 +276,8 @@ class Frames:
         for row in rows.tolist():
             for resource in kinds[kind[row]]:
                 tasks.setdefault(int(self.run.stands_for[resource]), {})[int(task[row])] = None
-        found = [Held(self.run.table.bound(r), self._ids(r), tuple(t)) for r, t in tasks.items()]
-        return sorted(found, key=lambda h: (h.bound.what == "compute", -len(h.tasks), h.bound.id))
+        found = [Held(self.run.table.bottleneck(r), self._ids(r), tuple(t)) for r, t in tasks.items()]
+        return sorted(found, key=lambda h: (h.bottleneck.what == "compute", -len(h.tasks), h.bottleneck.id))
 
     def _ids(self, resource: int) -> tuple[str, ...]:
         known: dict[int, tuple[str, ...]] = self.__dict__.setdefault("_known_ids", {})

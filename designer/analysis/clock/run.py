@@ -18,7 +18,7 @@ import numpy.typing as npt
 from designer.analysis.clock.intervals import Intervals
 from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.costs.resources import ResourceTable
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.findings import Finding
 
@@ -195,13 +195,13 @@ class Run:
         count = len(self.stands_for)
         return self.intervals.mean(begin, end, count, self._number(program))[self.stands_for]
 
-    def loaded(self, count: int) -> list[tuple[Bound, int]]:
+    def loaded(self, count: int) -> list[tuple[Bottleneck, int]]:
         """What carries most of its capacity in the mean, those alike told once, with its number."""
-        return [(self.table.bound(k), k) for k, _ in self._ranked(count)]
+        return [(self.table.bottleneck(k), k) for k, _ in self._ranked(count)]
 
-    def busiest(self, count: int) -> list[tuple[Bound, float]]:
+    def busiest(self, count: int) -> list[tuple[Bottleneck, float]]:
         """What carries most of its capacity in the mean, those alike told once, and that share [1]."""
-        return [(self.table.bound(k), share) for k, share in self._ranked(count)]
+        return [(self.table.bottleneck(k), share) for k, share in self._ranked(count)]
 
     def _ranked(self, count: int) -> list[tuple[int, float]]:
         share = self._shares(self.mean_load())

@@ -15,9 +15,9 @@ import numpy as np
 
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices
 from designer.analysis.vms.asked import asked_moves
-from designer.analysis.vms.moves import Going, Plan
+from designer.analysis.vms.migration_plan import Going, MigrationPlan
 from designer.analysis.vms.placement import place_vms
-from designer.analysis.vms.plan import Planner
+from designer.analysis.vms.planner import Planner
 from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -60,14 +60,14 @@ def price(prices: Prices, task: Migrate, place: str) -> Expansion:
     return Expansion(lambda: _Moves(load, ways, slots, planner, by_name), tasks, tuple(found))
 
 
-def _way(prices: Prices, plan: Plan, vm: EvacuationVm) -> Priced | None:
+def _way(prices: Prices, plan: MigrationPlan, vm: EvacuationVm) -> Priced | None:
     """The way of a machine, a byte of it; None where it is shut down."""
-    ride = plan.rides.get(vm.name)
+    ride = plan.transfers.get(vm.name)
     if ride is None or vm.size <= 0:
         return None
-    incidence = plan.lanes.incidence
+    incidence = plan.migration_paths.incidence
     cut = slice(int(incidence.ptr[ride]), int(incidence.ptr[ride + 1]))
-    resource = prices.table.renumbered(np.asarray(incidence.resource[cut]), plan.lanes.limits, "lanes")
+    resource = prices.table.renumbered(np.asarray(incidence.resource[cut]), plan.migration_paths.limits, "lanes")
     spread = BANDWIDTH_SPREAD
     return Priced(
         Cost(
@@ -142,7 +142,7 @@ class _Moves:
 
     def _needed(self, name: str, rate: float) -> float:
         """Bytes a machine has to send if it gets a rate [B/s]; those it sent where it would never arrive."""
-        trip = self._planner.trip(self._by_name[name], rate)
+        trip = self._planner.migration(self._by_name[name], rate)
         return trip.size if trip.arrives and math.isfinite(trip.size) else 0.0
 
     def _arrived(self, vm: EvacuationVm) -> list[Item]:

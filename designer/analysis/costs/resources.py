@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bounds import Limit, Resources
+from designer.analysis.bottlenecks import Limit, Resources
 from designer.analysis.network import Network
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 
 Int = npt.NDArray[np.int64]
 
@@ -70,17 +70,17 @@ class ResourceTable:
         )
         return np.where(resource >= n, moved[np.maximum(resource - n, 0)], resource).astype(np.int64)
 
-    def bound(self, resource: int) -> Bound:
+    def bottleneck(self, resource: int) -> Bottleneck:
         """A resource in words."""
         if resource in self._parts:
             net, parts = self.network.net, list(self._parts[resource])
             more = f" and {len(parts) - 1} alike" if len(parts) > 1 else ""
             path = net.path(parts[0])
-            return Bound(ENGINE, path, f"{path}{more}", "does one thing at a time")
+            return Bottleneck(ENGINE, path, f"{path}{more}", "does one thing at a time")
         if resource in self._made:
             words = Resources(self.network, (self._made[resource],))
-            return words.bound(self.network.n_resources, 1)
-        return Resources(self.network).bound(resource, 1)
+            return words.bottleneck(self.network.n_resources, 1)
+        return Resources(self.network).bottleneck(resource, 1)
 
     def parts_of(self, resource: int) -> tuple[int, ...]:
         """The parts of an engine; none for another resource."""
@@ -88,4 +88,4 @@ class ResourceTable:
 
     def id(self, resource: int) -> str:
         """A stable name."""
-        return self.bound(resource).id
+        return self.bottleneck(resource).id

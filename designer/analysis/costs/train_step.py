@@ -16,8 +16,8 @@ from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone
 from designer.analysis.training.costs import RoutedCosts, arrangement_of
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
-from designer.analysis.training.preparation import Plan, prepare
-from designer.formulas.communication import Group
+from designer.analysis.training.preparation import TrainingPlan, prepare
+from designer.formulas.communication import RankGroup
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, SOURCES, StepEstimate
 from designer.sources import Constant, Status
 from designer.units import Bytes
@@ -61,14 +61,14 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
     return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings)
 
 
-def _used(costs: RoutedCosts | ServerCosts) -> list[Group]:
+def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
     """Groups that have traffic, those over parameter servers included."""
     routed = costs.routed if isinstance(costs, ServerCosts) else costs
-    found = set(routed.used) | ({Group.DATA} if isinstance(costs, ServerCosts) else set())
-    return [group for group in Group if group in found]
+    found = set(routed.used) | ({RankGroup.DATA} if isinstance(costs, ServerCosts) else set())
+    return [group for group in RankGroup if group in found]
 
 
-def _computing(prices: Prices, plan: Plan, busy: StepEstimate) -> Cost:
+def _computing(prices: Prices, plan: TrainingPlan, busy: StepEstimate) -> Cost:
     """All of the step that is no traffic, on the engine of every rank."""
     seconds = float(busy.step_time - busy.communication)
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
@@ -92,11 +92,13 @@ def _computing(prices: Prices, plan: Plan, busy: StepEstimate) -> Cost:
     )
 
 
-def _traffic(prices: Prices, plan: Plan, costs: RoutedCosts | ServerCosts, group: Group, seconds: float) -> Cost:
+def _traffic(
+    prices: Prices, plan: TrainingPlan, costs: RoutedCosts | ServerCosts, group: RankGroup, seconds: float
+) -> Cost:
     """Traffic of the groups of a kind that takes so long alone, on all the links of all of them."""
     band = COMMUNICATION_BAND.value
     if isinstance(costs, ServerCosts):
-        if group is Group.DATA:
+        if group is RankGroup.DATA:
             return _of_servers(prices, costs, seconds)
         costs = costs.routed
     groups = list(plan.ranks.communicators(arrangement_of(plan.layout, group)))
@@ -117,7 +119,7 @@ def _traffic(prices: Prices, plan: Plan, costs: RoutedCosts | ServerCosts, group
     )
 
 
-def _latency_share(plan: Plan, costs: RoutedCosts, group: Group, size: float) -> float:
+def _latency_share(plan: TrainingPlan, costs: RoutedCosts, group: RankGroup, size: float) -> float:
     """Share of the time of a group's largest collective that its steps wait, links idle [1]."""
     kind, _, one = costs.used[group]
     name = {"send": "send-recv"}.get(kind.value, kind.value)

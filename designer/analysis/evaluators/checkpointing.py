@@ -5,7 +5,7 @@ from __future__ import annotations
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
-from designer.analysis.training.checkpoints import drawn_checkpoint
+from designer.analysis.training.checkpoints import route_checkpoint
 from designer.analysis.training.preparation import prepare
 from designer.analysis.training.step import unfit
 from designer.findings import Finding, Severity
@@ -19,11 +19,11 @@ from designer.workload.jobs import Checkpointing
 def evaluate(network: Network, operation: Checkpointing, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A checkpoint of a job."""
     plan = prepare(network, operation.job, question.place)
-    drawn = drawn_checkpoint(
+    routed_step = route_checkpoint(
         network, plan, operation.target, snapshot=operation.snapshot, from_one=operation.restore_from_one,
         place=question.place,
     )  # fmt: skip
-    found, write, read = drawn.estimate, drawn.write, drawn.read
+    found, write, read = routed_step.estimate, routed_step.write, routed_step.read
     sources = tuple(sorted({"zero-2020", "young-1974", *write.sources}))
     spread = BYTES_PER_PARAMETER
     less, more = spread.low / spread.value, spread.high / spread.value

@@ -15,7 +15,7 @@ from designer.analysis.training.feeding import feed
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
 from designer.analysis.training.preparation import prepare
-from designer.analysis.training.step import drawn_step, together
+from designer.analysis.training.step import route_step, together
 from designer.errors import AnalysisError
 from designer.sources import Estimate
 from designer.workload.jobs import HyperparameterSweep
@@ -38,21 +38,29 @@ def evaluate(
     plan = prepare(network, replace(training.job, group=first), place)
     # the collectives of all trials are on the links at once
     plan = replace(plan, ranks=ranks_of(network, parts[: at_once * each], place))
-    drawn = drawn_step(network, plan, training)
-    if drawn.feed is not None and drawn.samples is not None:
+    routed_step = route_step(network, plan, training)
+    if routed_step.feed is not None and routed_step.samples is not None:
         # All trials load at once: what the slowest of them gets decides.
-        fed = feed(network, parts[: at_once * each], training.input, drawn.samples, place)
-        taken = fed.batch_time(plan.local_batch, drawn.samples.stored, drawn.overlapped)
-        whole = together(drawn, drawn.busy.step_time, taken[0])
-        stall = whole - drawn.busy.step_time
-        rates = (drawn.busy.global_batch / whole, drawn.busy.tokens_per_second * drawn.busy.step_time / whole)
+        fed = feed(network, parts[: at_once * each], training.input, routed_step.samples, place)
+        taken = fed.batch_time(plan.local_batch, routed_step.samples.stored, routed_step.overlapped)
+        whole = together(routed_step, routed_step.busy.step_time, taken[0])
+        stall = whole - routed_step.busy.step_time
+        rates = (
+            routed_step.busy.global_batch / whole,
+            routed_step.busy.tokens_per_second * routed_step.busy.step_time / whole,
+        )
         step = replace(
-            drawn.busy, step_time=whole, input_stall=stall, samples_per_second=rates[0], tokens_per_second=rates[1],
-            low=drawn.busy.low * whole / drawn.busy.step_time, high=drawn.busy.high * whole / drawn.busy.step_time,
-            mfu=drawn.busy.mfu * drawn.busy.step_time / whole,
-        )  # fmt: skip
-        drawn = replace(drawn, feed=fed, input=taken, step=step, low=step.low, high=step.high)
-    one = dict(metrics(network, drawn, training))
+            routed_step.busy,
+            step_time=whole,
+            input_stall=stall,
+            samples_per_second=rates[0],
+            tokens_per_second=rates[1],
+            low=routed_step.busy.low * whole / routed_step.busy.step_time,
+            high=routed_step.busy.high * whole / routed_step.busy.step_time,
+            mfu=routed_step.busy.mfu * routed_step.busy.step_time / whole,
+        )
+        routed_step = replace(routed_step, feed=fed, input=taken, step=step, low=step.low, high=step.high)
+    one = dict(metrics(network, routed_step, training))
     rounds = math.ceil(trials / at_once)
     note = f"{trials} trials, {at_once} at once, {rounds} rounds"
     found = {
@@ -64,12 +72,12 @@ def evaluate(
         found["time_to_train"] = _times(trial, rounds, note)
     rate = found["samples_per_second"]
     found["samples_per_second"] = _times(rate, at_once, "all trials together")
-    binding, after = bottlenecks(drawn)
+    binding, after = bottlenecks(routed_step)
     result = WorkloadResult(
-        question.id, question.reports, question.title, found, binding, after, Rows(lambda: flows(drawn)),
-        n_flows(drawn), drawn.findings,
+        question.id, question.reports, question.title, found, binding, after, Rows(lambda: flows(routed_step)),
+        n_flows(routed_step), routed_step.findings,
     )  # fmt: skip
-    return result, loads(network, drawn)
+    return result, loads(network, routed_step)
 
 
 def _times(one: Estimate, factor: float, note: str) -> Estimate:

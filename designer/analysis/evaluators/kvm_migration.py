@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.evaluators._moves import answer
+from designer.analysis.evaluators._migrations import answer
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.analysis.vms.asked import asked_moves

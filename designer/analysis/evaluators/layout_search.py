@@ -13,8 +13,8 @@ from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.loads import flows, loads, n_flows
-from designer.analysis.training.preparation import Plan, prepare
-from designer.analysis.training.step import drawn_step
+from designer.analysis.training.preparation import TrainingPlan, prepare
+from designer.analysis.training.step import route_step
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.formulas.pipeline.layout_search import SearchLimits, SearchResult, layouts, search_layouts
@@ -32,8 +32,8 @@ def evaluate(network: Network, operation: LayoutSearch, question: Question) -> t
     found = _search(network, plan, operation, question)
     best = found.best[0]
     chosen = replace(plan, layout=best.layout)
-    drawn = drawn_step(network, chosen, Training("best", plan.job, _NO_INPUT, _NO_RUN))
-    binding, after = bottlenecks(drawn)
+    routed_step = route_step(network, chosen, Training("best", plan.job, _NO_INPUT, _NO_RUN))
+    binding, after = bottlenecks(routed_step)
     told = tuple(
         Finding(
             "LAYOUT-RANK",
@@ -50,15 +50,15 @@ def evaluate(network: Network, operation: LayoutSearch, question: Question) -> t
         _metrics(found),
         binding,
         after,
-        Rows(lambda: flows(drawn)),
-        n_flows(drawn),
+        Rows(lambda: flows(routed_step)),
+        n_flows(routed_step),
         told,
         _curves(found) if question.curves else {},
     )
-    return result, loads(network, drawn)
+    return result, loads(network, routed_step)
 
 
-def _search(network: Network, plan: Plan, operation: LayoutSearch, question: Question) -> SearchResult:
+def _search(network: Network, plan: TrainingPlan, operation: LayoutSearch, question: Question) -> SearchResult:
     count = len(plan.ranks.parts)
     per_server = int(np.unique(network.island[plan.ranks.parts], return_counts=True)[1].max())
     limits = SearchLimits(

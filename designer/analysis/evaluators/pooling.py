@@ -6,7 +6,7 @@ from math import isfinite
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import Bound, Column, Table, WorkloadResult
+from designer.analysis.results import Bottleneck, Column, Table, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
@@ -61,9 +61,9 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
         "accelerators_saved": metric(float(found.saved), "1"),
     }
     words = f"{operation.owners} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
-    bound = Bound("limit", "queue", "arrival of jobs against accelerators", words)
+    bottleneck = Bottleneck("limit", "queue", "arrival of jobs against accelerators", words)
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, (bound,), (), (), 0, tuple(told), {},
+        question.id, question.reports, question.title, metrics, (bottleneck,), (), (), 0, tuple(told), {},
         {"pools": Table("Pools", columns, rows)},
     )  # fmt: skip
     return result, None

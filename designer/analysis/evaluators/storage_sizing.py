@@ -12,7 +12,7 @@ import numpy.typing as npt
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.flows import solve
 from designer.analysis.network import NETWORK, Network
-from designer.analysis.results import Bound, ChannelLoads, WorkloadResult
+from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import number
@@ -83,21 +83,21 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     low, high = min(found.low, most), max(most, top)
     each = len(islands)
 
-    def told(value: float, low: float, high: float, note: str, unit: str = "1") -> Estimate:
+    def metric(value: float, low: float, high: float, note: str, unit: str = "1") -> Estimate:
         return Estimate(value, low, high, unit, sources, note)
 
     metrics = {
-        "accelerators": told(most, low, high, f"{client}, {each} hosts"),
-        "accelerators_per_server": told(most / each, low / each, high / each, "on each host"),
-        "gpu_utilization": told(found.utilization, min(threshold, found.utilization), 1.0, "at that number"),
-        "rate": told(rate, rate * shorter, rate * longer, "what the path delivers", "B/s"),
-        "data_rate_per_gpu": told(need, need, need, "what an accelerator asks for", "B/s"),
+        "accelerators": metric(most, low, high, f"{client}, {each} hosts"),
+        "accelerators_per_server": metric(most / each, low / each, high / each, "on each host"),
+        "gpu_utilization": metric(found.utilization, min(threshold, found.utilization), 1.0, "at that number"),
+        "rate": metric(rate, rate * shorter, rate * longer, "what the path delivers", "B/s"),
+        "data_rate_per_gpu": metric(need, need, need, "what an accelerator asks for", "B/s"),
     }
     if most < found.accelerators:
         binding, after = reads.binding, reads.next
     else:
         why = f"{format_quantity(found.rate, 'rate')} for {format_quantity(work.demand, 'rate')} each"
-        binding, after = (Bound("limit", found.binding, _BINDING[found.binding], why),), reads.binding
+        binding, after = (Bottleneck("limit", found.binding, _BINDING[found.binding], why),), reads.binding
     result = WorkloadResult(
         question.id, question.reports, question.title, metrics, binding, after, reads.flows, reads.traffic.n_flows,
         reads.findings,

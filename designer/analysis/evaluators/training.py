@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from designer.analysis.collectives import told_roles
+from designer.analysis.collectives import role_findings
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import Bound, ChannelLoads, Rows, WorkloadResult
+from designer.analysis.results import Bottleneck, ChannelLoads, Rows, WorkloadResult
 from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.curves import curves
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
 from designer.analysis.training.preparation import prepare
-from designer.analysis.training.step import DrawnStep, drawn_step
+from designer.analysis.training.step import RoutedStep, route_step
 from designer.findings import Finding, Severity
 from designer.sources import Estimate
 from designer.units import format_quantity
@@ -23,11 +23,11 @@ from designer.workload.jobs import Training
 def evaluate(network: Network, operation: Training, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A training workload."""
     plan = prepare(network, operation.job, question.place)
-    drawn = drawn_step(network, plan, operation)
-    binding, after = bottlenecks(drawn)
-    found = metrics(network, drawn, operation)
-    if operation.run.online and found["samples_per_second"].value < drawn.step.samples_per_second:
-        after, binding = binding, (_arrivals(operation, drawn),)
+    routed_step = route_step(network, plan, operation)
+    binding, after = bottlenecks(routed_step)
+    found = metrics(network, routed_step, operation)
+    if operation.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:
+        after, binding = binding, (_arrivals(operation, routed_step),)
     result = WorkloadResult(
         question.id,
         question.reports,
@@ -35,25 +35,25 @@ def evaluate(network: Network, operation: Training, question: Question) -> tuple
         found,
         binding,
         after,
-        Rows(lambda: flows(drawn)),
-        n_flows(drawn),
-        (*drawn.findings, *_roles(drawn), *_cadence(found, operation)),
-        curves(network, drawn, operation) if question.curves else {},
+        Rows(lambda: flows(routed_step)),
+        n_flows(routed_step),
+        (*routed_step.findings, *_roles(routed_step), *_cadence(found, operation)),
+        curves(network, routed_step, operation) if question.curves else {},
     )
-    return result, loads(network, drawn)
+    return result, loads(network, routed_step)
 
 
-def _roles(drawn: DrawnStep) -> list[Finding]:
+def _roles(routed_step: RoutedStep) -> list[Finding]:
     """Networks meant for something else that the collectives of the step run over, each told once."""
-    found = [f for _, _, one in drawn.routed.used.values() for f in told_roles(one)]
+    found = [f for _, _, one in routed_step.routed.used.values() for f in role_findings(one)]
     return list({f.text: f for f in found}.values())
 
 
-def _arrivals(training: Training, drawn: DrawnStep) -> Bound:
-    arriving, able = training.run.arrival_rate, drawn.step.samples_per_second
+def _arrivals(training: Training, routed_step: RoutedStep) -> Bottleneck:
+    arriving, able = training.run.arrival_rate, routed_step.step.samples_per_second
     why = f"{format_quantity(arriving, 'frequency')} arrive, training could take {format_quantity(able, 'frequency')}"
     gain = min(2.0, able / arriving)
-    return Bound("limit", "arrivals", "samples arriving", why, gain, gain)
+    return Bottleneck("limit", "arrivals", "samples arriving", why, gain, gain)
 
 
 def _cadence(found: Mapping[str, Estimate], training: Training) -> list[Finding]:

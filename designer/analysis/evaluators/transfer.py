@@ -8,7 +8,7 @@ import numpy as np
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import Bound, ChannelLoads, WorkloadResult
+from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.sources import Estimate
@@ -34,7 +34,7 @@ def evaluate(network: Network, operation: Transfer, question: Question) -> tuple
     return result, answer.loads
 
 
-def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """What limits the slowest flow: of a small message its latency, and the links next."""
     if operation.size <= 0 or answer.rate.min() <= 0:
         return answer.binding, answer.next
@@ -44,7 +44,7 @@ def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bo
     if wait <= moving[worst]:
         return answer.binding, answer.next
     why = f"{format_quantity(wait, 'duration')} of {format_quantity(whole, 'duration')}"
-    return (Bound("limit", "latency", "latency of the way", why),), answer.binding
+    return (Bottleneck("limit", "latency", "latency of the way", why),), answer.binding
 
 
 def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAnswer) -> Mapping[str, Estimate]:

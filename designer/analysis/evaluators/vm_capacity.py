@@ -7,11 +7,11 @@ from typing import Final
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import Bound, Column, Table, WorkloadResult
+from designer.analysis.results import Bottleneck, Column, Table, WorkloadResult
 from designer.analysis.vms.capacity import by_profile, how_many_more, spare_for_failures
 from designer.analysis.vms.demands import memory_of
+from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.placement import Placement, numa_of, place_vms
-from designer.analysis.vms.rooms import Placed
 from designer.design.document import VirtualMachine
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -49,7 +49,7 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
     example = placement.placed.get(vm.id) or next(iter(found.places), None)
     if example is not None:
         tables["needs"] = _needs(vm, example)
-    if sum(len(room.gpus) for room in placement.rooms.values()) <= GPUS_LIMIT and (
+    if sum(len(free_capacity.gpus) for free_capacity in placement.free_capacities.values()) <= GPUS_LIMIT and (
         profiles := by_profile(placement, operation.release)
     ):
         shapes = tuple((name, float(more), ", ".join(hosts) or None) for name, more, hosts in profiles)
@@ -58,9 +58,18 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
     tables["spare"], findings = _spare(placement, operation.release)
     reason = next(iter(found.reasons.values()), "there is no host")
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, (Bound("limit", "room", "room on the hosts", reason),),
-        (), (), 0, findings, {}, tables,
-    )  # fmt: skip
+        question.id,
+        question.reports,
+        question.title,
+        metrics,
+        (Bottleneck("limit", "room", "room on the hosts", reason),),
+        (),
+        (),
+        0,
+        findings,
+        {},
+        tables,
+    )
     return result, None
 
 

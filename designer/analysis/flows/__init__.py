@@ -1,6 +1,6 @@
 """Who gets how much of every link: fair rates, what binds them and what would raise them."""
 
-from designer.analysis.flows.bottleneck import Binding, NextBottleneck, binding, next_bottleneck
+from designer.analysis.flows.binding import Binding, NextBottleneck, binding, next_bottleneck
 from designer.analysis.flows.certificate import Certificate, check
 from designer.analysis.flows.incidence import Incidence
 from designer.analysis.flows.maxmin import Allocation, solve

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from designer.analysis.flows.incidence import Incidence
-from designer.analysis.flows.layout import FloatArray, IntArray
+from designer.analysis.flows.prepared import FloatArray, IntArray
 from designer.analysis.flows.tolerances import SLACK
 
 

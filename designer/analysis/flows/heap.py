@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
-from designer.analysis.flows.layout import FloatArray, IntArray, column_order
+from designer.analysis.flows.prepared import FloatArray, IntArray, column_order
 from designer.analysis.flows.tolerances import STALE_SUM, TIE
 
 

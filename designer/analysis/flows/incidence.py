@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from designer.analysis.flows.layout import FloatArray, IntArray, Layout, column_order, sums
+from designer.analysis.flows.prepared import FloatArray, IntArray, PreparedIncidence, column_order, sums
 from designer.analysis.flows.tolerances import FEW_ENTRIES, MATRIX_ENTRIES, MATRIX_FROM
 from designer.errors import AnalysisError
 
@@ -51,7 +51,7 @@ class _Derived:
     rows: IntArray | None = None
     place: IntArray | None = None
     columns: Columns | None = None
-    layout: Layout | None = None
+    layout: PreparedIncidence | None = None
     #: usage by resource and activity, and how often loads were asked for
     matrix: Any = None
     asked: int = 0
@@ -197,10 +197,12 @@ class Incidence:
         return self._derived.columns
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> PreparedIncidence:
         """The arrays the solver works on; made once per set of routes."""
         if self._derived.layout is None:
-            self._derived.layout = Layout.of(self.ptr, self.resource, self.usage, self.weight, self.n_resources)
+            self._derived.layout = PreparedIncidence.of(
+                self.ptr, self.resource, self.usage, self.weight, self.n_resources
+            )
         return self._derived.layout
 
     def load(self, rate: FloatArray) -> FloatArray:

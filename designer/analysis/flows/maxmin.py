@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from designer.analysis.flows.certificate import check
 from designer.analysis.flows.heap import finish
 from designer.analysis.flows.incidence import Incidence
-from designer.analysis.flows.layout import FloatArray, IntArray, sums
+from designer.analysis.flows.prepared import FloatArray, IntArray, sums
 from designer.analysis.flows.tolerances import ENTRIES_PER_STEP, FIRST_ROUNDS, ROUND_OVERHEAD, TIE
 from designer.errors import AnalysisError
 
@@ -145,7 +145,7 @@ class _Filling:
                     return
 
     def _crawls(self, settled: int) -> bool:
-        """Whether going on in rounds of this yield would cost more than one heap pass over the rest."""
+        """True if going on in rounds of this yield would cost more than one heap pass over the rest."""
         rounds_to_go = len(self._ceiling) / settled
         nnz = len(self._column)
         return rounds_to_go * (ROUND_OVERHEAD + nnz / ENTRIES_PER_STEP) > nnz

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from designer.analysis.flows.layout import FloatArray
+from designer.analysis.flows.prepared import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from designer.analysis.flows.bottleneck import Binding, binding
+from designer.analysis.flows.binding import Binding, binding
 from designer.analysis.flows.certificate import witness
 from designer.analysis.flows.incidence import Incidence
-from designer.analysis.flows.layout import FloatArray, IntArray
 from designer.analysis.flows.maxmin import Allocation, solve
 from designer.analysis.flows.objectives import Objective, slowest
+from designer.analysis.flows.prepared import FloatArray, IntArray
 from designer.analysis.flows.tolerances import DOUBLED
 from designer.errors import AnalysisError
 
@@ -139,11 +139,11 @@ def gain_if_doubled(
     """
     goal = slowest() if objective is None else objective
     now = solve(incidence) if allocation is None else allocation
-    bound = binding(incidence, now)
+    bottleneck = binding(incidence, now)
     gains: list[float] = []
     for candidate in candidates:
         raised = np.unique(np.fromiter(candidate, np.int64))
-        if not _matters(bound, raised, incidence.n_resources):
+        if not _matters(bottleneck, raised, incidence.n_resources):
             gains.append(1.0)
             continue
         capacity = incidence.capacity.copy()
@@ -152,8 +152,8 @@ def gain_if_doubled(
     return gains
 
 
-def _matters(bound: Binding, raised: IntArray, n_resources: int) -> bool:
-    """Whether some activity loses its last bottleneck when these resources get more room."""
+def _matters(bottleneck: Binding, raised: IntArray, n_resources: int) -> bool:
+    """True if some activity loses its last bottleneck when these resources get more room."""
     if len(raised) and (raised[0] < 0 or raised[-1] >= n_resources):
         raise AnalysisError(
             f"resource {int(raised[-1] if raised[0] >= 0 else raised[0])} is not one of 0…{n_resources - 1}",
@@ -161,7 +161,7 @@ def _matters(bound: Binding, raised: IntArray, n_resources: int) -> bool:
         )
     left = np.ones(n_resources, np.bool_)
     left[raised] = False
-    held = bound.by_demand.copy()
-    count = np.diff(bound.ptr)
-    held[np.repeat(np.arange(len(count)), count)[left[bound.resource]]] = True
+    held = bottleneck.by_demand.copy()
+    count = np.diff(bottleneck.ptr)
+    held[np.repeat(np.arange(len(count)), count)[left[bottleneck.resource]]] = True
     return not bool(held.all())

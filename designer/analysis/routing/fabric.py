@@ -36,7 +36,7 @@ class SwitchGraph:
     cables : (n_steps,) how many cables the channel bundles
     key : (n_steps,) ``switch * n_switches + to``, ascending
     single
-        Whether no two channels join the same switches.
+        True if no two channels join the same switches.
     """
 
     n_switches: int
@@ -73,7 +73,7 @@ class Near:
     switch: Int
 
     def has(self, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
-        """Whether each switch is near its target."""
+        """True if each switch is near its target."""
         return _has(self.bits, switch, target)
 
     def size(self, target: Int) -> Int:
@@ -139,7 +139,7 @@ def measure(graph: SwitchGraph, targets: Sequence[Sequence[int]]) -> Distances:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ways:
+class FabricPaths:
     """Channels that each request takes, with shares.
 
     Parameters
@@ -158,7 +158,9 @@ class Ways:
     last_share: Float
 
 
-def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float) -> Ways:
+def split_paths(
+    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float
+) -> FabricPaths:
     """Ways with traffic split over all shortest next hops, in proportion to cables.
 
     Parameters
@@ -168,7 +170,9 @@ def split_ways(graph: SwitchGraph, distances: Distances, request: Int, switch: I
     return _walk(graph, distances, request, switch, target, share, None)
 
 
-def hashed_ways(graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int) -> Ways:
+def hashed_paths(
+    graph: SwitchGraph, distances: Distances, labels: Int, switch: Int, target: Int, seed: int
+) -> FabricPaths:
     """Ways on which each request takes one next hop at every switch, chosen by a hash of its label and the switch.
 
     Parameters
@@ -182,7 +186,7 @@ def hashed_ways(graph: SwitchGraph, distances: Distances, labels: Int, switch: I
 def _walk(
     graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float,
     hashed: tuple[Int, int] | None,
-) -> Ways:  # fmt: skip
+) -> FabricPaths:  # fmt: skip
     out: list[tuple[Int, Int, Float]] = []
     done: list[tuple[Int, Int, Float]] = []
     left = distances.of(switch, target)
@@ -217,7 +221,7 @@ def _walk(
         if hashed is None:
             request, switch, target, share, left = _merge(request, switch, target, share, left)
         going = np.ones(len(request), dtype=bool)
-    return Ways(*_joined(out), *_joined(done))
+    return FabricPaths(*_joined(out), *_joined(done))
 
 
 def _alike(graph: SwitchGraph, switch: Int, target: Int) -> tuple[Int, Int]:

@@ -40,7 +40,7 @@ _State = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """All cheapest ways from one part: cost of each state and part, and the states and steps before it."""
+    """All cheapest paths from one part: cost of each state and part, and the states and steps before it."""
 
     cost: dict[_State, int]
     least: dict[int, int]
@@ -71,36 +71,36 @@ def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segme
     if best is None:
         return None
     ends = [s for s, cost in tree.cost.items() if s[0] == target and cost == best]
-    ways = _on_the_way(graph, tree, ends)
+    paths = _steps_towards(graph, tree, ends)
     flow: dict[_State, float] = {(source, -1, False): 1.0}
     carried: dict[int, float] = {}
-    for state in sorted(ways, key=tree.cost.__getitem__):
+    for state in sorted(paths, key=tree.cost.__getitem__):
         amount = flow.get(state, 0.0)
-        total = sum(capacity for _, _, capacity in ways[state])
-        for after, channel, capacity in ways[state]:
+        total = sum(capacity for _, _, capacity in paths[state])
+        for after, channel, capacity in paths[state]:
             part = amount * capacity / total
             carried[channel] = carried.get(channel, 0.0) + part
             flow[after] = flow.get(after, 0.0) + part
     return Segment(tuple(carried), tuple(carried.values()), best)
 
 
-def _on_the_way(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
+def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
     """The steps that lead from the source to `ends`, by the state they leave."""
-    ways: dict[_State, list[tuple[_State, int, float]]] = {}
+    paths: dict[_State, list[tuple[_State, int, float]]] = {}
     todo, seen = list(ends), set(ends)
     while todo:
         state = todo.pop()
         for before, channel in tree.before.get(state, ()):
-            ways.setdefault(before, []).append((state, channel, graph.rates[channel >> 1]))
+            paths.setdefault(before, []).append((state, channel, graph.rates[channel >> 1]))
             if before not in seen:
                 seen.add(before)
                 todo.append(before)
-    return ways
+    return paths
 
 
 def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
     key = ("tree", source, rules)
-    found = graph.ways.get(key)
+    found = graph.path_memo.get(key)
     if isinstance(found, _Tree):
         return found
     depth = _depth(graph) if rules.pcie_acs else None
@@ -140,7 +140,7 @@ def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
         known = least.get(state[0])
         least[state[0]] = spent if known is None else min(known, spent)
     tree = _Tree(cost, least, before)
-    graph.ways[key] = tree
+    graph.path_memo[key] = tree
     return tree
 
 
@@ -156,7 +156,7 @@ def _passage(graph: LocalGraph, at: int, arrived: int, leaving: int, rules: Rule
 
 def _depth(graph: LocalGraph) -> list[int]:
     """Host steps from the nearest part with cores: how far below the root complex each part is."""
-    found = graph.ways.get("depth")
+    found = graph.path_memo.get("depth")
     if isinstance(found, list):
         return found
     far = graph.n_parts
@@ -170,5 +170,5 @@ def _depth(graph: LocalGraph) -> list[int]:
                     depth[step.to] = depth[at] + 1
                     below.append(step.to)
         level = below
-    graph.ways["depth"] = depth
+    graph.path_memo["depth"] = depth
     return depth

@@ -8,7 +8,7 @@ import numpy as np
 
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.training.preparation import Plan
+from designer.analysis.training.preparation import TrainingPlan
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
@@ -18,7 +18,7 @@ from designer.workload.operations import Transfer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawnCheckpoint:
+class RoutedCheckpoint:
     """A checkpoint and the transfers it is made of."""
 
     estimate: CheckpointEstimate
@@ -26,9 +26,9 @@ class DrawnCheckpoint:
     read: TransferAnswer
 
 
-def drawn_checkpoint(
-    network: Network, plan: Plan, target: str, *, snapshot: bool, from_one: bool, place: str
-) -> DrawnCheckpoint:
+def route_checkpoint(
+    network: Network, plan: TrainingPlan, target: str, *, snapshot: bool, from_one: bool, place: str
+) -> RoutedCheckpoint:
     """One checkpoint of a plan.
 
     Notes
@@ -61,7 +61,7 @@ def drawn_checkpoint(
     found = checkpoint(
         size, BytesPerSecond(_all(write)), BytesPerSecond(_all(read)), copies=copies, snapshot_rate=memory
     )
-    return DrawnCheckpoint(found, write, read)
+    return RoutedCheckpoint(found, write, read)
 
 
 def _all(answer: TransferAnswer) -> float:

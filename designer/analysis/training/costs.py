@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.communicator import Communicator, make_concurrent, widened
 from designer.analysis.network import Network
-from designer.formulas.communication import Group, Kind
+from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout
 from designer.units import Bytes, Seconds
 
@@ -93,14 +93,14 @@ def _pairs(parts: Int, size: int, stride: int) -> tuple[Int, ...]:
     return tuple(found)
 
 
-def arrangement_of(layout: Layout, group: Group) -> Arrangement:
+def arrangement_of(layout: Layout, group: RankGroup) -> Arrangement:
     """Which ranks make a group: whether in pairs along a chain, how many, how far apart."""
     return {
-        Group.TENSOR: (False, layout.tensor, 1),
-        Group.CONTEXT: (False, layout.context, layout.tensor),
-        Group.EXPERT: (False, layout.expert, layout.tensor),
-        Group.DATA: (False, layout.replicas, layout.tensor),
-        Group.PIPELINE: (True, layout.pipeline, layout.tensor * layout.replicas),
+        RankGroup.TENSOR: (False, layout.tensor, 1),
+        RankGroup.CONTEXT: (False, layout.context, layout.tensor),
+        RankGroup.EXPERT: (False, layout.expert, layout.tensor),
+        RankGroup.DATA: (False, layout.replicas, layout.tensor),
+        RankGroup.PIPELINE: (True, layout.pipeline, layout.tensor * layout.replicas),
     }[group]
 
 
@@ -120,13 +120,13 @@ class RoutedCosts:
 
     ranks: Ranks
     layout: Layout
-    widen: tuple[Group, str] | None = None
+    widen: tuple[RankGroup, str] | None = None
     kept: Mapping[Arrangement, tuple[Kept, ...]] = field(default_factory=dict[Arrangement, tuple[Kept, ...]])
-    used: dict[Group, tuple[Kind, float, Communicator]] = field(
-        default_factory=dict[Group, tuple[Kind, float, Communicator]]
+    used: dict[RankGroup, tuple[Kind, float, Communicator]] = field(
+        default_factory=dict[RankGroup, tuple[Kind, float, Communicator]]
     )
 
-    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Time of a collective of `size` bytes over `group`, its equals at work too [s]."""
         arrangement = arrangement_of(self.layout, group)
         if arrangement[1] <= 1 or size <= 0:

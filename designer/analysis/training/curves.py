@@ -7,8 +7,8 @@ from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Curve
-from designer.analysis.training.preparation import Plan
-from designer.analysis.training.step import DrawnStep, drawn_step
+from designer.analysis.training.preparation import TrainingPlan
+from designer.analysis.training.step import RoutedStep, route_step
 from designer.formulas.calibration import share
 from designer.formulas.compute.gemm import INNER_HALF
 from designer.formulas.compute.roofline import MEMORY_SHARE
@@ -28,16 +28,16 @@ DOUBLED_LIMIT: Final = 4096
 STEPS_LIMIT: Final = 33
 
 
-def curves(network: Network, drawn: DrawnStep, training: Training) -> Mapping[str, tuple[Curve, ...]]:
+def curves(network: Network, routed_step: RoutedStep, training: Training) -> Mapping[str, tuple[Curve, ...]]:
     """All curves of a step."""
     found = {
-        "step-timeline": _timeline(drawn.step),
-        "memory": _memory(drawn.step),
-        "roofline": _roofline(drawn),
-        "scaling": _scaling(network, drawn, training),
+        "step-timeline": _timeline(routed_step.step),
+        "memory": _memory(routed_step.step),
+        "roofline": _roofline(routed_step),
+        "scaling": _scaling(network, routed_step, training),
     }
-    if drawn.feed is not None:
-        stages = {**drawn.feed.stages, "training": drawn.training_rate}
+    if routed_step.feed is not None:
+        stages = {**routed_step.feed.stages, "training": routed_step.training_rate}
         found["flow-stages"] = tuple(Curve(name, (float(k),), (rate,)) for k, (name, rate) in enumerate(stages.items()))
     return found
 
@@ -58,9 +58,9 @@ def _memory(step: StepEstimate) -> tuple[Curve, ...]:
     return tuple(Curve(name, (float(k),), (float(getattr(step.memory, name)),)) for k, name in enumerate(names))
 
 
-def _roofline(drawn: DrawnStep) -> tuple[Curve, ...]:
+def _roofline(routed_step: RoutedStep) -> tuple[Curve, ...]:
     """Attainable rate [FLOP/s] over operations per byte of memory traffic; the ridge is where they meet."""
-    plan = drawn.plan
+    plan = routed_step.plan
     part, name = plan.accelerator, plan.precision.name
     table = part.calibration.best if isinstance(plan.shape, TransformerShape) else part.calibration.convolution
     peak = part.peak(name)
@@ -68,7 +68,7 @@ def _roofline(drawn: DrawnStep) -> tuple[Curve, ...]:
     slope = part.memory_bandwidth * MEMORY_SHARE.value
     ridge = top / slope
     x = tuple(ridge * 2.0 ** (k / 2 - STEPS_LIMIT // (2 * 2)) for k in range(STEPS_LIMIT))
-    step = drawn.step
+    step = routed_step.step
     rate = step.mfu * peak
     return (
         Curve("attainable", x, tuple(min(top, slope * i) for i in x)),
@@ -77,7 +77,7 @@ def _roofline(drawn: DrawnStep) -> tuple[Curve, ...]:
     )
 
 
-def _intensity(plan: Plan) -> float:
+def _intensity(plan: TrainingPlan) -> float:
     """Operations per byte of the work that dominates: the feed-forward product, or a whole convolutional step."""
     width = plan.precision.activation_bytes.value
     if isinstance(plan.shape, TransformerShape):
@@ -89,15 +89,17 @@ def _intensity(plan: Plan) -> float:
     return (1 if plan.job.forward_only else 2 + 1) * plan.shape.flop_forward / moved
 
 
-def scaling_points(network: Network, drawn: DrawnStep, training: Training, every: bool) -> tuple[ScalingPoint, ...]:
+def scaling_points(
+    network: Network, routed_step: RoutedStep, training: Training, every: bool
+) -> tuple[ScalingPoint, ...]:
     """Throughput from one replica to all, each replica with as many samples; only the ends unless `every`."""
-    plan = drawn.plan
-    steps: dict[int, StepEstimate] = {plan.layout.data: drawn.step}
+    plan = routed_step.plan
+    steps: dict[int, StepEstimate] = {plan.layout.data: routed_step.step}
 
     def at(count: int) -> StepEstimate:
         data = count // plan.unit
         if data not in steps:
-            steps[data] = drawn_step(network, plan.with_data(data), training, explained=False).step
+            steps[data] = route_step(network, plan.with_data(data), training, explained=False).step
         return steps[data]
 
     degrees = [1]
@@ -109,9 +111,9 @@ def scaling_points(network: Network, drawn: DrawnStep, training: Training, every
     return scaling_curve([d * plan.unit for d in degrees], at)
 
 
-def _scaling(network: Network, drawn: DrawnStep, training: Training) -> tuple[Curve, ...]:
+def _scaling(network: Network, routed_step: RoutedStep, training: Training) -> tuple[Curve, ...]:
     """Speed-up and efficiency over accelerators, then what each cause takes of perfect scaling."""
-    points = scaling_points(network, drawn, training, every=True)
+    points = scaling_points(network, routed_step, training, every=True)
     x = tuple(float(p.accelerators) for p in points)
     found = [
         Curve("samples_per_second", x, tuple(p.samples_per_second for p in points)),

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.bounds import Limit
+from designer.analysis.bottlenecks import Limit
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
 from designer.analysis.routes import Legs
@@ -92,7 +92,7 @@ def feed(
     demand
         Most each asks for, in stored bytes [B/s].
     explained
-        Whether to tell what binds as well.
+        True to tell what binds as well.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _feed(
         )
     direct = _direct(network, path) and not ends_in_host(network)[source].any() and not refusing(network)[readers].any()
     through = path.decode == "cpu" or not direct
-    traffic, arrive = _ways(network, source, readers, path, samples, through, place)
+    traffic, arrive = _reader_legs(network, source, readers, path, samples, through, place)
     n = len(readers)
     if path.workers < 1:
         raise AnalysisError("no worker loads data", place=f"{place}.workers", remedy="use 1 worker or more")
@@ -157,7 +157,7 @@ def _direct(network: Network, path: InputPath) -> bool:
     return network.design.policy.gpudirect if path.gpudirect == "policy" else path.gpudirect == "on"
 
 
-def _ways(
+def _reader_legs(
     network: Network, source: Int, readers: Int, path: InputPath, samples: Samples, through: bool, place: str
 ) -> tuple[Traffic, Int]:
     """The legs of all readers, and the part where each first receives its data."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.network import Network
-from designer.analysis.training.checkpoints import drawn_checkpoint
+from designer.analysis.training.checkpoints import route_checkpoint
 from designer.analysis.training.curves import scaling_points
 from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.preparation import ALONE
-from designer.analysis.training.step import DrawnStep
+from designer.analysis.training.step import RoutedStep
 from designer.errors import AnalysisError
 from designer.formulas.compute.convolutional_step import FORMULA as CONVOLUTION
 from designer.formulas.compute.gemm import FORMULA as GEMM
@@ -28,12 +28,12 @@ from designer.units import Seconds, format_si
 from designer.workload.jobs import Training
 
 
-def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[str, Estimate]:
+def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Mapping[str, Estimate]:
     """All metrics of a training workload."""
-    step, plan = drawn.step, drawn.plan
-    rests = _rests(drawn)
+    step, plan = routed_step.step, routed_step.plan
+    rests = _rests(routed_step)
     sources = rests.all
-    shorter, longer = drawn.low / step.step_time, drawn.high / step.step_time
+    shorter, longer = routed_step.low / step.step_time, routed_step.high / step.step_time
 
     def timed(value: float, note: str = "") -> Estimate:
         return Estimate(value, value * shorter, value * longer, "s", sources, note)
@@ -59,9 +59,9 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
     found["samples_per_second"] = per_time(rate)
     if plan.is_transformer:
         found["tokens_per_second"] = per_time(step.tokens_per_second)
-    if drawn.feed is not None:
-        found |= _of_input(drawn, rests)
-    point = scaling_points(network, drawn, training, every=False)[-1]
+    if routed_step.feed is not None:
+        found |= _of_input(routed_step, rests)
+    point = scaling_points(network, routed_step, training, every=False)[-1]
     unit = plan.unit
     holds = plan.with_data(1).estimate(ALONE).memory.fits
     beyond = "" if holds else ", too few to hold the model"
@@ -92,7 +92,7 @@ def metrics(network: Network, drawn: DrawnStep, training: Training) -> Mapping[s
         f"of {format_si(memory.capacity, 'B')}",
     )
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
-    return found | _of_run(network, drawn, training, rate, shorter, longer, sources)
+    return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +106,16 @@ class _Rests:
     all: tuple[str, ...]
 
 
-def _rests(drawn: DrawnStep) -> _Rests:
-    transformer = drawn.plan.is_transformer
+def _rests(routed_step: RoutedStep) -> _Rests:
+    transformer = routed_step.plan.is_transformer
     arithmetic = (GEMM, LAYER, ROOFLINE) if transformer else (CONVOLUTION, ROOFLINE)
     compute = {key for formula in arithmetic for key in formula.sources}
     memory = TRANSFORMER_MEMORY if transformer else CONVOLUTION_MEMORY
-    communication = {COMMUNICATION_BAND.source, *OVERLAP.sources} if drawn.routed.used else set[str]()
-    if drawn.routed.used:
+    communication = {COMMUNICATION_BAND.source, *OVERLAP.sources} if routed_step.routed.used else set[str]()
+    if routed_step.routed.used:
         communication |= {"nccl-tuning", "collectives-fit"}
-    fed = {*drawn.feed.answer.sources, "fit-storage"} if drawn.feed is not None else set[str]()
-    every = {*drawn.busy.sources, *compute, *communication, *fed}
+    fed = {*routed_step.feed.answer.sources, "fit-storage"} if routed_step.feed is not None else set[str]()
+    every = {*routed_step.busy.sources, *compute, *communication, *fed}
     return _Rests(
         _keys(compute), _keys(communication or compute), _keys({*memory.sources}), _keys(fed),
         _keys(every),
@@ -149,46 +149,56 @@ def _arriving(training: Training, rate: float, place: str) -> float:
     return min(rate, arriving)
 
 
-def _of_input(drawn: DrawnStep, rests: _Rests) -> dict[str, Estimate]:
-    fed = drawn.feed
+def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
+    fed = routed_step.feed
     assert fed is not None
     slowest = min(fed.stages, key=lambda name: fed.stages[name])
-    if slowest == "decode" and drawn.path.decode_rate > 0:
+    if slowest == "decode" and routed_step.path.decode_rate > 0:
         slowest = LOADING
-    need = drawn.training_rate
+    need = routed_step.training_rate
     verdict = "enough" if fed.rate >= need else "too little"
-    busy = drawn.busy
+    busy = routed_step.busy
     return {
-        "input_time": Estimate(drawn.input[0], drawn.input[1], drawn.input[2], "s", rests.input, f"slowest: {slowest}"),
+        "input_time": Estimate(
+            routed_step.input[0], routed_step.input[1], routed_step.input[2], "s", rests.input, f"slowest: {slowest}"
+        ),
         "input_stall": Estimate(
-            drawn.step.input_stall, 0.0, max(drawn.step.input_stall, drawn.input[2]), "s", rests.all
+            routed_step.step.input_stall, 0.0, max(routed_step.step.input_stall, routed_step.input[2]), "s", rests.all
         ),
         "data_rate_per_gpu": Estimate(
-            fed.rate, fed.low, fed.high, "B/s", rests.input,
+            fed.rate,
+            fed.low,
+            fed.high,
+            "B/s",
+            rests.input,
             f"loading, {verdict} for the {format_si(need, 'B/s')} of training",
         ),
         "training_rate_per_gpu": Estimate(
-            need, need * busy.step_time / busy.high, need * busy.step_time / busy.low, "B/s", rests.all,
+            need,
+            need * busy.step_time / busy.high,
+            need * busy.step_time / busy.low,
+            "B/s",
+            rests.all,
             "what training uses up when it never waits",
         ),
         "input_cores": Estimate(
             fed.cores, fed.cores / 2, fed.cores * 2, "1", rests.input, "cores receiving at full rate"
         ),
-    }  # fmt: skip
+    }
 
 
 def _of_run(
-    network: Network, drawn: DrawnStep, training: Training, rate: float, shorter: float, longer: float,
+    network: Network, routed_step: RoutedStep, training: Training, rate: float, shorter: float, longer: float,
     sources: tuple[str, ...],
 ) -> dict[str, Estimate]:  # fmt: skip
-    run, plan = training.run, drawn.plan
+    run, plan = training.run, routed_step.plan
     found: dict[str, Estimate] = {}
 
     def timed(value: float, note: str = "") -> Estimate:
         return Estimate(value, value * shorter, value * longer, "s", sources, note)
 
     step = Seconds(plan.global_batch / rate)
-    epoch = drawn.samples.epoch if drawn.samples is not None else 0.0
+    epoch = routed_step.samples.epoch if routed_step.samples is not None else 0.0
     if epoch:
         found["epoch_time"] = timed(
             math.ceil(epoch / plan.global_batch) * step, f"{math.ceil(epoch / plan.global_batch):,} steps"
@@ -196,7 +206,7 @@ def _of_run(
     samples = run.samples or run.epochs * epoch
     stall = NO_TIME
     if run.checkpoint_every:
-        one = drawn_checkpoint(network, plan, run.checkpoint_to, snapshot=run.snapshot, from_one=True, place=plan.place)
+        one = route_checkpoint(network, plan, run.checkpoint_to, snapshot=run.snapshot, from_one=True, place=plan.place)
         stall = one.estimate.stall
         found["checkpoint_time"] = Estimate(
             one.estimate.write, one.estimate.write / 2, one.estimate.write * 2, "s", sources
@@ -209,7 +219,7 @@ def _of_run(
             )  # fmt: skip
         return found
     validation = None
-    data = drawn.data
+    data = routed_step.data
     if run.validate_every > 0 and data is not None and data.validation_samples:
         validation = Validation(data.validation_samples, round(run.validate_every * epoch))
     whole: TimeToTrain = time_to_train(

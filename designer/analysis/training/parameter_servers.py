@@ -14,7 +14,7 @@ from designer.analysis.training.costs import Kept, Ranks, RoutedCosts
 from designer.analysis.transfers import TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
-from designer.formulas.communication import Group, Kind
+from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout, Sharding
 from designer.units import Bytes, Seconds
 
@@ -38,9 +38,9 @@ class ServerCosts:
     back: TransferAnswer
     kept: Kept = (1.0, 1.0)
 
-    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Time of a collective; that of the replicas goes to the servers and back [s]."""
-        if group is not Group.DATA or size <= 0:
+        if group is not RankGroup.DATA or size <= 0:
             return self.routed.time(kind, group, size)
         out, back = float(self.out.rate.min()) * self.kept[0], float(self.back.rate.min()) * self.kept[1]
         return Seconds(size / out + size / back)

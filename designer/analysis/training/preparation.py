@@ -48,7 +48,7 @@ Int = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class TrainingPlan:
     """A job that fits together; steps are estimated from it again and again."""
 
     job: Job
@@ -64,7 +64,7 @@ class Plan:
 
     @property
     def is_transformer(self) -> bool:
-        """Whether samples are made of tokens."""
+        """True if samples are made of tokens."""
         return is_transformer(self.shape)
 
     @property
@@ -83,7 +83,7 @@ class Plan:
         parts = self.ranks.parts[: self.layout.ranks].reshape(self.layout.pipeline, self.layout.data, -1)
         return parts[0, :, 0]
 
-    def with_data(self, data: int) -> Plan:
+    def with_data(self, data: int) -> TrainingPlan:
         """The same job on that many replicas, as many samples each."""
         layout = replace(self.layout, data=data, expert=math.gcd(self.layout.expert, data * self.layout.context))
         batch = max(data, round(self.local_batch * data))
@@ -183,7 +183,7 @@ def shape_of(text: str, place: str) -> ModelShape:
         raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
 
 
-def prepare(network: Network, job: Job, place: str) -> Plan:
+def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
     """The plan of a job.
 
     Raises
@@ -205,15 +205,15 @@ def prepare(network: Network, job: Job, place: str) -> Plan:
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
-    findings = (*findings, *_told(job, accelerator, layout, len(parts)))
-    plan = Plan(
+    findings = (*findings, *_findings_about(job, accelerator, layout, len(parts)))
+    plan = TrainingPlan(
         job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
         ranks_of(network, parts[: layout.ranks], place), place, findings,
     )  # fmt: skip
     return _best_order(plan) if job.placement == "best" else plan
 
 
-def _told(job: Job, accelerator: Accelerator, layout: Layout, count: int) -> list[Finding]:
+def _findings_about(job: Job, accelerator: Accelerator, layout: Layout, count: int) -> list[Finding]:
     """What a job asks for and does not get."""
     found: list[Finding] = []
     runs = accelerator.runs_as(job.precision)
@@ -250,7 +250,7 @@ def _layout(job: Job, count: int, place: str) -> Layout:
     )  # fmt: skip
 
 
-def _best_order(plan: Plan) -> Plan:
+def _best_order(plan: TrainingPlan) -> TrainingPlan:
     """The plan with the best of the rank orders there are to try; as drawn where none is better."""
     parts, network = plan.ranks.parts, plan.ranks.network
     plans = [replace(plan, ranks=ranks_of(network, parts[o], plan.place)) for o in _orders(plan)]
@@ -258,7 +258,7 @@ def _best_order(plan: Plan) -> Plan:
     return plans[int(np.argmin(times))]
 
 
-def _orders(plan: Plan) -> list[Int]:
+def _orders(plan: TrainingPlan) -> list[Int]:
     """Rank orders: as drawn, every second of a server first, servers interleaved; then each dimension next to each."""
     island = plan.ranks.network.island[plan.ranks.parts]
     order = np.arange(len(island))
@@ -270,8 +270,8 @@ def _orders(plan: Plan) -> list[Int]:
     layout = plan.layout
     shape = np.array([layout.pipeline, layout.data, layout.context, layout.tensor])
     for outer_first in permutations(range(len(shape))):
-        drawn = order.reshape(shape[list(outer_first)])
-        found.append(drawn.transpose(np.argsort(outer_first)).ravel())
+        routed_step = order.reshape(shape[list(outer_first)])
+        found.append(routed_step.transpose(np.argsort(outer_first)).ravel())
     distinct = {one.tobytes(): one for one in reversed(found)}
     return list(reversed(distinct.values()))
 

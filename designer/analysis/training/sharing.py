@@ -20,9 +20,9 @@ from designer.analysis.network import TIE_TOLERANCE
 from designer.analysis.training.costs import Arrangement, Kept, RoutedCosts, arrangement_of
 from designer.analysis.training.feeding import Feed
 from designer.analysis.training.parameter_servers import ServerCosts
-from designer.analysis.training.preparation import Plan
+from designer.analysis.training.preparation import TrainingPlan
 from designer.analysis.transfers import TransferAnswer
-from designer.formulas.communication import Group
+from designer.formulas.communication import RankGroup
 from designer.formulas.pipeline.step_composition import StepEstimate
 from designer.sources import Constant, Status
 
@@ -55,7 +55,7 @@ class Shared:
 
     @property
     def slower(self) -> bool:
-        """Whether any collective keeps less than all."""
+        """True if any collective keeps less than all."""
         return bool(self.kept) or self.servers != (1.0, 1.0)
 
     def costs(self, alone: RoutedCosts | ServerCosts) -> RoutedCosts | ServerCosts:
@@ -80,7 +80,7 @@ class _Beside:
 
 
 def share_links(
-    plan: Plan, costs: RoutedCosts | ServerCosts, busy: StepEstimate, beside: TransferAnswer, fed: Feed | None,
+    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate, beside: TransferAnswer, fed: Feed | None,
     stored: float,
 ) -> Shared:  # fmt: skip
     """What the collectives of a step and the flows beside them leave each other.
@@ -94,7 +94,7 @@ def share_links(
     stored
         Bytes of a sample as stored [B].
     """
-    last, need, slowest = Shared({}, (1.0, 1.0), 0.0), 0.0, dict[Group, float]()
+    last, need, slowest = Shared({}, (1.0, 1.0), 0.0), 0.0, dict[RankGroup, float]()
     found = last
     alive = np.flatnonzero(beside.rate > 0)
     others = _Beside(beside.incidence, alive < (fed.readers if fed is not None else 0))
@@ -113,11 +113,11 @@ def share_links(
 
 
 def _left(
-    plan: Plan, costs: RoutedCosts | ServerCosts, flows: Incidence, reads: npt.NDArray[np.bool_]
-) -> tuple[dict[Arrangement, tuple[Kept, ...]], Kept, dict[Group, float]]:
+    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, flows: Incidence, reads: npt.NDArray[np.bool_]
+) -> tuple[dict[Arrangement, tuple[Kept, ...]], Kept, dict[RankGroup, float]]:
     """What every collective keeps, then what servers keep, and the rate of the slowest reader meanwhile [B/s]."""
     kept: dict[Arrangement, tuple[Kept, ...]] = {}
-    slowest: dict[Group, float] = {}
+    slowest: dict[RankGroup, float] = {}
     routed = costs.routed if isinstance(costs, ServerCosts) else costs
     for group in routed.used:
         arrangement = arrangement_of(plan.layout, group)
@@ -134,7 +134,7 @@ def _left(
         n = costs.routed.ranks.network.n_resources
         out, a = _transfer_beside(costs.out, flows, reads, n)
         back, b = _transfer_beside(costs.back, flows, reads, n)
-        servers, slowest[Group.DATA] = (out, back), min(a, b)
+        servers, slowest[RankGroup.DATA] = (out, back), min(a, b)
     return kept, servers, slowest
 
 
@@ -190,9 +190,14 @@ def _transfer_beside(
 
 
 def _lost(
-    plan: Plan, costs: RoutedCosts | ServerCosts, found: Shared, others: _Beside, slowest: Mapping[Group, float],
-    fed: Feed | None, need: float,
-) -> float:  # fmt: skip
+    plan: TrainingPlan,
+    costs: RoutedCosts | ServerCosts,
+    found: Shared,
+    others: _Beside,
+    slowest: Mapping[RankGroup, float],
+    fed: Feed | None,
+    need: float,
+) -> float:
     """Time by which samples come later because groups communicate, hidden or not [s].
 
     Notes

@@ -8,7 +8,7 @@ from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
 from designer.analysis.training.feeding import Feed, Samples, beside, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
-from designer.analysis.training.preparation import ALONE, Plan, samples_of
+from designer.analysis.training.preparation import ALONE, TrainingPlan, samples_of
 from designer.analysis.training.sharing import share_links
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
@@ -20,7 +20,7 @@ from designer.workload.jobs import InputPath, Training
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawnStep:
+class RoutedStep:
     """One step as drawn.
 
     Parameters
@@ -39,7 +39,7 @@ class DrawnStep:
         Workloads that run at the same time, as they do without this one; None where there are none.
     """
 
-    plan: Plan
+    plan: TrainingPlan
     costs: RoutedCosts | ServerCosts
     busy: StepEstimate
     step: StepEstimate
@@ -65,13 +65,13 @@ class DrawnStep:
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
 
 
-def drawn_step(network: Network, plan: Plan, training: Training, *, explained: bool = True) -> DrawnStep:
+def route_step(network: Network, plan: TrainingPlan, training: Training, *, explained: bool = True) -> RoutedStep:
     """The step of a plan with its input.
 
     Parameters
     ----------
     explained
-        Whether to tell what binds the input as well; times are the same.
+        True to tell what binds the input as well; times are the same.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def drawn_step(network: Network, plan: Plan, training: Training, *, explained: b
         if others is not None:
             costs = share_links(plan, costs, busy, others, None, 0.0).costs(costs)
             busy, findings = _fitting(plan, costs)
-        return DrawnStep(
+        return RoutedStep(
             plan, costs, busy, busy, busy.low, busy.high, None, None, None, path, (0.0, 0.0, 0.0), True, others,
             findings,
         )  # fmt: skip
@@ -113,10 +113,10 @@ def drawn_step(network: Network, plan: Plan, training: Training, *, explained: b
         low, high = busy.low + taken[1], busy.high + taken[2]
     low, high = min(low, step.step_time), max(high, step.step_time)
     found = (*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings)
-    return DrawnStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
+    return RoutedStep(plan, costs, busy, step, low, high, fed, samples, data, path, taken, overlapped, others, found)
 
 
-def _odd(plan: Plan, data: Dataset) -> list[Finding]:
+def _odd(plan: TrainingPlan, data: Dataset) -> list[Finding]:
     """A dataset that is not what the model reads."""
     if plan.is_transformer == (data.tokens > 0):
         return []
@@ -125,7 +125,7 @@ def _odd(plan: Plan, data: Dataset) -> list[Finding]:
     return [Finding("TRAIN-DATASET", Severity.WARNING, text, (), f"choose a dataset of {wanted}")]
 
 
-def _beyond(plan: Plan, samples: Samples) -> list[Finding]:
+def _beyond(plan: TrainingPlan, samples: Samples) -> list[Finding]:
     """A batch of more samples than there are."""
     if plan.global_batch <= samples.epoch:
         return []
@@ -136,7 +136,7 @@ def _beyond(plan: Plan, samples: Samples) -> list[Finding]:
     return [Finding("TRAIN-BATCH", Severity.WARNING, text, (), "choose a smaller batch, or a larger dataset")]
 
 
-def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
+def _fitting(plan: TrainingPlan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
     """The step; where it does not fit in memory, what it would be, and what would fit."""
     try:
         return plan.estimate(costs, NO_INPUT, must_fit=True), plan.findings
@@ -149,7 +149,7 @@ def _fitting(plan: Plan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate
         return step, (*plan.findings, _too_large(plan, refusal))
 
 
-def unfit(plan: Plan) -> list[Finding]:
+def unfit(plan: TrainingPlan) -> list[Finding]:
     """Whether a rank cannot even hold its weights, gradients and optimizer, whatever it computes."""
     memory = plan.estimate(ALONE, NO_INPUT).memory
     held = memory.weights + memory.gradients + memory.optimizer
@@ -161,17 +161,17 @@ def unfit(plan: Plan) -> list[Finding]:
     return [Finding("TRAIN-MEMORY", Severity.ERROR, text, where, "shard them, or use more tensor or pipeline ranks")]
 
 
-def _too_large(plan: Plan, refusal: DesignerError) -> Finding:
+def _too_large(plan: TrainingPlan, refusal: DesignerError) -> Finding:
     where = (plan.ranks.network.net.path(int(plan.ranks.parts[0])),)
     return Finding("TRAIN-MEMORY", Severity.ERROR, refusal.text, where, refusal.remedy or "")
 
 
-def with_costs(drawn: DrawnStep, costs: RoutedCosts) -> float:
+def with_costs(routed_step: RoutedStep, costs: RoutedCosts) -> float:
     """Time of the step if its collectives took other times [s]."""
-    asked = replace(drawn.costs, routed=costs) if isinstance(drawn.costs, ServerCosts) else costs
-    return together(drawn, drawn.plan.estimate(asked).step_time, drawn.input[0])
+    asked = replace(routed_step.costs, routed=costs) if isinstance(routed_step.costs, ServerCosts) else costs
+    return together(routed_step, routed_step.plan.estimate(asked).step_time, routed_step.input[0])
 
 
-def together(drawn: DrawnStep, busy: float, loading: float) -> float:
+def together(routed_step: RoutedStep, busy: float, loading: float) -> float:
     """Time of a step from its busy time and that of its input [s]."""
-    return max(busy, loading) if drawn.overlapped else busy + loading
+    return max(busy, loading) if routed_step.overlapped else busy + loading

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import KVM
+from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host, Hosts
-from designer.analysis.vms.lanes import Shares
-from designer.analysis.vms.moves import Conditions
+from designer.analysis.vms.migration_paths import Shares
+from designer.analysis.vms.migration_plan import Conditions
+from designer.analysis.vms.migrations import KvmSettings
 from designer.analysis.vms.placement import Placement, place_vms
-from designer.analysis.vms.rooms import Placed
-from designer.analysis.vms.trips import KvmSettings
 from designer.errors import AnalysisError
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
 from designer.workload.operations import Evacuation, KvmMigration, Vmotion

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.vms.demands import memory_of, release_of, shown_name, vsphere
+from designer.analysis.vms.free_capacity import HostFreeCapacity, Placed, Refusal, place_on, shape_of
 from designer.analysis.vms.placement import Placement
-from designer.analysis.vms.rooms import HostRoom, Placed, Refusal, place_on, shape_of
 from designer.analysis.vms.targets import unbound
 from designer.design.document import VirtualMachine, VmDevice, with_changes
 
@@ -18,39 +18,44 @@ PER_HOST_LIMIT: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RemainingCapacity:
     """Machines that fit, in the order they would be powered on, and why each host takes no more."""
 
     places: tuple[Placed, ...]
     reasons: Mapping[str, str]
 
 
-def how_many_more(placement: Placement, vm: VirtualMachine, release: str = "") -> Room:
+def how_many_more(placement: Placement, vm: VirtualMachine, release: str = "") -> RemainingCapacity:
     """How many more machines like `vm` fit beside all that are placed, GPUs, memory and CPUs counted."""
     places: list[Placed] = []
     reasons: dict[str, str] = {}
     devices = tuple(with_changes(device, part=None, placement=None) for device in vm.devices)
-    for path, first in placement.rooms.items():
-        room, count = first, 0
-        rules = vsphere(release_of(vm, room.host, release))
+    for path, first in placement.free_capacities.items():
+        free_capacity, count = first, 0
+        rules = vsphere(release_of(vm, free_capacity.host, release))
         while True:
             count += 1
             more = with_changes(vm, id=f"{vm.id}-more{count}", host=None, devices=devices)
-            found = place_on(room, more, rules, by_hand=False)
+            found = place_on(free_capacity, more, rules, by_hand=False)
             if isinstance(found, Refusal):
                 reasons[path] = found.text
                 break
-            room = found[0]
+            free_capacity = found[0]
             places.append(found[1])
             if count >= PER_HOST_LIMIT:
                 reasons[path] = f"more than {PER_HOST_LIMIT}"
                 break
-    return Room(tuple(places), reasons)
+    return RemainingCapacity(tuple(places), reasons)
 
 
 def by_profile(placement: Placement, release: str = "") -> list[tuple[str, int, tuple[str, ...]]]:
     """How many more machines with one virtual GPU fit for each profile there is, and on which hosts; memory aside."""
-    gpus = {gpu.gpu.type for room in placement.rooms.values() for gpu in room.gpus if gpu.gpu.type is not None}
+    gpus = {
+        gpu.gpu.type
+        for free_capacity in placement.free_capacities.values()
+        for gpu in free_capacity.gpus
+        if gpu.gpu.type is not None
+    }
     names = {
         shown_name(profile.name, gpu): VmDevice(kind="vgpu", profile=shown_name(profile.name, gpu))
         for gpu in sorted(gpus, key=lambda each: each.id)
@@ -77,14 +82,16 @@ class Failure:
 def spare_for_failures(placement: Placement, release: str = "") -> list[Failure]:
     """For each host with machines, whether the others have room for them, shape by shape; largest GPU shares first."""
     found: list[Failure] = []
-    for path in placement.rooms:
+    for path in placement.free_capacities:
         down = sorted(placement.on(path), key=lambda p: (-_taken(p), -memory_of(p.vm), p.vm.id))
         if not down:
             continue
-        rooms = {other: room for other, room in placement.rooms.items() if other != path}
+        free_capacities = {
+            other: free_capacity for other, free_capacity in placement.free_capacities.items() if other != path
+        }
         missing: Counter[str] = Counter()
         for placed in down:
-            if not _restart(rooms, placed, release):
+            if not _restart(free_capacities, placed, release):
                 missing[_shape(placed)] += 1
         found.append(Failure(path, len(down) - missing.total(), dict(missing)))
     return found
@@ -100,14 +107,14 @@ def _shape(placed: Placed) -> str:
     return shape_of(placed.vm) or "no GPU"
 
 
-def _restart(rooms: dict[str, HostRoom], placed: Placed, release: str) -> bool:
+def _restart(free_capacities: dict[str, HostFreeCapacity], placed: Placed, release: str) -> bool:
     """Put a machine on the emptiest host that takes it; one tied to a device of its host stays down."""
     if any(device.kind == "passthrough" for device in placed.devices):
         return False
     vm = with_changes(unbound(placed), host=None)
-    for path, room in sorted(rooms.items(), key=lambda each: -each[1].memory):
-        tried = place_on(room, vm, vsphere(release_of(vm, room.host, release)), by_hand=False)
+    for path, free_capacity in sorted(free_capacities.items(), key=lambda each: -each[1].memory):
+        tried = place_on(free_capacity, vm, vsphere(release_of(vm, free_capacity.host, release)), by_hand=False)
         if not isinstance(tried, Refusal):
-            rooms[path] = tried[0]
+            free_capacities[path] = tried[0]
             return True
     return False

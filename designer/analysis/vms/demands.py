@@ -115,7 +115,7 @@ def devices_of(vm: VirtualMachine) -> Iterator[tuple[int, VmDevice]]:
 
 
 def gpu_devices(vm: VirtualMachine) -> bool:
-    """Whether a machine has virtual GPUs of any kind."""
+    """True if a machine has virtual GPUs of any kind."""
     return any(device.kind in ("vgpu", "mig_vgpu", "device_group") for device in vm.devices)
 
 

@@ -107,7 +107,7 @@ class Host:
 
     @property
     def has_migration_role(self) -> bool:
-        """Whether a NIC is meant for migrations."""
+        """True if a NIC is meant for migrations."""
         return any(nic.role in ROLES[0] for nic in self.migration_nics)
 
 

@@ -29,8 +29,15 @@ from designer.analysis.vms.demands import (
     release_of_hardware,
     vsphere,
 )
+from designer.analysis.vms.free_capacity import (
+    HostFreeCapacity,
+    Placed,
+    PlacedDevice,
+    Refusal,
+    empty_capacity,
+    place_on,
+)
 from designer.analysis.vms.hosts import Host, Hosts, find_hosts
-from designer.analysis.vms.rooms import HostRoom, Placed, PlacedDevice, Refusal, empty_room, place_on
 from designer.design.document import VirtualMachine
 from designer.fields import amount
 from designer.findings import Finding, Severity
@@ -84,7 +91,7 @@ class Placement:
         Machines with a place, by id.
     refused
         Why the others have none.
-    rooms
+    free_capacities
         What is left on every host, by path.
     shares
         Of every device of a GPU, by machine and place in its list.
@@ -95,7 +102,7 @@ class Placement:
     hosts: Hosts
     placed: Mapping[str, Placed]
     refused: Mapping[str, Refusal]
-    rooms: Mapping[str, HostRoom]
+    free_capacities: Mapping[str, HostFreeCapacity]
     shares: Mapping[str, tuple[Share, ...]]
     cut: Mapping[str, CutLinks]
     findings: tuple[Finding, ...]
@@ -106,7 +113,7 @@ class Placement:
 
 
 def place_vms(network: Network) -> Placement:
-    """The placement of all machines of the design a network was made from; remembered."""
+    """The placement of all machines of the design a network was made from; kept."""
     known = network.memo.get("placement")
     if not isinstance(known, Placement):
         known = network.memo["placement"] = _place_all(network)
@@ -120,19 +127,19 @@ def release_on(host: Host | None, vm: VirtualMachine, wanted: str = "") -> Relea
 
 def _place_all(network: Network) -> Placement:
     hosts = find_hosts(network)
-    rooms = {host.path: empty_room(host) for host in hosts.hosts}
+    free_capacities = {host.path: empty_capacity(host) for host in hosts.hosts}
     placed: dict[str, Placed] = {}
     refused: dict[str, Refusal] = {}
     findings: list[Finding] = []
     # Machines whose devices are all told stand first, then those with a host, then those without, GPUs before others.
     for vm in sorted(network.design.vms.values(), key=_turn):
-        found = _place_one(vm, hosts, rooms)
+        found = _place_one(vm, hosts, free_capacities)
         if isinstance(found, Refusal):
             refused[vm.id] = found
             findings.append(Finding(found.code, Severity.ERROR, f"{vm.label}: {found.text}", (vm.id,), found.remedy))
             continue
-        room, done = found
-        rooms[room.host.path] = room
+        free_capacity, done = found
+        free_capacities[free_capacity.host.path] = free_capacity
         placed[vm.id] = done
     for vm in network.design.vms.values():
         findings += _limits(vm, placed[vm.id].host if vm.id in placed else None)
@@ -140,7 +147,7 @@ def _place_all(network: Network) -> Placement:
     cut = {vm_id: links for vm_id, done in placed.items() if (links := _cut(network, done)) is not None}
     for done in placed.values():
         findings += _advice(done, cut)
-    return Placement(hosts, placed, refused, rooms, shares, cut, tuple(findings))
+    return Placement(hosts, placed, refused, free_capacities, shares, cut, tuple(findings))
 
 
 def _turn(vm: VirtualMachine) -> tuple[bool, bool, bool, float, str]:
@@ -148,16 +155,18 @@ def _turn(vm: VirtualMachine) -> tuple[bool, bool, bool, float, str]:
     return (vm.host is None, not gpu_devices(vm), not by_hand, -memory_of(vm), vm.id)
 
 
-def _place_one(vm: VirtualMachine, hosts: Hosts, rooms: Mapping[str, HostRoom]) -> tuple[HostRoom, Placed] | Refusal:
+def _place_one(
+    vm: VirtualMachine, hosts: Hosts, free_capacities: Mapping[str, HostFreeCapacity]
+) -> tuple[HostFreeCapacity, Placed] | Refusal:
     if vm.host is not None:
-        room = rooms.get(vm.host)
-        if room is None:
-            known = ", ".join(list(rooms)[:NAMED_LIMIT]) or "none"
+        free_capacity = free_capacities.get(vm.host)
+        if free_capacity is None:
+            known = ", ".join(list(free_capacities)[:NAMED_LIMIT]) or "none"
             return Refusal("VM-HOST", f"{vm.host} is no host of this design", f"hosts: {known}")
-        return place_on(room, vm, release_on(room.host, vm), by_hand=True)
+        return place_on(free_capacity, vm, release_on(free_capacity.host, vm), by_hand=True)
     last: Refusal | None = None
-    for room in sorted(rooms.values(), key=lambda each: (-each.memory, -each.cpus)):
-        tried = place_on(room, vm, release_on(room.host, vm), by_hand=False)
+    for free_capacity in sorted(free_capacities.values(), key=lambda each: (-each.memory, -each.cpus)):
+        tried = place_on(free_capacity, vm, release_on(free_capacity.host, vm), by_hand=False)
         if not isinstance(tried, Refusal):
             return tried
         last = last or tried

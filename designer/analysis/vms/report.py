@@ -8,15 +8,15 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.bounds import Resources
+from designer.analysis.bottlenecks import Resources
 from designer.analysis.flows import binding
 from designer.analysis.network import Network, in_order
 from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Table
 from designer.analysis.vms.demands import KVM, dirtying_of, memory_of, vsphere
-from designer.analysis.vms.lanes import Lanes
-from designer.analysis.vms.moves import Conditions, Moved, Plan
-from designer.analysis.vms.plan import COLD_TIME
-from designer.analysis.vms.trips import Drain, framebuffers, generation_of, stun_limit
+from designer.analysis.vms.migration_paths import MigrationPaths
+from designer.analysis.vms.migration_plan import Conditions, MigrationPlan, Moved
+from designer.analysis.vms.migrations import Drain, framebuffers, generation_of, stun_limit
+from designer.analysis.vms.planner import COLD_TIME
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.drs_cadence import MOST_EAGER, drs_cadence
@@ -48,9 +48,9 @@ class Beside:
     together: float
 
 
-def metrics(plan: Plan, name: str = "migration_time") -> Mapping[str, Estimate]:
+def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, Estimate]:
     """Totals over all machines; times of the guest are those of the one that suffers most."""
-    trips = [moved.trip for moved in plan.moved if moved.trip is not None]
+    migrations = [moved.migration for moved in plan.moved if moved.migration is not None]
     moved, stays = len(plan.moved), len(plan.staying)
     note = f"{moved} of {moved + stays} machines" + ("" if not stays else f", {stays} stay")
     makespan = plan.makespan
@@ -62,16 +62,18 @@ def metrics(plan: Plan, name: str = "migration_time") -> Mapping[str, Estimate]:
     if not moved:
         # no time is told for what does not happen
         del found[name]
-    if not trips:
+    if not migrations:
         return found
-    worst = max(trips, key=lambda trip: trip.downtime.value)
+    worst = max(migrations, key=lambda migration: migration.downtime.value)
     found["switchover_time"] = worst.downtime
-    stunned = [trip.stun for trip in trips if trip.stun is not None]
+    stunned = [migration.stun for migration in migrations if migration.stun is not None]
     if stunned:
         found["stun_time"] = max(stunned, key=lambda stun: stun.value)
-    sums = [sum(getattr(trip.transferred, corner) for trip in trips) for corner in ("value", "low", "high")]
-    found["transferred"] = Estimate(sums[0], sums[1], sums[2], "B", trips[0].transferred.sources)
-    rates = [moved.rate for moved in plan.moved if moved.trip is not None]
+    sums = [
+        sum(getattr(migration.transferred, corner) for migration in migrations) for corner in ("value", "low", "high")
+    ]
+    found["transferred"] = Estimate(sums[0], sums[1], sums[2], "B", migrations[0].transferred.sources)
+    rates = [moved.rate for moved in plan.moved if moved.migration is not None]
     peak = max(_peak(plan), max(rates))
     spread = BANDWIDTH_SPREAD
     found["rate"] = Estimate(
@@ -80,32 +82,40 @@ def metrics(plan: Plan, name: str = "migration_time") -> Mapping[str, Estimate]:
     return found
 
 
-def _peak(plan: Plan) -> float:
+def _peak(plan: MigrationPlan) -> float:
     if plan.schedule is None:
         return 0.0
-    moves = [m for m in plan.schedule.moves if m.vm.name in plan.rides]
+    moves = [m for m in plan.schedule.moves if m.vm.name in plan.transfers]
     best = 0.0
     for begin in sorted({m.transfer for m in moves})[:CURVES_LIMIT]:
-        moving = [plan.rides[m.vm.name] for m in moves if m.transfer <= begin < m.end]
-        best = max(best, float(plan.lanes.rates(moving).sum()))
+        moving = [plan.transfers[m.vm.name] for m in moves if m.transfer <= begin < m.end]
+        best = max(best, float(plan.migration_paths.rates(moving).sum()))
     return best
 
 
-def machine_table(plan: Plan) -> Table:
+def machine_table(plan: MigrationPlan) -> Table:
     """One row per machine: where it goes, when, how long it stands still, or why it stays."""
     rows: list[tuple[str | float | None, ...]] = []
     for moved in plan.moved:
-        trip, going, move = moved.trip, moved.going, moved.move
-        how = "cold" if trip is None else ("alone" if going.serial else "live")
-        note = "shut down and started again" if trip is None else _note(trip.verdict, trip.slowdown)
+        migration, going, move = moved.migration, moved.going, moved.move
+        how = "cold" if migration is None else ("alone" if going.serial else "live")
+        note = "shut down and started again" if migration is None else _note(migration.verdict, migration.slowdown)
         rows.append(
             (
-                going.placed.vm.label, going.placed.host.path, going.there.host.path, how, move.start, move.end,
-                move.end - move.start, trip.downtime.value if trip else COLD_TIME.value,
-                trip.stun.value if trip and trip.stun else None, trip.transferred.value if trip else None,
-                moved.rate or None, note,
+                going.placed.vm.label,
+                going.placed.host.path,
+                going.there.host.path,
+                how,
+                move.start,
+                move.end,
+                move.end - move.start,
+                migration.downtime.value if migration else COLD_TIME.value,
+                migration.stun.value if migration and migration.stun else None,
+                migration.transferred.value if migration else None,
+                moved.rate or None,
+                note,
             )
-        )  # fmt: skip
+        )
     for staying in plan.staying:
         label, host = staying.placed.vm.label, staying.placed.host.path
         rows.append((label, host, None, "stays", None, None, None, None, None, None, None, staying.reason))
@@ -121,7 +131,7 @@ def _note(verdict: Verdict, slowdown: float) -> str:
     return f"{verdict}, {slowdown:.0%} of its writing" if verdict is Verdict.SLOWED else str(verdict)
 
 
-def host_table(plan: Plan, conditions: Conditions) -> Table:
+def host_table(plan: MigrationPlan, conditions: Conditions) -> Table:
     """One row per host: its migration NICs, the streams on them, what they carry, and the cores that takes."""
     rows: list[tuple[str | float | None, ...]] = []
     hosts = {h.path: h for m in plan.moved for h in (m.going.placed.host, m.going.there.host)}
@@ -145,7 +155,7 @@ def host_table(plan: Plan, conditions: Conditions) -> Table:
     return Table("Hosts", columns, tuple(rows))
 
 
-def ways_table(plan: Plan) -> Table:
+def alternatives_table(plan: MigrationPlan) -> Table:
     """What would bring over the machines that set out and do not arrive."""
     columns = (
         Column("machine"), Column("with"), Column("time", "s"), Column("at worst", "s"), Column("pause", "s"),
@@ -153,24 +163,28 @@ def ways_table(plan: Plan) -> Table:
     )  # fmt: skip
     rows = tuple(
         (
-            staying.placed.vm.label, way.title, way.trip.total.value, way.trip.total.high, way.trip.downtime.value,
-            way.trip.slowdown,
+            staying.placed.vm.label,
+            way.title,
+            way.migration.total.value,
+            way.migration.total.high,
+            way.migration.downtime.value,
+            way.migration.slowdown,
         )
         for staying in plan.staying
-        for way in staying.ways
-    )  # fmt: skip
+        for way in staying.alternatives
+    )
     return Table("What would bring them over", columns, rows)
 
 
-def drs_table(plan: Plan) -> Table:
+def drs_table(plan: MigrationPlan) -> Table:
     """What DRS would make of such moves at each threshold: how far it looks back, and how many it fits in a period."""
     columns = (
         Column("threshold"), Column("looks back", "s"), Column("loaded above", "1"), Column("moves per period", "1"),
         Column("time for these", "s"), Column("note"),
     )  # fmt: skip
-    live = [m for m in plan.moved if m.trip is not None]
+    live = [m for m in plan.moved if m.migration is not None]
     rows: list[tuple[str | float | None, ...]] = []
-    longest = max((m.trip.total.value for m in live if m.trip is not None), default=0.0)
+    longest = max((m.migration.total.value for m in live if m.migration is not None), default=0.0)
     for threshold in range(1, int(MOST_EAGER.value) + 1) if live else ():
         drs = drs_cadence(
             threshold, len(live), longest, concurrency=plan.schedule.most_at_once if plan.schedule else 1,
@@ -190,37 +204,37 @@ def background_table(beside: Sequence[Beside]) -> Table:
     return Table("Running beside", columns, rows)
 
 
-def besides(plan: Plan) -> list[Beside]:
+def besides(plan: MigrationPlan) -> list[Beside]:
     """The background workloads alone, and while most migrations move."""
-    lanes = plan.lanes
-    if not lanes.background:
+    migration_paths = plan.migration_paths
+    if not migration_paths.background:
         return []
     moving = _busiest(plan)
     found: list[Beside] = []
-    for number, each in enumerate(lanes.background):
-        alone = float(lanes.of_background((), number).sum())
-        together = float(lanes.of_background(moving, number).sum()) if moving else alone
+    for number, each in enumerate(migration_paths.background):
+        alone = float(migration_paths.of_background((), number).sum())
+        together = float(migration_paths.of_background(moving, number).sum()) if moving else alone
         found.append(Beside(each.id, each.title, alone, together))
     return found
 
 
-def _busiest(plan: Plan) -> list[int]:
-    """The rides under way when most are."""
+def _busiest(plan: MigrationPlan) -> list[int]:
+    """The transfers under way when most are."""
     if plan.schedule is None:
         return []
-    moves = [m for m in plan.schedule.moves if m.vm.name in plan.rides]
+    moves = [m for m in plan.schedule.moves if m.vm.name in plan.transfers]
     best: list[int] = []
     for begin in sorted({m.transfer for m in moves}):
-        moving = [plan.rides[m.vm.name] for m in moves if m.transfer <= begin < m.end]
+        moving = [plan.transfers[m.vm.name] for m in moves if m.transfer <= begin < m.end]
         if len(moving) > len(best):
             best = moving
     return best
 
 
-def curves(plan: Plan) -> Mapping[str, tuple[Curve, ...]]:
+def curves(plan: MigrationPlan) -> Mapping[str, tuple[Curve, ...]]:
     """Remaining memory per round, the sweep of stuns, and who moved when."""
     found: dict[str, tuple[Curve, ...]] = {}
-    live = [(m, m.trip) for m in plan.moved if m.trip is not None][:CURVES_LIMIT]
+    live = [(m, m.migration) for m in plan.moved if m.migration is not None][:CURVES_LIMIT]
     if live:
         found["migration-curve"] = tuple(Curve(m.going.placed.vm.label, t.time, t.remaining) for m, t in live)
     if plan.schedule is not None and len(plan.moved) > 1:
@@ -260,28 +274,28 @@ def stun_sweep(moved: Moved) -> tuple[Curve, ...]:
     return tuple(lines)
 
 
-def flows(network: Network, plan: Plan) -> list[Flow]:
-    """The migrations as flows with their ways, at the rate each got."""
-    resources = Resources(network, plan.lanes.limits)
+def flows(network: Network, plan: MigrationPlan) -> list[Flow]:
+    """The migrations as flows with their paths, at the rate each got."""
+    resources = Resources(network, plan.migration_paths.limits)
     listed: list[Flow] = []
     for moved in plan.moved[:CURVES_LIMIT]:
-        if moved.trip is None:
+        if moved.migration is None:
             continue
-        ride = plan.rides[moved.going.name]
-        channels, _ = plan.lanes.channels(ride)
+        transfer = plan.transfers[moved.going.name]
+        channels, _ = plan.migration_paths.channels(transfer)
         memories = [m for s in moved.going.placed.host.sockets for m in s.memories]
         ordered = in_order(network, memories[0] if memories else network.ends(channels[0])[0], channels)
-        asked = plan.lanes.asked([ride])
-        by = binding(asked, plan.lanes.allocation([ride])).of(ride).tolist()
+        asked = plan.migration_paths.asked([transfer])
+        by = binding(asked, plan.migration_paths.allocation([transfer])).of(transfer).tolist()
         listed.append(
             Flow(
                 moved.going.name, moved.going.placed.host.path, moved.going.there.host.path,
                 tuple(network.channel_id(c) for c in ordered), moved.rate, moved.rate * BANDWIDTH_SPREAD.low,
-                moved.rate * BANDWIDTH_SPREAD.high, tuple(resources.bound(int(r), 1).id for r in by),
+                moved.rate * BANDWIDTH_SPREAD.high, tuple(resources.bottleneck(int(r), 1).id for r in by),
             )
         )  # fmt: skip
         drain = plan.drains.get(moved.going.name)
-        if drain is not None and moved.trip.stun is not None:
+        if drain is not None and moved.migration.stun is not None:
             listed.append(_frame_buffer(network, moved, drain))
     return listed
 
@@ -300,23 +314,23 @@ def _frame_buffer(network: Network, moved: Moved, drain: Drain) -> Flow:
     )  # fmt: skip
 
 
-def loads(network: Network, plan: Plan) -> ChannelLoads:
+def loads(network: Network, plan: MigrationPlan) -> ChannelLoads:
     """Load of the channels while most machines move."""
-    return lane_loads(network, plan.lanes, _busiest(plan))
+    return path_loads(network, plan.migration_paths, _busiest(plan))
 
 
-def lane_loads(network: Network, lanes: Lanes, moving: Sequence[int]) -> ChannelLoads:
-    """Load of every channel while these rides move; background traffic counts in the utilization only."""
+def path_loads(network: Network, migration_paths: MigrationPaths, moving: Sequence[int]) -> ChannelLoads:
+    """Load of every channel while these transfers move; background traffic counts in the utilization only."""
     n = 2 * network.net.n_links
     load = np.zeros(n)
-    rates = lanes.rates(moving).tolist() if moving else []
-    for ride, rate in zip(moving, rates, strict=True):
-        channels, shares = lanes.channels(ride)
+    rates = migration_paths.rates(moving).tolist() if moving else []
+    for transfer, rate in zip(moving, rates, strict=True):
+        channels, shares = migration_paths.channels(transfer)
         np.add.at(load, channels, np.array(shares) * rate)
-    if not moving and not lanes.background:
+    if not moving and not migration_paths.background:
         return ChannelLoads(load, np.zeros(n))
-    rate = lanes.allocation(moving).rate
-    incidence = lanes.incidence
+    rate = migration_paths.allocation(moving).rate
+    incidence = migration_paths.incidence
     used = np.bincount(incidence.resource, rate[incidence.rows] * incidence.usage, incidence.n_resources)
     busy = used / incidence.capacity
     first, cables = network.first_resource, network.cables
@@ -329,7 +343,9 @@ def lane_loads(network: Network, lanes: Lanes, moving: Sequence[int]) -> Channel
     return ChannelLoads(load, utilization)
 
 
-def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside], *, named: bool) -> Iterator[Finding]:
+def findings(
+    plan: MigrationPlan, conditions: Conditions, beside: Sequence[Beside], *, named: bool
+) -> Iterator[Finding]:
     """What a person should look at: machines that stay, guests that are slowed, networks that are too narrow.
 
     A machine that sets out and fails is an error, and so is one that was `named` and stays; one that merely has nowhere
@@ -356,7 +372,7 @@ def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside], *, na
             tuple(fallback)[:CURVES_LIMIT],
             "give a NIC the attribute role = vmotion",
         )
-    if conditions.shares.migrations and plan.lanes.background:
+    if conditions.shares.migrations and plan.migration_paths.background:
         text = "shares weigh flows on their whole way here, while network I/O control weighs them on each uplink"
         yield Finding("MIG-SHARES", Severity.INFO, text, (), "compare with shares of zero, where flows share evenly")
     if plan.distance is not None:
@@ -373,18 +389,18 @@ def findings(plan: Plan, conditions: Conditions, beside: Sequence[Beside], *, na
 
 
 def _of_machine(moved: Moved, conditions: Conditions) -> Iterator[Finding]:
-    if moved.trip is None:
+    if moved.migration is None:
         return
-    vm, trip = moved.going.placed.vm, moved.trip
+    vm, migration = moved.going.placed.vm, moved.migration
     dirty = dirtying_of(vm).rate if conditions.dirty_rate is None else conditions.dirty_rate
     if dirty > moved.rate:
         text = (
             f"{vm.label} writes {format_quantity(dirty, 'rate')}, more than the {format_quantity(moved.rate, 'rate')} "
-            f"it is sent with: {trip.reason}"
+            f"it is sent with: {migration.reason}"
         )
         yield Finding("MIG-DIRTY", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
-    elif trip.verdict is Verdict.SLOWED:
-        text = f"{vm.label} is slowed down while it moves: it loses {trip.slowdown:.0%} of its writing"
+    elif migration.verdict is Verdict.SLOWED:
+        text = f"{vm.label} is slowed down while it moves: it loses {migration.slowdown:.0%} of its writing"
         yield Finding("MIG-SLOWED", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
     unknown = bool(framebuffers(moved.going.placed)) and all(
         device.memory_used is None for device in vm.devices if "vgpu" in device.kind or device.kind == "device_group"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from designer.analysis.vms.demands import KVM, gpu_devices, memory_of, vsphere
+from designer.analysis.vms.free_capacity import HostFreeCapacity, Placed, Refusal, place_on, shape_of
 from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.moves import Conditions, Going, Staying, pick_release
+from designer.analysis.vms.migration_plan import Conditions, Going, Staying, pick_release
 from designer.analysis.vms.placement import Placement
-from designer.analysis.vms.rooms import HostRoom, Placed, Refusal, place_on, shape_of
 from designer.design.document import VirtualMachine, VmDevice, with_changes
-from designer.formulas.migration.evacuation_targets import Guest, Room, evacuation_targets
+from designer.formulas.migration.evacuation_targets import FreeCapacity, Guest, evacuation_targets
 
 _VIRTUAL = ("vgpu", "mig_vgpu", "device_group")
 _NO_ADAPTER = "has no cabled NIC for migrations, while other hosts have"
@@ -43,18 +43,18 @@ def choose_targets(
             able[placed.vm.id] = (placed, cold)
     sources = {placed.host.path for placed, _ in able.values()}
     others = [host for host in allowed if host.path not in sources]
-    rooms = [placement.rooms[host.path] for host in others if host.has_migration_role or not told]
-    if not rooms:
+    free_capacities = [placement.free_capacities[host.path] for host in others if host.has_migration_role or not told]
+    if not free_capacities:
         none, remedy = "there is no other host it may go to", "add a host"
         if others:
             none, remedy = f"{others[0].path} {_NO_ADAPTER}", _GIVE_ROLE
         staying += [Staying(placed, none, remedy) for placed, _ in able.values()]
         return [], staying
-    search = _Search(rooms, {name: placed for name, (placed, _) in able.items()}, conditions)
+    search = _Search(free_capacities, {name: placed for name, (placed, _) in able.items()}, conditions)
     guests: list[Guest] = []
     for name, (placed, _) in able.items():
         memory = memory_of(placed.vm)
-        if all(memory > room.memory for room in rooms):
+        if all(memory > free_capacity.memory for free_capacity in free_capacities):
             staying.append(Staying(placed, "no host has the memory left", "add memory or a host"))
             continue
         # The name of a shape decides the turn: those that take most of their GPUs first. Every machine asks, so that
@@ -62,7 +62,10 @@ def choose_targets(
         taken = sum(device.memory_share for device in placed.devices if device.gpu is not None)
         shape = f"{1 / (1 + taken):.6f} {shape_of(placed.vm)}"
         guests.append(Guest(name, placed.host.path, memory, placed.vm.vcpus, shape))
-    free = [Room(room.host.path, room.memory, _whole(room.cpus)) for room in rooms]
+    free = [
+        FreeCapacity(free_capacity.host.path, free_capacity.memory, _whole(free_capacity.cpus))
+        for free_capacity in free_capacities
+    ]
     found = evacuation_targets(guests, free, search.fits)
     going: list[Going] = []
     for name, host in found.host_of.items():
@@ -98,22 +101,26 @@ def movable(placed: Placed, conditions: Conditions) -> tuple[bool, str | None]:
 class _Search:
     """Hosts as they fill up while targets are chosen."""
 
-    def __init__(self, rooms: Sequence[HostRoom], leaving: dict[str, Placed], conditions: Conditions) -> None:
-        self.rooms = {room.host.path: room for room in rooms}
+    def __init__(
+        self, free_capacities: Sequence[HostFreeCapacity], leaving: dict[str, Placed], conditions: Conditions
+    ) -> None:
+        self.free_capacities = {free_capacity.host.path: free_capacity for free_capacity in free_capacities}
         self.conditions = conditions
         self.leaving = leaving
         self.wanted = {name: unbound(placed) for name, placed in leaving.items()}
-        self.known: dict[tuple[str, tuple[str, ...]], HostRoom] = {(path, ()): r for path, r in self.rooms.items()}
+        self.known: dict[tuple[str, tuple[str, ...]], HostFreeCapacity] = {
+            (path, ()): r for path, r in self.free_capacities.items()
+        }
         self.there: dict[tuple[str, str], Placed] = {}
         self.refused: dict[str, dict[str, str]] = {}
 
     def fits(self, host: str, taken: Sequence[Guest], guest: Guest) -> bool:
-        """Whether a host with these machines on it takes one more."""
+        """True if a host with these machines on it takes one more."""
         names = tuple(each.name for each in taken)
-        room = self.known[(host, names)]
+        free_capacity = self.known[(host, names)]
         vm = self.wanted[guest.name]
         release = vsphere(pick_release(self.leaving[guest.name], self.conditions))
-        found = place_on(room, vm, release, by_hand=False)
+        found = place_on(free_capacity, vm, release, by_hand=False)
         if isinstance(found, Refusal):
             self.refused.setdefault(guest.name, {})[host] = found.text
             return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
-    from designer.analysis.results import Analysis, Bound, Table, WorkloadResult
+    from designer.analysis.results import Analysis, Bottleneck, Table, WorkloadResult
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,8 +77,8 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
             }
             for name, m in result.metrics.items()
         },
-        "binding": [_bound(b) for b in result.binding],
-        "next": [_bound(b) for b in result.next],
+        "binding": [_bottleneck(b) for b in result.binding],
+        "next": [_bottleneck(b) for b in result.next],
         "flows": [
             {
                 "id": f.id, "from": f.source, "to": f.target, "via": list(f.via), "rate": f.rate, "low": f.low,
@@ -98,11 +98,16 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bound(bound: Bound) -> dict[str, Any]:
+def _bottleneck(bottleneck: Bottleneck) -> dict[str, Any]:
     return {
-        "what": bound.what, "id": bound.id, "label": bound.label, "why": bound.why,
-        "gain_if_doubled": bound.gain_if_doubled, "gain_together": bound.gain_together, "alike": bound.alike,
-    }  # fmt: skip
+        "what": bottleneck.what,
+        "id": bottleneck.id,
+        "label": bottleneck.label,
+        "why": bottleneck.why,
+        "gain_if_doubled": bottleneck.gain_if_doubled,
+        "gain_together": bottleneck.gain_together,
+        "alike": bottleneck.alike,
+    }
 
 
 def _print_workload(result: WorkloadResult) -> None:
@@ -122,8 +127,8 @@ def _print_workload(result: WorkloadResult) -> None:
     print(_indent(table(("metric", "value", "80 % band", "from", "how"), rows)))
     for sources, mark in marks.items():
         print(_indent(paragraph(f"from {mark}: ", ", ".join(sources))))
-    for title, bounds in (("binding", result.binding), ("next", result.next)):
-        _print_bounds(title, bounds)
+    for title, bottlenecks in (("binding", result.binding), ("next", result.next)):
+        _print_bottlenecks(title, bottlenecks)
     for told in result.tables.values():
         _print_table(told)
     print()
@@ -153,19 +158,19 @@ def _print_table(told: Table) -> None:
     print(_indent(table([told.columns[i].name for i in kept], rows, numbers)))
 
 
-def _print_bounds(title: str, bounds: tuple[Bound, ...]) -> None:
+def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...]) -> None:
     """Bottlenecks, those that read alike on one line."""
     from designer.cli.output import paragraph
 
-    if len(bounds) == 0:
+    if len(bottlenecks) == 0:
         return
-    joint = bounds[0].gain_together
-    several = len(bounds) > 1 or bounds[0].alike > 1
+    joint = bottlenecks[0].gain_together
+    several = len(bottlenecks) > 1 or bottlenecks[0].alike > 1
     gain = f"   (all together twice as wide: {joint:.2f}×)" if joint is not None and several else ""
     print(f"  {title}:{gain}")
-    lines: dict[tuple[str, float | None], list[Bound]] = {}
-    for bound in bounds:
-        lines.setdefault((bound.why, bound.gain_if_doubled), []).append(bound)
+    lines: dict[tuple[str, float | None], list[Bottleneck]] = {}
+    for bottleneck in bottlenecks:
+        lines.setdefault((bottleneck.why, bottleneck.gain_if_doubled), []).append(bottleneck)
     for (why, alone), alike in list(lines.items())[:8]:
         more = sum(b.alike for b in alike) - 1
         gain = f" (this one twice as wide: {alone:.2f}×)" if alone is not None else ""

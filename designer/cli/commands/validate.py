@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from designer.errors import DesignerError
 
 #: more messages of one kind than this are counted
-_MOST_TOLD: Final = 20
+_MOST_MESSAGES: Final = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,10 +66,10 @@ def run(options: argparse.Namespace) -> int:
 def _tell(messages: Sequence[str]) -> None:
     from designer.cli.output import print_problem
 
-    for message in messages[:_MOST_TOLD]:
+    for message in messages[:_MOST_MESSAGES]:
         print_problem(message)
-    if len(messages) > _MOST_TOLD:
-        print_problem(f"and {len(messages) - _MOST_TOLD:,} more like these")
+    if len(messages) > _MOST_MESSAGES:
+        print_problem(f"and {len(messages) - _MOST_MESSAGES:,} more like these")
 
 
 def _painter(name: str) -> Callable[[Validation], None]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 from designer.design.address import Ref
-from designer.design.arrange.plan import plan
+from designer.design.arrange.arrangement import plan
 from designer.design.document import Block, Design, Group, Part, Position
 from designer.design.query import contents
 
@@ -60,14 +60,14 @@ def _thing(block: Block, ref: Ref) -> Part | Group:
 
 def _positions(block: Block) -> Mapping[Ref, Position]:
     """Where everything is drawn; what is in closed containers, where it will be when they are opened."""
-    found = _drawn(block)
+    found = _arranged(block)
     if len(found) < len(block.parts) + len(block.groups):
         parts = {i: p.model_copy(update={"collapsed": False}) for i, p in block.parts.items()}
-        found = {**_drawn(block.model_copy(update={"parts": parts})), **found}
+        found = {**_arranged(block.model_copy(update={"parts": parts})), **found}
     return found
 
 
-def _drawn(block: Block) -> dict[Ref, Position]:
+def _arranged(block: Block) -> dict[Ref, Position]:
     made = plan(block)
     return {
         ref: Position(x=round(float(x)), y=round(float(y)))

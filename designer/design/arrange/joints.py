@@ -26,7 +26,7 @@ class Memory:
     """What was found for the links of one block: things by path, and the containers around them."""
 
     ends: dict[str, Ref | None] = field(default_factory=dict[str, "Ref | None"])
-    ways: dict[Ref, tuple[str | None, ...]] = field(default_factory=dict[Ref, "tuple[str | None, ...]"])
+    container_paths: dict[Ref, tuple[str | None, ...]] = field(default_factory=dict[Ref, "tuple[str | None, ...]"])
 
 
 Joints = Mapping[str | None, tuple[Joint, ...]]
@@ -55,14 +55,14 @@ def joints(block: Block) -> Joints:
 
 def joint_of(block: Block, link: Link | Wiring, memory: Memory) -> tuple[str | None, Joint] | None:
     """The container in which a link joins two things, and the joint; None if there is none."""
-    ends, ways = memory.ends, memory.ways
+    ends, container_paths = memory.ends, memory.container_paths
     for path in (link.a, link.b):
         if path not in ends:
             ends[path] = _end(block, path)
     a, b = ends[link.a], ends[link.b]
     if a is None or b is None or a == b:
         return None
-    joined = _meet(block, a, b, ways)
+    joined = _meet(block, a, b, container_paths)
     return None if joined is None else (joined[0], Joint(joined[1], joined[2], link.kind))
 
 
@@ -80,9 +80,11 @@ def _end(block: Block, path: str) -> Ref | None:
     return Ref("parts", matching[0]) if matching else None
 
 
-def _meet(block: Block, a: Ref, b: Ref, ways: dict[Ref, tuple[str | None, ...]]) -> tuple[str | None, Ref, Ref] | None:
+def _meet(
+    block: Block, a: Ref, b: Ref, container_paths: dict[Ref, tuple[str | None, ...]]
+) -> tuple[str | None, Ref, Ref] | None:
     """The innermost container of both ends, and the things in it that hold them."""
-    up_a, up_b = _way(block, a, ways), _way(block, b, ways)
+    up_a, up_b = _container_path(block, a, container_paths), _container_path(block, b, container_paths)
     if up_a[0] == up_b[0]:
         return up_a[0], a, b
     inside = set(up_b)
@@ -95,9 +97,11 @@ def _meet(block: Block, a: Ref, b: Ref, ways: dict[Ref, tuple[str | None, ...]])
     return None
 
 
-def _way(block: Block, ref: Ref, ways: dict[Ref, tuple[str | None, ...]]) -> tuple[str | None, ...]:
+def _container_path(
+    block: Block, ref: Ref, container_paths: dict[Ref, tuple[str | None, ...]]
+) -> tuple[str | None, ...]:
     """The containers around a thing, innermost first, None for the top last."""
-    known = ways.get(ref)
+    known = container_paths.get(ref)
     if known is None:
         thing = block.parts[ref.id] if ref.what == "parts" else block.groups[ref.id]
         above: list[str | None] = []
@@ -105,5 +109,5 @@ def _way(block: Block, ref: Ref, ways: dict[Ref, tuple[str | None, ...]]) -> tup
         while at is not None and at in block.parts and at not in above:
             above.append(at)
             at = block.parts[at].parent
-        known = ways[ref] = (*above, None)
+        known = container_paths[ref] = (*above, None)
     return known

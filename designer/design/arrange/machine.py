@@ -15,7 +15,7 @@ from designer.design.arrange.joints import Joint
 from designer.design.arrange.roles import Role, role_of
 from designer.design.arrange.sizes import GAP, GRID, ROW_GAP, grid_down, grid_up
 from designer.design.arrange.trees import Forest, Tree, grow
-from designer.design.routes import bow_swing
+from designer.design.connection_paths import bow_swing
 from designer.design.selectors import natural_key
 
 #: leaves below a part without accelerators stand in rows of at least this many
@@ -143,7 +143,7 @@ def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool) -> lis
 
 
 def _are_linked(items: Sequence[Item], joints: Sequence[Joint]) -> bool:
-    """Whether links lead from accelerators to each other or to switches of their own."""
+    """True if links lead from accelerators to each other or to switches of their own."""
     roles = {i.ref: role_of(i.kind) for i in items}
     ends = (Role.ACCELERATOR, Role.ACCELERATOR_SWITCH)
     return any(roles.get(j.a) in ends and roles.get(j.b) in ends for j in joints)

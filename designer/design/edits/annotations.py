@@ -18,11 +18,9 @@ class AddAnnotations(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Add {several([a.id for a in self.annotations], 'note', 'notes')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return add(design, "annotations", self.annotations)
 
 
@@ -34,11 +32,9 @@ class RemoveAnnotations(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'note', 'notes')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return remove(design, "annotations", self.ids)
 
 
@@ -51,16 +47,13 @@ class ChangeAnnotations(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change {several(self.ids, 'note', 'notes')}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.ids, tuple(self.changes))
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return change(design, "annotations", self.ids, self.changes)
 
 
@@ -76,12 +69,10 @@ class OrderAnnotations(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         notes = several(self.ids, "note", "notes")
         return f"Bring {notes} to front" if self.front else f"Send {notes} to back"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         chosen = set(self.ids)
         if not chosen <= design.annotations.keys():
             raise missing("annotations", min(chosen - design.annotations.keys()))

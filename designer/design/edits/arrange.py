@@ -26,11 +26,9 @@ class Arrange(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         what = several(self.containers, "", "containers").strip() if self.containers else "everything"
         return f"Arrange {what}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         demand(block, "parts", self.containers, self.within)
         return arrange_block(block, self.only_missing, self.containers or None)

@@ -17,11 +17,9 @@ class AddAssertions(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Assert {several([f'{a.metric} {a.comparison} {a.value}' for a in self.assertions], 'that', 'metrics')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         demand(design, "workloads", [a.workload for a in self.assertions])
         return add(design, "assertions", self.assertions)
 
@@ -34,11 +32,9 @@ class RemoveAssertions(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'assertion', 'assertions')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return remove(design, "assertions", self.ids)
 
 
@@ -51,11 +47,9 @@ class ChangeAssertion(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change assertion {self.id}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         changed = change(design, "assertions", (self.id,), self.changes)
         demand(design, "workloads", (changed.assertions[self.id].workload,))
         return changed

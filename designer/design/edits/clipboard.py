@@ -76,7 +76,7 @@ def _types_in(block: Block) -> set[str]:
 
 
 def is_clip(text: str) -> bool:
-    """Whether a text looks like one made by `copy`; cheap, for a paste action that must know whether it is enabled."""
+    """True if a text looks like one made by `copy`; cheap, for a paste action that must know whether it is enabled."""
     return len(text) <= MAX_TEXT and text.lstrip().startswith("{") and f'"{FORMAT}"' in text
 
 
@@ -122,11 +122,9 @@ class Paste(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return "Paste"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         clip = read_clip(self.text)
         check_size(clip.content, "clipboard")
         block = block_at(design, self.within)
@@ -182,11 +180,9 @@ class Duplicate(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Duplicate {several(self.refs, 'part', 'things')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return _repeated(design, self, self.refs, [self.offset], self.outside_links, self.start)
 
 
@@ -203,11 +199,9 @@ class Replicate(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Replicate {several(self.refs, 'part', 'things')} {self.columns} × {self.rows}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         if self.columns < 1 or self.rows < 1 or self.columns * self.rows * max(1, len(self.refs)) > MAX_COPIES:
             raise DocumentError(
                 f"{self.columns} × {self.rows} copies cannot be made",

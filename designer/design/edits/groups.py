@@ -22,15 +22,12 @@ class AddGroup(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Add {self.group.replicas} × {self.group.label}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return check_size(super().apply(design), self.place("groups", self.group.id))
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         if self.group.parent is not None and self.group.parent not in block.parts:
             raise missing("parts", self.group.parent, self.within)
         wrong = [k for k in self.group.exceptions if not 0 <= k < self.group.replicas]
@@ -51,11 +48,9 @@ class RemoveGroups(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'group', 'groups')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         demand(block, "groups", self.ids, self.within)
         if not self.ids:
@@ -81,16 +76,13 @@ class SetReplicas(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Repeat {self.id} {self.replicas} times"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, self.id)
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         demand(block, "groups", (self.id,), self.within)
         group = block.groups[self.id]
@@ -128,11 +120,9 @@ class SetGroupId(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Call {self.id} {self.new_id}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         demand(block, "groups", (self.id,), self.within)
         if self.new_id == self.id:

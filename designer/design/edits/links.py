@@ -19,13 +19,11 @@ class AddLinks(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         if len(self.links) == 1:
             return f"Connect {self.links[0].a} to {self.links[0].b}"
         return f"Add {len(self.links)} links"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         for link in self.links:
             check_ends(block, link, self)
         return add(block, "links", self.links, self.within)
@@ -39,11 +37,9 @@ class RemoveLinks(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'link', 'links')}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         return remove(block, "links", self.ids, self.within)
 
 
@@ -66,11 +62,9 @@ class Reconnect(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Connect {self.id} to {self.to}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         changes = {self.side: self.to, f"{self.side}_port": self.port}
         new = change(block, "links", (self.id,), changes, self.within)
         check_ends(block, new.links[self.id], self)
@@ -85,11 +79,9 @@ class ReverseLinks(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Turn {several(self.ids, 'link', 'links')} round"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         demand(block, "links", self.ids, self.within)
         turned = [
             link.model_copy(update={"a": link.b, "b": link.a, "a_port": link.b_port, "b_port": link.a_port})

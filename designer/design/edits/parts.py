@@ -26,11 +26,9 @@ class AddParts(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Add {several([p.label for p in self.parts], 'part', 'parts')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         design = super().apply(_with_types(design, self.part_types, self.sources))
         for part in self.parts:
             if part.type and part.type not in design.part_types:
@@ -42,7 +40,6 @@ class AddParts(BlockEdit):
         return design
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         grown = add(block, "parts", self.parts, self.within)
         for part in self.parts:
             if part.parent is not None and part.parent not in grown.parts:
@@ -64,11 +61,9 @@ class RemoveParts(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'part', 'parts')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         demand(block, "parts", self.ids, self.within)
         if not self.ids:
@@ -98,11 +93,9 @@ class SetType(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Make {several(self.ids, 'part', 'parts')} {self.part_type.title if self.part_type else self.type}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         design = _with_types(design, () if self.part_type is None else (self.part_type,), self.sources)
         part_type = design.part_types.get(self.type)
         if self.type and part_type is None:
@@ -126,17 +119,14 @@ class SetValue(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         what = f"{self.name} of {several(self.ids, 'part', 'parts')}"
         return f"Reset {what}" if self.quantity is None else f"Set {what} to {self.quantity.value}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, self.ids, self.name)
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         demand(block, "parts", self.ids, self.within)
         return put(block, "parts", [self._changed(block.parts[i]) for i in self.ids])
 
@@ -167,16 +157,13 @@ class SetAttribute(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Set {self.name} of {several(self.ids, 'part', 'parts')}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, self.ids, self.name)
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         demand(block, "parts", self.ids, self.within)
         parts = [block.parts[i] for i in self.ids]
         return put(
@@ -198,11 +185,9 @@ class SetPartId(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Call {self.id} {self.new_id}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         demand(block, "parts", (self.id,), self.within)
         if self.new_id == self.id:
@@ -243,11 +228,9 @@ class SetParent(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Move {several((*self.parts, *self.groups), 'part', 'parts')} to {self.parent or 'the top'}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         demand(block, "parts", (*self.parts, *(() if self.parent is None else (self.parent,))), self.within)
         demand(block, "groups", self.groups, self.within)
         moved = put(block, "parts", [self._moved(block.parts[i], "parts") for i in self.parts])

@@ -48,16 +48,13 @@ class Place(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"{self.title} {_things(self.positions)}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, frozenset(self.positions))
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         return update(self, block, self.positions, lambda item, ref: {"position": _position(*self.positions[ref])})
 
 
@@ -71,16 +68,13 @@ class MoveBy(_Arrangement):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Move {_things(self.refs)}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, self.refs)
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         if not self.dx and not self.dy:
             return block
         here = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
@@ -97,16 +91,13 @@ class Resize(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Resize {_things((self.ref,))}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.within, self.ref)
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         changes: dict[str, object] = {"size": None if self.size is None else _size(*self.size)}
         if self.position is not None:
             changes["position"] = _position(*self.position)
@@ -122,11 +113,9 @@ class Align(_Arrangement):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Align {_things(self.refs)} {self.side}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         axis = 0 if self.side in ("left", "center", "right") else 1
         share = {"left": 0, "top": 0, "center": 1, "middle": 1, "right": 2, "bottom": 2}[self.side]
         items = {ref: get_item(block, ref, self.within) for ref in self.refs}
@@ -150,11 +139,9 @@ class Distribute(_Arrangement):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Distribute {_things(self.refs)} {self.direction}ly"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         axis = 0 if self.direction == "horizontal" else 1
         items = {ref: get_item(block, ref, self.within) for ref in self.refs}
         if len(items) < 3:
@@ -182,11 +169,9 @@ class MatchSize(_Arrangement):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Same size for {_things(self.refs)}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         if not self.refs:
             return block
         model = self._extent(self.refs[0], get_item(block, self.refs[0], self.within))
@@ -207,11 +192,9 @@ class Snap(_Arrangement):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Snap {_things(self.refs)} to the grid"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         points = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
         return self._placed(block, {ref: (snap(x, self.grid), snap(y, self.grid)) for ref, (x, y) in points.items()})
 
@@ -224,7 +207,7 @@ class SetCollapsed(BlockEdit):
     collapsed: bool
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`: a way of looking makes no member an exception."""
+        """A way of looking makes no member an exception."""
         within = where_stored(design, self.within)
         block = block_at(design, within)
         changed = self.change(block)
@@ -232,11 +215,9 @@ class SetCollapsed(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"{'Close' if self.collapsed else 'Open'} {_things(self.refs)}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         return update(self, block, self.refs, lambda item, ref: {"collapsed": self.collapsed})
 
 

@@ -21,16 +21,13 @@ class SetProperties(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change {' and '.join(self.changes)} of the design"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return tuple(self.changes)
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         # a design without parts, so that ten thousand of them are not looked at for a title
         head = Design(**{name: getattr(design, name) for name in _PROPERTIES})
         new = changed(head, self.changes, "", fixed=set(Design.model_fields) - set(_PROPERTIES))
@@ -45,16 +42,13 @@ class SetPolicy(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change policy: {' and '.join(self.changes)}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return tuple(self.changes)
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         policy = changed(design.policy, self.changes, "policy", fixed=())
         return design if policy is design.policy else design.model_copy(update={"policy": policy})
 
@@ -68,11 +62,9 @@ class PutPartTypes(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Update {several([t.title for t in self.part_types], 'part type', 'part types')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         for part_type in self.part_types:
             problems = part_type.problems()
             if problems:
@@ -89,11 +81,9 @@ class RemoveUnusedPartTypes(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return "Remove unused part types"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         used = set(used_types(design))
         return put(design, "part_types", removed=[t for t in design.part_types if t not in used])
 

@@ -16,9 +16,7 @@ class Replace(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return "Reload from the file"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return design if design == self.design else self.design

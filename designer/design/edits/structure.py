@@ -8,7 +8,17 @@ from typing import Any
 
 from designer.catalog.parttype import PartType, fitting_links, part_kinds
 from designer.design.address import AnyAddress, Ref, block_at, get_group, missing, with_block
-from designer.design.copies import Chosen, Planted, Planter, choose, cut_out, drawn, merged, top_left, values_of
+from designer.design.copies import (
+    Chosen,
+    Planted,
+    Planter,
+    choose,
+    cut_out,
+    links_of_wiring,
+    merged,
+    top_left,
+    values_of,
+)
 from designer.design.document import Block, Design, Group, Link, Part, Position, Wiring, with_changes
 from designer.design.edit import BlockEdit, add, changed, demand, put, remove, several
 from designer.design.ids import Numberer, next_id
@@ -34,11 +44,9 @@ class Delete(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.refs, 'part', 'things')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         chosen = choose(block, self.refs, self.within)
         if self.heal:
@@ -96,17 +104,14 @@ class InsertIntoLink(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Insert {self.part.label} into {self.link}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         if self.part_type is not None and self.part_type.id not in design.part_types:
             design = put(design, "part_types", (self.part_type,))
         return super().apply(design)
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         demand(block, "links", (self.link,), self.within)
         link = block.links[self.link]
         kind = part_kinds().get(self.part.kind)
@@ -135,11 +140,9 @@ class MakeGroup(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Make group {self.name or self.id}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         chosen = choose(block, self.refs, self.within)
         at = self.place("groups", self.id)
@@ -227,11 +230,9 @@ class Ungroup(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Ungroup {self.id}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         group = get_group(block, self.id, self.within)
         size = sum(len(b.parts) + len(b.links) + len(b.groups) for b in _members(group))
@@ -241,7 +242,7 @@ class Ungroup(BlockEdit):
                 place=self.place("groups", self.id),
                 remedy="lower its replicas first",
             )
-        block = self._drawn(block)
+        block = self._unrolled(block)
         rest = put(block, "groups", removed=(self.id,))
         copies = self._planted(rest, group)
         grown = merged(rest, [c.block for c in copies])
@@ -253,11 +254,15 @@ class Ungroup(BlockEdit):
             lambda path: self._many(grown, group, copies, path),
         )
 
-    def _drawn(self, block: Block) -> Block:
+    def _unrolled(self, block: Block) -> Block:
         """`block` with its wirings into the group drawn link by link."""
         into = [w for w in block.wirings.values() if self._is_inside(w.a) or self._is_inside(w.b)]
         names = Numberer(block.links)
-        links = [Link(id=names.take(f"{w.id}1"), a=a, b=b, **values_of(w)) for w in into for a, b in drawn(block, w.id)]
+        links = [
+            Link(id=names.take(f"{w.id}1"), a=a, b=b, **values_of(w))
+            for w in into
+            for a, b in links_of_wiring(block, w.id)
+        ]
         return put(put(block, "links", links), "wirings", removed=[w.id for w in into])
 
     def _is_inside(self, path: str) -> bool:
@@ -322,11 +327,9 @@ class MakeException(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Make {self.group}[{self.member}] an exception"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         group = get_group(block, self.group, self.within)
         if not 0 <= self.member < group.replicas:
             raise DocumentError(
@@ -349,13 +352,11 @@ class ResetException(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         if self.members is None:
             return f"Reset all exceptions of {self.group}"
         return f"Reset {several([f'{self.group}[{m}]' for m in self.members], 'member', 'members')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         group = get_group(block, self.group, self.within)
         members = tuple(group.exceptions) if self.members is None else self.members

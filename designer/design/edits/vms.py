@@ -19,11 +19,9 @@ class AddVms(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Add {several([v.name or v.id for v in self.vms], 'VM', 'VMs')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         for vm in self.vms:
             check_places(design, vm)
         return add(design, "vms", self.vms)
@@ -37,11 +35,9 @@ class RemoveVms(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'VM', 'VMs')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return remove(design, "vms", self.ids)
 
 
@@ -54,16 +50,13 @@ class ChangeVms(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change {' and '.join(self.changes)} of {several(self.ids, 'VM', 'VMs')}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.ids, tuple(self.changes))
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         changed = change(design, "vms", self.ids, self.changes)
         if "host" in self.changes or "devices" in self.changes:
             for vm_id in self.ids:
@@ -82,11 +75,9 @@ class MoveVm(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return self.title or f"Move {self.id} to {self.host}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         changed = change(design, "vms", (self.id,), {"host": self.host, "devices": self.devices})
         check_places(design, changed.vms[self.id])
         return changed

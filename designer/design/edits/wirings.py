@@ -18,13 +18,11 @@ class AddWirings(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         if len(self.wirings) == 1:
-            return f"Wire {self.wirings[0].a} to {self.wirings[0].b}"
+            return f"Connect {self.wirings[0].a} to {self.wirings[0].b}"
         return f"Add {len(self.wirings)} wirings"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         grown = add(block, "wirings", self.wirings, self.within)
         elaborate(grown)
         return grown
@@ -38,11 +36,9 @@ class RemoveWirings(BlockEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'wiring', 'wirings')}"
 
     def change(self, block: Block) -> Block:
-        """See `BlockEdit`."""
         return remove(block, "wirings", self.ids, self.within)
 
 
@@ -53,7 +49,6 @@ class ChangeWirings(ChangeFields):
     what = "wirings"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         block = block_at(design, self.within)
         new = change(block, "wirings", self.ids, self.changes, self.within)
         if new is block:

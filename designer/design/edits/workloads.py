@@ -20,11 +20,9 @@ class AddWorkloads(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Add {several([w.title or w.id for w in self.workloads], 'workload', 'workloads')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         grown = add(design, "workloads", self.workloads)
         if grown is not design and not design.workloads and not design.default_workload:
             grown = grown.model_copy(update={"default_workload": self.workloads[0].id})
@@ -39,11 +37,9 @@ class RemoveWorkloads(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Delete {several(self.ids, 'workload', 'workloads')}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         smaller = remove(design, "workloads", self.ids)
         gone = set(self.ids)
         smaller = put(smaller, "assertions", removed=[a.id for a in design.assertions.values() if a.workload in gone])
@@ -61,16 +57,13 @@ class ChangeWorkload(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Change {' and '.join(self.changes)} of workload {self.id}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.id, tuple(self.changes))
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         return change(design, "workloads", (self.id,), self.changes)
 
 
@@ -84,16 +77,13 @@ class SetSetting(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Set {self.name} of workload {self.id}"
 
     @property
     def subject(self) -> Hashable:
-        """See `DesignEdit`."""
         return (self.id, self.name)
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         demand(design, "workloads", (self.id,))
         settings = settled(design.workloads[self.id].settings, self.name, self.value)
         return change(design, "workloads", (self.id,), {"settings": settings})
@@ -107,11 +97,9 @@ class SetDefaultWorkload(DesignEdit):
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return f"Show workload {self.id}"
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         if self.id and self.id not in design.workloads:
             raise missing("workloads", self.id)
         if self.id == design.default_workload:

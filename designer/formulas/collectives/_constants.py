@@ -113,7 +113,7 @@ TREE_PIPELINE: Final = Constant(
 PIPELINE_SLOTS: Final = Constant(8.0, 8.0, 8.0, "nccl-tuning", Status.PRIMARY, "1", "src/include/device.h")
 IN_SWITCH_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "H100 and H200, 8–1024 MiB")
 
-# ------------------------------------------------------------------ achieved fraction of raw bandwidth, large messages
+# ------------------------------------------------------------------ efficiency of raw bandwidth, large messages
 #: rings over NVLink, by GPU architecture
 NVLINK_RING: Final = {
     60: Constant(0.87, 0.78, 0.93, _NCCL, Status.PRIMARY, "1", "planned 18 of 20 GB/s a link; measured are within 6 %"),
@@ -194,7 +194,7 @@ SEND_NETWORK: Final = Constant(
 AGGREGATED_SHARE: Final = Constant(0.75, 0.6, 0.9, _NCCL, Status.PRIMARY)
 IN_NETWORK_SHARE: Final = Constant(0.9, 0.75, 0.97, _NCCL, Status.PRIMARY)
 
-#: achieved fraction of the line, by network kind
+#: efficiency of the line, by network kind
 NETWORK: Final = {
     NetworkKind.INFINIBAND: Constant(
         0.96, 0.92, 0.98, _NCCL, Status.PRIMARY, "1", "plans 12 of 12.5 GB/s; 46–48 of 50"

@@ -33,12 +33,12 @@ class PathClass(StrEnum):
 
     @property
     def is_nvlink(self) -> bool:
-        """Whether the hop is NVLink, of any shape."""
+        """True if the hop is NVLink, of any shape."""
         return self in (PathClass.NVLINK_SWITCH, PathClass.NVLINK_MESH, PathClass.NVLINK_RINGS)
 
     @property
     def is_pcie(self) -> bool:
-        """Whether the hop is PCIe, with or without the link between sockets."""
+        """True if the hop is PCIe, with or without the link between sockets."""
         return not self.is_nvlink and self is not PathClass.XGMI
 
 
@@ -76,7 +76,7 @@ class EdgeRate:
 class CollectiveSituation:
     """One collective on one group of ranks, with the raw bandwidth the drawn routes give it.
 
-    Raw means after line encoding and after sharing, before what the library achieves; the achieved fraction is
+    Raw means after line encoding and after sharing, before what the library achieves; the efficiency is
     put on here, once. A broken link, a slow link or a shared uplink is a smaller raw bandwidth.
 
     Parameters

@@ -106,7 +106,7 @@ def pair_rate(situation: CollectiveSituation) -> Rate:
 
 
 def held_inside(situation: CollectiveSituation) -> bool:
-    """Whether the links under a ring inside the server keep it below what rings reach elsewhere."""
+    """True if the links under a ring inside the server keep it below what rings reach elsewhere."""
     edge = situation.intra_edge
     if edge is None or situation.ranks == situation.servers:
         return False

@@ -58,7 +58,7 @@ class MemoryBreakdown:
 
     @property
     def fits(self) -> bool:
-        """Whether it is no more than the accelerator has."""
+        """True if it fits the memory of the accelerator."""
         return self.total <= self.capacity
 
 

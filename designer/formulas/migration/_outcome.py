@@ -33,7 +33,7 @@ class Outcome:
     longest_downtime
         The pause if the rest just fits the threshold: what a guest that writes all the time must expect [s].
     transferred
-        Put on the wire, resent pages included [B].
+        Put on the link, resent pages included [B].
     slowdown
         Share of its writing rate the guest loses while it is slowed down [1].
     slowed_time
@@ -58,7 +58,7 @@ class Outcome:
 
     @property
     def converged(self) -> bool:
-        """Whether the virtual machine arrives."""
+        """True if the virtual machine arrives."""
         return self.verdict is not Verdict.NEVER
 
 

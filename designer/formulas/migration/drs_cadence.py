@@ -48,7 +48,7 @@ class DrsCadence:
     moves_per_period, rebalance_time
         Moves that fit into one period; time until `moves` moves are done [s].
     balances
-        Whether it moves for balance at all: not at threshold 1, and never machines with virtual GPUs.
+        True if it moves for balance at all: not at threshold 1, and never machines with virtual GPUs.
     """
 
     look_back: float

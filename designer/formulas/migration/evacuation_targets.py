@@ -25,7 +25,7 @@ class Guest:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class FreeCapacity:
     """What a host has free: memory [B] and virtual CPUs."""
 
     name: str
@@ -42,7 +42,7 @@ class Targets:
 
     @property
     def feasible(self) -> bool:
-        """Whether every guest has a host."""
+        """True if every guest has a host."""
         return not self.homeless
 
 
@@ -54,12 +54,14 @@ def _always(host: str, taken: Sequence[Guest], guest: Guest) -> bool:
     return not guest.shape
 
 
-def evacuation_targets(guests: Sequence[Guest], rooms: Sequence[Room], fits: Fits = _always) -> Targets:
+def evacuation_targets(
+    guests: Sequence[Guest], free_capacities: Sequence[FreeCapacity], fits: Fits = _always
+) -> Targets:
     """A host for every guest that can have one: GPU shapes first, then by memory, each to the emptiest host.
 
     Parameters
     ----------
-    guests, rooms
+    guests, free_capacities
         Who must leave, and what the other hosts have free.
     fits
         Says whether a host can take one more guest of a GPU shape; by default none can.
@@ -73,14 +75,14 @@ def evacuation_targets(guests: Sequence[Guest], rooms: Sequence[Room], fits: Fit
     -----
     Greedy: it may miss an arrangement that exists. A guest without a host is reported, not timed.
     """
-    if not rooms:
+    if not free_capacities:
         raise AnalysisError("there is no host to evacuate to", remedy="add a second host to the cluster")
-    free = {room.name: [room.memory, float(room.cpus)] for room in rooms}
-    taken: dict[str, list[Guest]] = {room.name: [] for room in rooms}
+    free = {free_capacity.name: [free_capacity.memory, float(free_capacity.cpus)] for free_capacity in free_capacities}
+    taken: dict[str, list[Guest]] = {free_capacity.name: [] for free_capacity in free_capacities}
     host_of: dict[str, str] = {}
     homeless: dict[str, str] = {}
     for guest in sorted(guests, key=lambda each: (not each.shape, each.shape, -each.memory, each.name)):
-        _check(guest, rooms)
+        _check(guest, free_capacities)
         roomy = [
             name
             for name, (memory, cpus) in free.items()
@@ -100,10 +102,10 @@ def evacuation_targets(guests: Sequence[Guest], rooms: Sequence[Room], fits: Fit
     return Targets(host_of, homeless)
 
 
-def _check(guest: Guest, rooms: Sequence[Room]) -> None:
+def _check(guest: Guest, free_capacities: Sequence[FreeCapacity]) -> None:
     not_negative(guest.memory, f"memory of {guest.name}")
     not_negative(guest.cpus, f"cpus of {guest.name}")
-    if all(guest.memory > room.memory for room in rooms):
+    if all(guest.memory > free_capacity.memory for free_capacity in free_capacities):
         raise AnalysisError(
             "the virtual machine has more memory than any host has free",
             place=guest.name,

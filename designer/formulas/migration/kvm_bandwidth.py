@@ -53,7 +53,7 @@ class Compression(StrEnum):
     QATZIP = "qatzip"
 
 
-#: guest bytes per byte on the wire; text-like data (Silesia) 2.7, other guests 2.5–3.4
+#: guest bytes per byte on the link; text-like data (Silesia) 2.7, other guests 2.5–3.4
 RATIO: Final = {
     Compression.NONE: Constant(1, 1, 1, "qemu-qatzip", Status.PRIMARY),
     Compression.ZLIB: Constant(
@@ -83,7 +83,7 @@ COMPRESSED: Final = {
         "level 1, one core per channel, 54 GiB in 20.2 s on eight",
     ),
     Compression.QATZIP: Constant(
-        0.9e9, 0.44e9, 1.5e9, "qemu-qatzip", Status.DERIVED, "B/s", "four devices; the wire was the limit at 0.44 GB/s"
+        0.9e9, 0.44e9, 1.5e9, "qemu-qatzip", Status.DERIVED, "B/s", "four devices; the link was the limit at 0.44 GB/s"
     ),
 }
 #: cores busy on the sender per GB/s of guest memory: 810 % at 2.88, 160 % at 3.49, 45 % at 1.26
@@ -102,7 +102,7 @@ class KvmBandwidth:
 
     Parameters
     ----------
-    wire
+    link_rate
         On the network [B/s].
     guest
         Guest memory per second, compression counted [B/s].
@@ -114,7 +114,7 @@ class KvmBandwidth:
         Cores busy on the sender [cores].
     """
 
-    wire: Estimate
+    link_rate: Estimate
     guest: Estimate
     scan: float
     limited_by: str
@@ -132,7 +132,7 @@ def kvm_bandwidth(
     ratio: float | None = None,
     max_bandwidth: float | None = None,
 ) -> KvmBandwidth:
-    """Wire and guest rate of one migration [B/s]: the least of link, channels, compression and configured ceiling.
+    """Link and guest rate of one migration [B/s]: the least of link, channels, compression and configured ceiling.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def kvm_bandwidth(
     channels
         Connections: 1 without multifd.
     ratio
-        Guest bytes per byte on the wire; by the compression if not given [1].
+        Guest bytes per byte on the link; by the compression if not given [1].
     max_bandwidth
         Ceiling configured in the hypervisor [B/s].
 
@@ -167,25 +167,25 @@ def kvm_bandwidth(
 
     def corner(which: str) -> tuple[float, float, str]:
         factor = float(getattr(squeeze, which)) if squeeze else fixed
-        wire = {"link": _link(line_rate, routed_bandwidth, transport, which)}
+        link_rate = {"link": _link(line_rate, routed_bandwidth, transport, which)}
         if transport is Transport.TCP:
             channel = CHANNEL_QEMU if monitor is Monitor.QEMU else CHANNEL_CLOUD_HYPERVISOR
-            wire["channels, one core each"] = channels * float(getattr(channel, which))
+            link_rate["channels, one core each"] = channels * float(getattr(channel, which))
         elif transport is Transport.RDMA:
-            wire["memory registration"] = float(getattr(RDMA_REGISTERING, which))
+            link_rate["memory registration"] = float(getattr(RDMA_REGISTERING, which))
         if max_bandwidth is not None:
-            wire["configured ceiling"] = max_bandwidth
-        limits = {name: rate * factor for name, rate in wire.items()}
+            link_rate["configured ceiling"] = max_bandwidth
+        limits = {name: rate * factor for name, rate in link_rate.items()}
         if compression is not Compression.NONE:
             limits["compression"] = channels * float(getattr(COMPRESSED[compression], which))
         name = min(limits, key=lambda each: limits[each])
         return limits[name] / factor, limits[name], name
 
     value, low, high = corner("value"), corner("low"), corner("high")
-    wires = (value[0], low[0], high[0])
+    link_rates = (value[0], low[0], high[0])
     guest = Estimate(value[1], low[1], high[1], "B/s", SOURCES)
     return KvmBandwidth(
-        wire=Estimate(value[0], min(wires), max(wires), "B/s", SOURCES),
+        link_rate=Estimate(value[0], min(link_rates), max(link_rates), "B/s", SOURCES),
         guest=guest,
         # RDMA does not look for zero pages in memory it has registered.
         scan=channels * ZERO_SCAN.value if transport is Transport.TCP else max(guest.value, ZERO_SCAN.value),

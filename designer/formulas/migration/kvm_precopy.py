@@ -59,7 +59,7 @@ def kvm_precopy(
     *,
     filled: float | None = None,
     working_set: float | None = None,
-    wire_bandwidth: float | None = None,
+    link_bandwidth: float | None = None,
     scan_bandwidth: float = ZERO_SCAN.value,
     downtime_limit: float = DOWNTIME_LIMIT.value,
     auto_converge: bool = False,
@@ -76,7 +76,7 @@ def kvm_precopy(
         Guest memory, and the part of it that is not zero [B]; all of it if not given.
     bandwidth
         Guest memory carried per second (`KvmBandwidth.guest`) [B/s].
-    wire_bandwidth
+    link_bandwidth
         Bytes on the network per second, less than `bandwidth` with compression; the hypervisor measures this one and
         multiplies it with the downtime limit [B/s].
     scan_bandwidth
@@ -114,18 +114,18 @@ def kvm_precopy(
     not_negative(dirty_rate, "dirty_rate")
     used = memory if filled is None else min(memory, positive(filled, "filled"))
     most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
-    wire = bandwidth if wire_bandwidth is None else min(bandwidth, positive(wire_bandwidth, "wire_bandwidth"))
+    link_rate = bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth"))
     not_negative(vfio_downtime, "vfio_downtime")
     not_negative(setup_time, "setup_time")
     guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
 
     def run(speed: float, dirty: float, setup: float, pause: float) -> _Done:
-        rate, threshold = bandwidth * speed, wire * speed * downtime_limit
+        rate, threshold = bandwidth * speed, link_rate * speed * downtime_limit
         # The pause also carries the devices: what they need of the limit is not left for memory.
         room = max(0.0, threshold - guest.vfio_state)
         rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
         rounds = _first_pass_scanned(guest, rate, speed * scan_bandwidth, room, rule)
-        fixed = pause + vfio_downtime + guest.vfio_state / (wire * speed)
+        fixed = pause + vfio_downtime + guest.vfio_state / (link_rate * speed)
         passes = setup + rounds.duration
         if rounds.converged:
             downtime = rounds.left / rate + fixed
@@ -145,15 +145,15 @@ def kvm_precopy(
     nominal = run(1.0, 1.0, setup_time, SWITCHOVER.value)
     low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, setup_time if fixed_setup else SETUP.low, SWITCHOVER.low)
     high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, setup_time if fixed_setup else SETUP.high, SWITCHOVER.high)
-    longest = downtime_limit * wire / bandwidth + SWITCHOVER.value + vfio_downtime
-    done = _outcome((nominal, low, high), setup_time, bandwidth / wire, guest.vfio_state, longest)
+    longest = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
+    done = _outcome((nominal, low, high), setup_time, bandwidth / link_rate, guest.vfio_state, longest)
     if not nominal.rounds.converged or nominal.post_copied:
         return done
     # The rest is looked at while a pass is under way, so as much of that pass as fits the limit may be unsent, too.
     # Of a guest with zero pages those come last in the published runs: they are only looked at.
-    unsent = max(0.0, wire * downtime_limit - guest.vfio_state)
+    unsent = max(0.0, link_rate * downtime_limit - guest.vfio_state)
     rate = min(bandwidth, scan_bandwidth) if used == memory else scan_bandwidth
-    most_left = SWITCHOVER.high + vfio_downtime + guest.vfio_state / wire + unsent / rate
+    most_left = SWITCHOVER.high + vfio_downtime + guest.vfio_state / link_rate + unsent / rate
     again = 0.0
     if working_set is None and low.rounds.converged and not low.post_copied:
         again = (1 - DIRTIED_ONCE.low) * low.rounds.left / (bandwidth * BANDWIDTH_SPREAD.high)

@@ -35,7 +35,7 @@ class VgpuMigration:
     total_time, downtime
         From start to running at the destination; pause of the guest, stun included [s].
     transferred
-        Guest and vGPU memory put on the wire [B].
+        Guest and vGPU memory put on the link [B].
     arrives
         Whether it arrives: the pre-copy converges and the stun stays within the limit.
     time, remaining

@@ -87,7 +87,7 @@ def network_room(slowest_line_rate: float, *, consistent: bool = True) -> int:
     slowest_line_rate
         Detected line rate of the slowest vMotion NIC of the host [B/s].
     consistent
-        Whether subnet, MTU and duplex agree on all vMotion NICs.
+        True if subnet, MTU and duplex agree on all vMotion NICs.
     """
     positive(slowest_line_rate, "slowest_line_rate")
     if not consistent or slowest_line_rate < ONE_GIGABIT.value:

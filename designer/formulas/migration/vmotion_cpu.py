@@ -44,7 +44,7 @@ def vmotion_cpu(nic_line_rates: Sequence[float], bandwidth: float, *, encrypted:
     bandwidth
         Payload rate of all its vMotions together [B/s].
     encrypted
-        Whether the stream is encrypted (needs AES instructions on both hosts).
+        True if the stream is encrypted (needs AES instructions on both hosts).
 
     Raises
     ------

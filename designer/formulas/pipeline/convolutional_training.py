@@ -6,7 +6,7 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator
-from designer.formulas.communication import CommunicationCosts, Group, Kind
+from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
 from designer.formulas.compute.convolutional_step import convolutional_spread, convolutional_time
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.formula import Formula
@@ -75,7 +75,7 @@ def convolutional_estimate(
     known = measured is not None
     compute = measured if known else convolutional_time(shape, local, accelerator, precision, software)
     size = Bytes(shape.parameters * software.reduce_bytes.value)
-    traffic = communication.time(Kind.ALL_REDUCE, Group.DATA, size) if layout.data > 1 else Seconds(0.0)
+    traffic = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, size) if layout.data > 1 else Seconds(0.0)
     window = Seconds(compute * BACKWARD_SHARE.value)
     rate = accelerator.memory_bandwidth * MEMORY_SHARE.value
     parts = {

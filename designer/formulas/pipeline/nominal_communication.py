@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import AnalysisError
-from designer.formulas.communication import Group, Kind
+from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
 from designer.sources import Constant, Status
@@ -53,20 +53,20 @@ class NominalCosts:
     network: NominalNetwork
     layout: Layout
 
-    def time(self, kind: Kind, group: Group, size: Bytes) -> Seconds:
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
         """Time of a collective of `size` bytes over `group` [s]."""
         ranks, stride = _group(self.layout, group)
         return nominal_collective_time(kind, size, ranks, stride, self.network)
 
 
-def _group(layout: Layout, group: Group) -> tuple[int, int]:
+def _group(layout: Layout, group: RankGroup) -> tuple[int, int]:
     """Ranks in a group and the distance between neighbours."""
     table = {
-        Group.TENSOR: (layout.tensor, 1),
-        Group.CONTEXT: (layout.context, layout.tensor),
-        Group.EXPERT: (layout.expert, layout.tensor),
-        Group.DATA: (layout.replicas, layout.tensor),
-        Group.PIPELINE: (layout.pipeline, layout.tensor * layout.replicas),
+        RankGroup.TENSOR: (layout.tensor, 1),
+        RankGroup.CONTEXT: (layout.context, layout.tensor),
+        RankGroup.EXPERT: (layout.expert, layout.tensor),
+        RankGroup.DATA: (layout.replicas, layout.tensor),
+        RankGroup.PIPELINE: (layout.pipeline, layout.tensor * layout.replicas),
     }
     return table[group]
 

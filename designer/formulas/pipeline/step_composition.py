@@ -45,7 +45,7 @@ class InputStage:
     time
         Time to make the samples of one step ready, slowest rank [s].
     overlapped
-        Whether they are made ready while the step before computes.
+        True if they are made ready while the step before computes.
     """
 
     time: Seconds
@@ -141,7 +141,7 @@ class StepFrame:
     straggler
         Share of the step lost per doubling of the ranks [1].
     seen
-        Whether published runs of this program on such accelerators in this format are among those fitted.
+        True if published runs of this program on such accelerators in this format are among those fitted.
     """
 
     layout: Layout
@@ -155,7 +155,7 @@ class StepFrame:
 
 
 def seen(software: Software, accelerator: Accelerator, precision: Precision) -> bool:
-    """Whether runs of a program on a generation of accelerators in a number format are among those fitted."""
+    """True if runs of a program on a generation of accelerators in a number format are among those fitted."""
     formats = {accelerator.runs_as(precision.name), precision.name}
     return any((generation_key(accelerator.generation), one) in software.fitted_on for one in formats)
 

@@ -9,7 +9,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.calibration import share
-from designer.formulas.communication import CommunicationCosts, Group, Kind
+from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.compute.transformer_layer import LayerCost, head_cost, layer_cost
 from designer.formulas.formula import Formula
@@ -207,20 +207,20 @@ class TransformerStep:
         if cost.tensor_messages:
             passes = 2 + (1 if layout.recompute is Recompute.FULL else 0)
             if layout.sequence_parallel:
-                one = communication.time(Kind.ALL_GATHER, Group.TENSOR, cost.tensor_bytes)
-                one += communication.time(Kind.REDUCE_SCATTER, Group.TENSOR, cost.tensor_bytes)
+                one = communication.time(Kind.ALL_GATHER, RankGroup.TENSOR, cost.tensor_bytes)
+                one += communication.time(Kind.REDUCE_SCATTER, RankGroup.TENSOR, cost.tensor_bytes)
                 # the backward pass gathers the kept inputs once more
-                again = communication.time(Kind.ALL_GATHER, Group.TENSOR, cost.tensor_bytes)
+                again = communication.time(Kind.ALL_GATHER, RankGroup.TENSOR, cost.tensor_bytes)
             else:
-                one = communication.time(Kind.ALL_REDUCE, Group.TENSOR, cost.tensor_bytes)
+                one = communication.time(Kind.ALL_REDUCE, RankGroup.TENSOR, cost.tensor_bytes)
                 again = 0.0
             tensor = cost.tensor_messages * (passes * one + again) * visible
         if cost.expert_bytes:
-            one = communication.time(Kind.ALL_TO_ALL, Group.EXPERT, cost.expert_bytes)
+            one = communication.time(Kind.ALL_TO_ALL, RankGroup.EXPERT, cost.expert_bytes)
             # a token waits to be sent before its expert starts, and comes back after it ends
             expert = 2 * 2 * one
         if cost.context_bytes:
-            one = communication.time(Kind.ALL_GATHER, Group.CONTEXT, cost.context_bytes)
+            one = communication.time(Kind.ALL_GATHER, RankGroup.CONTEXT, cost.context_bytes)
             context = exposed_time(one, cost.attention, Ratio(1.0))
             context += exposed_time(Seconds(2 * one), Seconds(2 * cost.attention), Ratio(1.0))
         return _Pass(cost.forward, cost.backward, cost.recompute, tensor, context, expert)
@@ -236,8 +236,8 @@ class TransformerStep:
         reduce_size = Bytes(trained * parameters * self.software.reduce_bytes.value)
         gather_size = Bytes(parameters * self.precision.weight_bytes.value)
         if layout.sharding is Sharding.PARAMETERS:
-            gather = communication.time(Kind.ALL_GATHER, Group.DATA, gather_size)
-            scatter = communication.time(Kind.REDUCE_SCATTER, Group.DATA, reduce_size)
+            gather = communication.time(Kind.ALL_GATHER, RankGroup.DATA, gather_size)
+            scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
             layers = math.ceil(self.shape.layers / layout.pipeline)
             first = 2 * gather / (layers + 1)
             forward = exposed_time(gather, Seconds(stage.forward), overlap)
@@ -248,10 +248,10 @@ class TransformerStep:
         window = Seconds(rounds * (stage.backward + stage.recompute))
         ahead = Seconds(rounds * stage.forward)
         if layout.sharding is Sharding.NONE:
-            traffic = communication.time(Kind.ALL_REDUCE, Group.DATA, reduce_size)
+            traffic = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, reduce_size)
             return exposed_time(traffic, window, overlap)
-        scatter = communication.time(Kind.REDUCE_SCATTER, Group.DATA, reduce_size)
-        gather = communication.time(Kind.ALL_GATHER, Group.DATA, Bytes(trained * gather_size))
+        scatter = communication.time(Kind.REDUCE_SCATTER, RankGroup.DATA, reduce_size)
+        gather = communication.time(Kind.ALL_GATHER, RankGroup.DATA, Bytes(trained * gather_size))
         if layout.sharding is Sharding.GRADIENTS:
             # Only a part of the sums is kept, so every microbatch is scattered.
             one = Seconds(stage.backward + stage.recompute)
@@ -282,7 +282,7 @@ class TransformerStep:
         if layout.pipeline > 1:
             tokens = layout.micro_batch * self.sequence / layout.context
             size = Bytes(tokens * self.shape.hidden * self.precision.activation_bytes.value / layout.tensor)
-            one = communication.time(Kind.SEND, Group.PIPELINE, size)
+            one = communication.time(Kind.SEND, RankGroup.PIPELINE, size)
             visible = 1 - self.software.tensor_overlap.value
             hops = 2 * one * layout.interleave * visible * (microbatches + (layout.pipeline - 1) / layout.interleave)
         parts = {

@@ -14,7 +14,7 @@ SOURCES: Final = ("nvidia-mig-parted", "nvidia-vgpu-device-manager", "denneman-2
 
 
 @dataclass(frozen=True, slots=True)
-class MigRoom:
+class MigFreeCapacity:
     """Free starts [memory slices], the one taken next, and why there is none."""
 
     free: tuple[int, ...]
@@ -30,7 +30,7 @@ class MigStranded:
     memory: int
 
 
-def mig_slices(gpu: GpuLike, residents: Sequence[Resident], profile: str) -> MigRoom:
+def mig_slices(gpu: GpuLike, residents: Sequence[Resident], profile: str) -> MigFreeCapacity:
     """Starts a MIG instance may take beside those on a GPU [memory slices].
 
     Parameters
@@ -57,18 +57,18 @@ def mig_slices(gpu: GpuLike, residents: Sequence[Resident], profile: str) -> Mig
     asked = find(profile, gpu.mig, gpu.id)
     present = _present(gpu, residents)
     if asked.media and any(each.media for each, _ in present):
-        return MigRoom((), None, "only one instance of a GPU holds the media engines")
+        return MigFreeCapacity((), None, "only one instance of a GPU holds the media engines")
     if sum(each.name == asked.name for each, _ in present) >= asked.most:
-        return MigRoom((), None, f"at most {asked.most} of {asked.name}")
+        return MigFreeCapacity((), None, f"at most {asked.most} of {asked.name}")
     left = gpu.compute_slices - sum(each.compute for each, _ in present)
     if asked.compute > left:
-        return MigRoom((), None, f"{left} compute slices are left, {asked.name} takes {asked.compute}")
+        return MigFreeCapacity((), None, f"{left} compute slices are left, {asked.name} takes {asked.compute}")
     free = tuple(start for start in asked.starts if _clear(asked, start, present))
     if not free:
         starts = ", ".join(map(str, asked.starts))
-        return MigRoom((), None, f"{asked.name} starts at {starts} only, and something is there")
+        return MigFreeCapacity((), None, f"{asked.name} starts at {starts} only, and something is there")
     high = gpu.large_instances_high and asked.memory * 2 == gpu.memory_slices
-    return MigRoom(free, max(free) if high else min(free), "a start is free")
+    return MigFreeCapacity(free, max(free) if high else min(free), "a start is free")
 
 
 def mig_stranded(gpu: GpuLike, residents: Sequence[Resident]) -> MigStranded:

@@ -16,7 +16,7 @@ SOURCES: Final = ("nvidia-aie-user-guide", "denneman-2026-mixed-size")
 
 
 @dataclass(frozen=True, slots=True)
-class MixedSizeRoom:
+class MixedSizeFreeCapacity:
     """Free starts of the profile [placement units], the one to take, and why there is none."""
 
     free: tuple[int, ...]
@@ -26,7 +26,7 @@ class MixedSizeRoom:
 
 def mixed_size(
     gpu: GpuLike, residents: Sequence[Resident], profile: str, *, release: Release = Release.V8_0_U3
-) -> MixedSizeRoom:
+) -> MixedSizeFreeCapacity:
     """Starts a time-sliced profile may take beside those on a GPU in mixed-size mode [placement units].
 
     Parameters
@@ -54,13 +54,13 @@ def mixed_size(
     asked = find(profile, gpu.profiles, gpu.id)
     taken = occupied(gpu, residents)
     if not release.since(Release.V8_0_U3):
-        return MixedSizeRoom((), None, "frame buffers of different size mix since 8.0 U3")
+        return MixedSizeFreeCapacity((), None, "frame buffers of different size mix since 8.0 U3")
     if not gpu.mixed_size:
-        return MixedSizeRoom((), None, f"a {gpu.id} has no mixed-size mode")
+        return MixedSizeFreeCapacity((), None, f"a {gpu.id} has no mixed-size mode")
     free = free_starts(asked, taken)
     if not free:
         left = gpu.regions - sum(end - start for start, end in taken)
-        return MixedSizeRoom((), None, f"{left} of {gpu.regions} are free, but no start of {asked.name} is")
+        return MixedSizeFreeCapacity((), None, f"{left} of {gpu.regions} are free, but no start of {asked.name} is")
     larger = [each for each in gpu.profiles if each.size > asked.size]
 
     def destroyed(start: int) -> int:
@@ -69,7 +69,7 @@ def mixed_size(
             each.size * (len(free_starts(each, taken)) - len(free_starts(each, after))) for each in _by_size(larger)
         )
 
-    return MixedSizeRoom(free, min(free, key=lambda start: (destroyed(start), start)), "a start is free")
+    return MixedSizeFreeCapacity(free, min(free, key=lambda start: (destroyed(start), start)), "a start is free")
 
 
 def _by_size(profiles: Sequence[ProfileLike]) -> list[ProfileLike]:

@@ -14,7 +14,7 @@ SOURCES: Final = ("nvidia-fabric-manager", "nvidia-aie-user-guide", "denneman-20
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NvlinkGroup:
     """A group on a board: the partition, its modules, NVLinks each GPU keeps, and the pairs that are cut off."""
 
     partition: int
@@ -27,12 +27,12 @@ class Group:
 class GroupPlan:
     """Groups in the order asked for (None where there was no partition), and the modules still free."""
 
-    groups: tuple[Group | None, ...]
+    groups: tuple[NvlinkGroup | None, ...]
     free: tuple[int, ...]
 
     @property
     def fits(self) -> bool:
-        """Whether every group has a partition."""
+        """True if every group has a partition."""
         return all(group is not None for group in self.groups)
 
 
@@ -90,12 +90,12 @@ def nvlink_groups(
     for size in sizes:
         _partitions(board, size)
     order = sorted(range(len(sizes)), key=lambda at: -sizes[at]) if largest_first else list(range(len(sizes)))
-    groups: list[Group | None] = [None] * len(sizes)
+    groups: list[NvlinkGroup | None] = [None] * len(sizes)
     for at in order:
         choice = _choose(board, sizes[at], used)
         if choice is not None:
             used |= set(choice.modules)
-            groups[at] = Group(choice.id, choice.modules, choice.links_per_gpu, cut_pairs(board, choice.modules))
+            groups[at] = NvlinkGroup(choice.id, choice.modules, choice.links_per_gpu, cut_pairs(board, choice.modules))
     return GroupPlan(tuple(groups), tuple(module for module in board.modules if module not in used))
 
 

@@ -14,7 +14,7 @@ SOURCES: Final = ("denneman-2023-vgpu-vmotion", "nvidia-aie-user-guide", "nvidia
 
 
 @dataclass(frozen=True, slots=True)
-class SameSizeRoom:
+class SameSizeFreeCapacity:
     """How many more virtual GPUs of the profile fit, and the rule that refuses or limits them."""
 
     more: int
@@ -23,7 +23,7 @@ class SameSizeRoom:
 
 def same_size(
     gpu: GpuLike, residents: Sequence[str], profile: str, *, release: Release = Release.V8_0_U3
-) -> SameSizeRoom:
+) -> SameSizeFreeCapacity:
     """How many more of a time-sliced profile a GPU takes in same-size mode.
 
     Parameters
@@ -50,13 +50,15 @@ def same_size(
     present = [find(name, gpu.profiles, gpu.id) for name in residents]
     if any(each.size != asked.size for each in present):
         other = next(each for each in present if each.size != asked.size)
-        return SameSizeRoom(0, f"{other.name} fixed the frame buffer of this GPU, {asked.name} has another")
+        return SameSizeFreeCapacity(0, f"{other.name} fixed the frame buffer of this GPU, {asked.name} has another")
     if not release.since(Release.V8_0_U1) and any(each.name != asked.name for each in present):
-        return SameSizeRoom(0, f"before 8.0 U1 all virtual GPUs of a GPU have one profile, here {present[0].name}")
+        return SameSizeFreeCapacity(
+            0, f"before 8.0 U1 all virtual GPUs of a GPU have one profile, here {present[0].name}"
+        )
     room = min([asked.most, *(each.most for each in present)]) - len(present)
     if room <= 0:
-        return SameSizeRoom(0, "all virtual GPUs of this size are taken")
-    return SameSizeRoom(room, f"at most {asked.most} of {asked.name} on a {gpu.id}")
+        return SameSizeFreeCapacity(0, "all virtual GPUs of this size are taken")
+    return SameSizeFreeCapacity(room, f"at most {asked.most} of {asked.name} on a {gpu.id}")
 
 
 FORMULA: Final = Formula(

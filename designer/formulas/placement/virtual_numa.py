@@ -31,7 +31,7 @@ class VirtualNuma:
 
     @property
     def even(self) -> bool:
-        """Whether all nodes have as many CPUs."""
+        """True if all nodes have as many CPUs."""
         return len(set(self.cpus)) == 1
 
 

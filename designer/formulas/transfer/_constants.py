@@ -1,4 +1,4 @@
-"""Constants of the transfer models: achieved fraction of a raw channel, latencies. 80 % bands.
+"""Constants of the transfer models: efficiency of a raw channel, latencies. 80 % bands.
 
 Fits use the 29 published transfer measurements kept in ``tests/validation/transfers/cases.json``.
 """

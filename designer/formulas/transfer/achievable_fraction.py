@@ -58,7 +58,7 @@ def both_directions_share(generation: int, *, peers: bool = False) -> Constant:
     generation
         Of PCIe; 0 takes the fourth.
     peers
-        Whether the bytes go from device to device rather than from and to host memory.
+        True if the bytes go from device to device rather than from and to host memory.
     """
     table = c.PEER_BOTH_DIRECTIONS if peers else c.PCIE_BOTH_DIRECTIONS
     return newest(table, generation or int(c.USUAL_PCIE.value))

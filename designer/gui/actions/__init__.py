@@ -1,1 +1,1 @@
-"""Everything one can do, one file per menu; feeds menus, shortcuts, tool strip and command palette."""
+"""Everything one can do, one file per menu; feeds menus, shortcuts, toolbar and command palette."""

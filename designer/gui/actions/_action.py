@@ -55,7 +55,7 @@ class Window(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """What is remembered."""
+        """What is kept."""
         ...
 
     @property
@@ -131,7 +131,7 @@ class Window(Protocol):
 
     @property
     def on_trial(self) -> bool:
-        """Whether a what-if stands beside the design."""
+        """True if a what-if stands beside the design."""
         ...
 
     def end_trial(self, apply: bool) -> None:
@@ -139,7 +139,7 @@ class Window(Protocol):
         ...
 
     def choose_workload(self) -> None:
-        """Open the list of workloads in the tool strip."""
+        """Open the list of workloads in the toolbar."""
         ...
 
     def edit_workload(self, new: bool = False) -> None:
@@ -168,17 +168,17 @@ class Window(Protocol):
 
 
 def always(_window: Window) -> bool:
-    """Whether it can be done: always."""
+    """True if it can be done: always."""
     return True
 
 
 def has_document(window: Window) -> bool:
-    """Whether a document is shown."""
+    """True if a document is shown."""
     return window.document is not None
 
 
 def has_selection(window: Window) -> bool:
-    """Whether something is selected."""
+    """True if something is selected."""
     return window.document is not None and bool(window.document.session.selection)
 
 
@@ -195,7 +195,7 @@ class Action:
     under
         Title of the sub-menu it is in; empty for the menu itself.
     checked
-        Whether it is on, for actions that switch.
+        True if it is on, for actions that switch.
     """
 
     id: str

@@ -16,7 +16,7 @@ def _sized(window: Window) -> list[tuple[Ref, int, int]]:
     canvas, document = window.canvas, window.document
     if canvas is None or document is None:
         return []
-    geometry = canvas.scenery.geometry
+    geometry = canvas.scene.geometry
     within, refs = document.session.selected_refs()
     found: list[tuple[Ref, int, int]] = []
     for ref in refs:
@@ -32,7 +32,7 @@ def _sized(window: Window) -> list[tuple[Ref, int, int]]:
 
 
 def can_match(window: Window) -> bool:
-    """Whether two things are selected that have a size of their own."""
+    """True if two things are selected that have a size of their own."""
     document = window.document
     return document is not None and sum(r.what in ("parts", "annotations") for _, r in document.session.selection) >= 2
 
@@ -67,7 +67,7 @@ def _notes(window: Window) -> tuple[str, ...]:
 
 
 def has_notes(window: Window) -> bool:
-    """Whether a note or frame is selected."""
+    """True if a note or frame is selected."""
     return bool(_notes(window))
 
 

@@ -26,13 +26,13 @@ def connect_to(window: Window) -> None:
     canvas = window.canvas
     if canvas is None:
         return
-    stage, anchors = canvas.scenery.stage, canvas.scenery.selected.tolist()
+    view_state, anchors = canvas.scene.view_state, canvas.scene.selected.tolist()
     if not anchors:
         canvas.warn("select a part first, then connect it")
         return
-    geometry, tool = stage.geometry, Connect(canvas, anchors)
+    geometry, tool = view_state.geometry, Connect(canvas, anchors)
     middle = geometry.rect[:, :2] + geometry.rect[:, 2:] / 2
-    cards = np.flatnonzero(stage.is_card & ~np.isin(np.arange(len(geometry)), anchors))
+    cards = np.flatnonzero(view_state.is_card & ~np.isin(np.arange(len(geometry)), anchors))
     near = np.abs(middle[cards] - middle[anchors].mean(axis=0)).sum(axis=1)
     found: list[Choice] = []
     for box in cards[near.argsort(kind="stable")][:_MOST].tolist():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def has_group(window: Window) -> bool:
-    """Whether the design shown has groups."""
+    """True if the design shown has groups."""
     return window.document is not None and bool(window.document.session.design.groups)
 
 

@@ -51,7 +51,7 @@ def _places(window: Window) -> tuple[dict[object, tuple[int, int]], dict[object,
     canvas, document = window.canvas, window.document
     if canvas is None or document is None:
         return {}, {}
-    geometry = canvas.scenery.geometry
+    geometry = canvas.scene.geometry
     start: dict[object, tuple[int, int]] = {}
     extents: dict[object, tuple[int, int]] = {}
     for within, ref in document.session.selection:
@@ -139,7 +139,11 @@ ACTIONS = (
     Action("edit.cut", "Cut", _on_session("cut"), ("Ctrl+X",), has_selection, section=1),
     Action("edit.copy", "Copy", _on_session("copy"), ("Ctrl+C",), has_selection, section=1),
     Action(
-        "edit.paste", "Paste", lambda w: w.files.paste(), ("Ctrl+V",), section=1,
+        "edit.paste",
+        "Paste",
+        lambda w: w.files.paste(),
+        ("Ctrl+V",),
+        section=1,
         tip="parts, or the text of nvidia-smi topo -m, NCCL XML or hwloc XML",
     ),
     Action("edit.duplicate", "Duplicate", _on_session("duplicate"), ("Ctrl+D",), has_selection, section=1),
@@ -155,24 +159,60 @@ ACTIONS = (
         Action(f"edit.align_{side}", f"Align {title}", _align(side), (), _two_boxes, section=4, under="Arrange")  # type: ignore[arg-type]
         for side, title in _SIDES
     ),
-    Action("edit.distribute_horizontal", "Equal gaps, horizontally", _distribute("horizontal"), (), _three_boxes,
-           section=4, under="Arrange"),
-    Action("edit.distribute_vertical", "Equal gaps, vertically", _distribute("vertical"), (), _three_boxes,
-           section=4, under="Arrange"),
+    Action(
+        "edit.distribute_horizontal",
+        "Equal gaps, horizontally",
+        _distribute("horizontal"),
+        (),
+        _three_boxes,
+        section=4,
+        under="Arrange",
+    ),
+    Action(
+        "edit.distribute_vertical",
+        "Equal gaps, vertically",
+        _distribute("vertical"),
+        (),
+        _three_boxes,
+        section=4,
+        under="Arrange",
+    ),
     *(
         Action(
-            f"edit.same_{name}", f"Same {name}", arranging.match(*which), (), arranging.can_match, section=4,
-            under="Arrange", tip=f"as the {largest} of the selected parts and notes",
+            f"edit.same_{name}",
+            f"Same {name}",
+            arranging.match(*which),
+            (),
+            arranging.can_match,
+            section=4,
+            under="Arrange",
+            tip=f"as the {largest} of the selected parts and notes",
         )
         for name, largest, which in (
-            ("width", "widest", (True, False)), ("height", "highest", (False, True)), ("size", "largest", (True, True))
+            ("width", "widest", (True, False)),
+            ("height", "highest", (False, True)),
+            ("size", "largest", (True, True)),
         )
     ),
-    Action("edit.to_front", "Bring note to front", arranging.order(True), ("Ctrl+]",), arranging.has_notes,
-           section=4, under="Arrange",
-           tip="notes among notes, frames among frames: frames stay behind all parts"),
-    Action("edit.to_back", "Send note to back", arranging.order(False), ("Ctrl+[",), arranging.has_notes,
-           section=4, under="Arrange",
-           tip="notes among notes, frames among frames: notes stay in front of all parts"),
-)  # fmt: skip
+    Action(
+        "edit.to_front",
+        "Bring note to front",
+        arranging.order(True),
+        ("Ctrl+]",),
+        arranging.has_notes,
+        section=4,
+        under="Arrange",
+        tip="notes among notes, frames among frames: frames stay behind all parts",
+    ),
+    Action(
+        "edit.to_back",
+        "Send note to back",
+        arranging.order(False),
+        ("Ctrl+[",),
+        arranging.has_notes,
+        section=4,
+        under="Arrange",
+        tip="notes among notes, frames among frames: notes stay in front of all parts",
+    ),
+)
 MENU = Menu("edit", "Edit", 20, ACTIONS)

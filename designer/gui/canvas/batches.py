@@ -1,4 +1,4 @@
-"""What is to be drawn, as few large batches of arrays in device pixels. No Qt; ``pencil`` draws them.
+"""What is to be drawn, as few large batches of arrays in device pixels. No Qt; ``batch_painter`` draws them.
 
 A colour is ``#rrggbb`` or ``#rrggbbaa``. A batch knows roughly what it costs to draw and can be cut in two, so that
 a large picture is drawn in slices between which the window stays alive.

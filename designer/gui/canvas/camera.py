@@ -37,7 +37,7 @@ class Camera(QObject):
 
     @property
     def gliding(self) -> bool:
-        """Whether the view is on its way."""
+        """True while the view moves."""
         return self._timer.isActive()
 
     @property

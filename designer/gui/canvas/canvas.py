@@ -1,6 +1,6 @@
 """The canvas: a widget that shows a session's design and hands pointer and key events to tools.
 
-It computes nothing and changes nothing itself: what is drawn comes from ``scenery`` and the composers, pixels from
+It computes nothing and changes nothing itself: what is drawn comes from ``scene`` and the composers, pixels from
 ``screen``, gestures from ``tools``, and every change is one edit given to the session.
 """
 
@@ -39,6 +39,7 @@ from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
 from designer.errors import CatalogError
+from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.blank import Blank
 from designer.gui.canvas.camera import Camera
 from designer.gui.canvas.canvas_theme import LIGHT, CanvasTheme
@@ -51,11 +52,9 @@ from designer.gui.canvas.legend_plate import LegendPlate
 from designer.gui.canvas.live import Loads
 from designer.gui.canvas.machine_moves import MachineMoves
 from designer.gui.canvas.minimap import Minimap
-from designer.gui.canvas.pencil import Pencil
 from designer.gui.canvas.picture import picture
-from designer.gui.canvas.scenery import Scenery, region_of, summary_text, union
-from designer.gui.canvas.screen import Screen
-from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.scene import Scene, region_of, summary_text, union
+from designer.gui.canvas.tile_cache import TileCache
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.drop import PART_MIME, TEMPLATE_MIME, Drop, dragged_part
 from designer.gui.canvas.tools.link import Connect
@@ -63,6 +62,7 @@ from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.select import Select
 from designer.gui.canvas.tools.tool import Pointer, Press, QuickAdd, Tool
 from designer.gui.canvas.view import Rect, View
+from designer.gui.canvas.view_state import Frame
 from designer.gui.session import Session
 
 if TYPE_CHECKING:
@@ -121,16 +121,16 @@ class Canvas(QWidget):
     ) -> None:
         super().__init__(parent)
         self.session = session
-        self.scenery = Scenery(session.design, theme)
-        self.pencil = Pencil(theme.family, GlyphSource())
-        self.screen_ = Screen(self.pencil, lambda: self.scenery.stage, self._better, self)
+        self.scene = Scene(session.design, theme)
+        self.batch_painter = BatchPainter(theme.family, GlyphSource())
+        self.tile_cache = TileCache(self.batch_painter, lambda: self.scene.view_state, self._better, self)
         self.camera = Camera(self._view_moved, self)
         self.show_minimap = True
         #: calls to the painter within the last frame
         self.last_calls = 0
         self._fitted = False
         self._pulse = 0
-        self.legend = LegendPlate(self.pencil)
+        self.legend = LegendPlate(self.batch_painter)
         self._at = QPointF(-1, -1)
         self._rest = Select(self)
         self.tool: Tool = self._rest
@@ -154,7 +154,7 @@ class Canvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Canvas")
-        self.setAccessibleDescription(summary_text(self.scenery))
+        self.setAccessibleDescription(summary_text(self.scene))
         self.minimap.pointed.connect(self._centre)
         self.minimap.scrolled.connect(self._wheel_in_middle)
 
@@ -165,29 +165,30 @@ class Canvas(QWidget):
         session.stale_changed.connect(self.set_stale)
         session.highlight_changed.connect(self.highlight_route)
         session.reveal_requested.connect(self.reveal)
-        self.scenery.select(session.selection)
-        self.scenery.set_stale(session.stale)
+        self.scene.select(session.selection)
+        self.scene.set_stale(session.stale)
 
     # ---- results and looks
 
     def set_theme(self, theme: CanvasTheme) -> None:
         """Other colours."""
-        self.scenery.set_theme(theme)
+        self.scene.set_theme(theme)
         self.minimap.theme = theme
         self.blank.set_theme(theme)
-        self.screen_.drop()
+        self.tile_cache.drop()
         self._rethought()
 
     def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
-        """Colour the wires: loads of all channels as arrays, or utilisation or (load, utilisation) by channel id."""
-        self.scenery.set_loads(loads)
+        """Colour the connections: loads of all channels as arrays, or by channel id utilisation or (load,
+        utilisation)."""
+        self.scene.set_loads(loads)
         self._relit()
 
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark the channels that bind; a ring opens around each once."""
         ids = tuple(ids)
-        self.scenery.set_binding(ids)
-        self._bound(ids)
+        self.scene.set_binding(ids)
+        self._bottleneck(ids)
         self._relit()
 
     def show_result(
@@ -197,8 +198,8 @@ class Canvas(QWidget):
 
         `binding` are channels, `parts` parts that bind by themselves, each with how many equal ones it stands for.
         """
-        if self.scenery.set_result(loads, binding, parts):
-            self._bound((*binding, *(path for path, _ in parts)))
+        if self.scene.set_result(loads, binding, parts):
+            self._bottleneck((*binding, *(path for path, _ in parts)))
             self._relit()
         elif self._hold.isActive():
             self._rethought()
@@ -207,58 +208,58 @@ class Canvas(QWidget):
         self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> None:
         """The same for an instant of a run over time: no ring opens, since what binds changes all the time."""
-        before = self.scenery.stage.live
-        if self.scenery.set_result(loads, binding, parts):
-            region = self.scenery.lit_region(before)
+        before = self.scene.view_state.live
+        if self.scene.set_result(loads, binding, parts):
+            region = self.scene.lit_region(before)
             if region is not None:
-                self.screen_.changed(region)
+                self.tile_cache.changed(region)
                 self._rethought()
         elif self._hold.isActive():
             self._rethought()
 
-    def _bound(self, ids: tuple[str, ...]) -> None:
+    def _bottleneck(self, ids: tuple[str, ...]) -> None:
         self._pulse = _PULSE if ids and self.camera.animated else 0
         if self._pulse:
             self._ticker.start()
 
     def set_machines(self, machines: Machines | None) -> None:
         """Show where virtual machines stand; a view that showed all goes on doing so."""
-        self._show_machines(machines, self.scenery.show_machines)
+        self._show_machines(machines, self.scene.show_machines)
 
     @property
     def machines_shown(self) -> bool:
-        """Whether virtual machines are shown."""
-        return self.scenery.show_machines
+        """True if virtual machines are shown."""
+        return self.scene.show_machines
 
     def toggle_machines(self) -> None:
         """Show or hide virtual machines."""
-        self._show_machines(self.scenery.machines, not self.scenery.show_machines)
+        self._show_machines(self.scene.machines, not self.scene.show_machines)
 
     def _show_machines(self, machines: Machines | None, show: bool) -> None:
-        if machines is None and self.scenery.machines is None and show == self.scenery.show_machines:
+        if machines is None and self.scene.machines is None and show == self.scene.show_machines:
             return
-        bounds, whole = self.scenery.stage.bounds, self.shows_all()
-        self.scenery.set_machines(machines, show)
+        bounds, whole = self.scene.view_state.bounds, self.shows_all()
+        self.scene.set_machines(machines, show)
         self.tool.redrawn()
         self._relit()
-        if whole and self.scenery.stage.bounds != bounds:
+        if whole and self.scene.view_state.bounds != bounds:
             self.zoom_to_fit(animated=False)
 
     def highlight_route(self, ids: Iterable[str]) -> None:
         """Light up channels and dim the rest; none lights nothing."""
-        self.scenery.highlight(ids)
+        self.scene.highlight(ids)
         self._relit()
 
     def set_stale(self, stale: bool) -> None:
         """Whether the loads belong to an earlier design: they fade until new ones come."""
-        self.scenery.set_stale(stale)
-        if self.scenery.stage.live.known:
-            self.screen_.changed(None)
+        self.scene.set_stale(stale)
+        if self.scene.view_state.live.known:
+            self.tile_cache.changed(None)
             self._frame_soon(stale)
 
     def show_member(self, within: Any, group: str, member: int | None) -> None:
         """Let an open group show one member, or None for what all share."""
-        self.scenery.show_member(within, group, member)
+        self.scene.show_member(within, group, member)
         self.tool.redrawn()
         self._relit()
         self.member_changed.emit()
@@ -266,21 +267,21 @@ class Canvas(QWidget):
     @property
     def members(self) -> Mapping[Address, int]:
         """Member shown by the address of each group that shows one."""
-        return self.scenery.members
+        return self.scene.members
 
     def _relit(self) -> None:
-        self.screen_.changed(None)
+        self.tile_cache.changed(None)
         self._rethought()
 
     def _rethought(self) -> None:
         self._hold.stop()
         self._describe()
-        if self.blank.isHidden() == (not len(self.scenery.geometry)):
-            self.blank.show_if(not len(self.scenery.geometry))
+        if self.blank.isHidden() == (not len(self.scene.geometry)):
+            self.blank.show_if(not len(self.scene.geometry))
         self.update()
 
     def _describe(self) -> None:
-        text = summary_text(self.scenery)
+        text = summary_text(self.scene)
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
 
@@ -294,30 +295,30 @@ class Canvas(QWidget):
     # ---- what the session says
 
     def _design_changed(self, changes: Diff) -> None:
-        old = self.scenery.stage
-        region = self.scenery.update(changes)
+        old = self.scene.view_state
+        region = self.scene.update(changes)
         if region is not None and old.lifted is not None:
             # what was dragged is missing in the pixels, whether it changed or not
-            region = union(region, region_of(old, old.lifted, old.lifted_wires))
+            region = union(region, region_of(old, old.lifted, old.lifted_connections))
         self.tool.redrawn()
-        self.screen_.changed(region)
+        self.tile_cache.changed(region)
         self._describe()
         self._frame_soon(self.session.stale and not changes.only_placement)
 
     def _selection_changed(self, selected: frozenset[Picked]) -> None:
-        self.scenery.select(selected)
+        self.scene.select(selected)
         self._rethought()
 
     def reveal(self, picked: Iterable[Picked]) -> None:
         """Bring things into sight; zooms in if they are too small to see."""
-        scenery = self.scenery
+        scene = self.scene
         picked = list(picked)
         for within, _ in picked:
             self._show_members_of(within)
-        found = [box for box in (scenery.box_of(p) for p in picked) if box is not None]
-        wires = scenery.selected_wires
-        if found or len(wires):
-            rect = scenery.region(np.array(found, dtype=np.int64), wires)
+        found = [box for box in (scene.box_of(p) for p in picked) if box is not None]
+        connections = scene.selected_connections
+        if found or len(connections):
+            rect = scene.region(np.array(found, dtype=np.int64), connections)
             view = self.camera.view
             if max(rect[2], rect[3]) * view.scale < 24:
                 self.camera.glide(view.fitted(rect, margin=120.0))
@@ -340,17 +341,17 @@ class Canvas(QWidget):
 
     def frame(self) -> Frame:
         """How the scene falls on device pixels."""
-        return self.screen_.frame(self.camera.view, self.devicePixelRatioF())
+        return self.tile_cache.frame(self.camera.view, self.devicePixelRatioF())
 
     def hit(self, p: Pointer) -> Hit:
         """What is under the pointer."""
         if not self.rect().contains(int(p.x), int(p.y)):
             return NOTHING
-        return pick(self.scenery.stage, p.sx, p.sy, self.view.scale, self.screen_.level)
+        return pick(self.scene.view_state, p.sx, p.sy, self.view.scale, self.tile_cache.level)
 
     def measure(self, text: str, px: int, bold: bool) -> float:
         """Width of a text [px]."""
-        return self.pencil.text_width(text, px, bold)
+        return self.batch_painter.text_width(text, px, bold)
 
     def switch(self, tool: Tool) -> None:
         """Take up another tool."""
@@ -384,15 +385,15 @@ class Canvas(QWidget):
         """Move the view there, shortly animated."""
         self.camera.glide(view)
 
-    def lift(self, boxes: Bool | None, wires: Bool | None) -> None:
-        """Take boxes and wires out of the picture, to be drawn by the tool; None puts all back."""
-        stage = self.scenery.stage
-        before = (stage.lifted, stage.lifted_wires)
-        stage.lifted, stage.lifted_wires = boxes, wires
+    def lift(self, boxes: Bool | None, connections: Bool | None) -> None:
+        """Take boxes and connections out of the picture, to be drawn by the tool; None puts all back."""
+        view_state = self.scene.view_state
+        before = (view_state.lifted, view_state.lifted_connections)
+        view_state.lifted, view_state.lifted_connections = boxes, connections
         shown = boxes if boxes is not None else before[0]
-        strung = wires if wires is not None else before[1]
-        if shown is not None and len(shown) == len(stage.geometry):
-            self.screen_.repair(region_of(stage, shown, strung))
+        strung = connections if connections is not None else before[1]
+        if shown is not None and len(shown) == len(view_state.geometry):
+            self.tile_cache.repair(region_of(view_state, shown, strung))
         self.update()
 
     def refresh(self) -> None:
@@ -422,7 +423,7 @@ class Canvas(QWidget):
 
     def step_member(self, box: int, by: int) -> None:
         """Ask the window for the next member of an open group, or the one before."""
-        self.step_wanted.emit(self.scenery.geometry.address(box), by)
+        self.step_wanted.emit(self.scene.geometry.address(box), by)
 
     def activate(self, picked: Picked) -> None:
         """Tell that something was double-clicked."""
@@ -430,9 +431,9 @@ class Canvas(QWidget):
 
     def ask_context(self, p: Pointer, hit: Hit) -> None:
         """Ask for a context menu."""
-        picked = self.scenery.geometry.address(hit.number) if hit.is_box else None
-        if hit.is_wire:
-            within, links = self.scenery.geometry.wire_links(hit.number)
+        picked = self.scene.geometry.address(hit.number) if hit.is_box else None
+        if hit.is_connection:
+            within, links = self.scene.geometry.connection_links(hit.number)
             picked = next(((within, ref) for w, ref in sorted(self.session.selection) if w == within and links), None)
         self.context_requested.emit(self.mapToGlobal(QPointF(p.x, p.y).toPoint()), picked)
 
@@ -450,14 +451,14 @@ class Canvas(QWidget):
 
     def zoom_to_fit(self, animated: bool = True) -> None:
         """Show the whole design."""
-        bounds = self.scenery.stage.bounds
+        bounds = self.scene.view_state.bounds
         view = self.camera.view
-        target = self._beside_legend(bounds) if len(self.scenery.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
+        target = self._beside_legend(bounds) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
 
     def shows_all(self) -> bool:
-        """Whether the view is, or will be, the one that shows the whole design."""
-        view, bounds = self.camera.target, self.scenery.stage.bounds
+        """True if the view is, or will be, the one that shows the whole design."""
+        view, bounds = self.camera.target, self.scene.view_state.bounds
         return view in (view.fitted(bounds), self._beside_legend(bounds))
 
     def _beside_legend(self, bounds: Rect) -> View:
@@ -472,9 +473,9 @@ class Canvas(QWidget):
 
     def zoom_to_selection(self) -> None:
         """Show what is selected, as large as fits."""
-        scenery = self.scenery
-        if len(scenery.selected) or len(scenery.selected_wires):
-            rect = scenery.region(scenery.selected, scenery.selected_wires)
+        scene = self.scene
+        if len(scene.selected) or len(scene.selected_connections):
+            rect = scene.region(scene.selected, scene.selected_connections)
             self._go(self.camera.view.fitted(rect, margin=80.0, largest=1.5), True)
 
     def zoom_by(self, factor: float) -> None:
@@ -520,10 +521,10 @@ class Canvas(QWidget):
     def add_part(self, kind: str, type_id: str = "", wanted: QuickAdd | None = None) -> bool:
         """Add a part where it was asked for, linked to what it was asked from; as one step."""
         part_type = self.part_type(type_id) if type_id else None
-        geometry = self.scenery.geometry
+        geometry = self.scene.geometry
         if wanted is None:
             wanted = QuickAdd(*self.free_point())
-        container = self.scenery.box_of(wanted.container) if wanted.container is not None else None
+        container = self.scene.box_of(wanted.container) if wanted.container is not None else None
         offer, part = add(geometry, kind, part_type, -1 if container is None else container, wanted.x, wanted.y)
         if offer.edit is None or part is None:
             self.warn(offer.reason)
@@ -537,21 +538,21 @@ class Canvas(QWidget):
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
         """Where the middle of something so large may stand: the middle of the view, or beside all there is."""
         x, y = self.view.to_scene(self.width() / 2, self.height() / 2)
-        rect = self.scenery.geometry.rect
+        rect = self.scene.geometry.rect
         if not len(rect):
             return x, y
         apart_x = np.abs(rect[:, 0] + rect[:, 2] / 2 - x) >= (rect[:, 2] + width) / 2
         apart_y = np.abs(rect[:, 1] + rect[:, 3] / 2 - y) >= (rect[:, 3] + height) / 2
         if (apart_x | apart_y).all():
             return x, y
-        left, top, wide, _ = self.scenery.stage.bounds
+        left, top, wide, _ = self.scene.view_state.bounds
         return left + wide + 64 + width / 2, top + height / 2
 
-    def insert_part(self, wire: int, kind: str, type_id: str = "") -> bool:
+    def insert_part(self, connection: int, kind: str, type_id: str = "") -> bool:
         """Put a part into a link."""
-        route = self.scenery.geometry.wire_route[wire].mean(axis=0)
+        route = self.scene.geometry.connection_route[connection].mean(axis=0)
         part_type = self.part_type(type_id) if type_id else None
-        offer = insert(self.scenery.geometry, wire, kind, part_type, float(route[0]), float(route[1]))
+        offer = insert(self.scene.geometry, connection, kind, part_type, float(route[0]), float(route[1]))
         if offer.edit is None:
             self.warn(offer.reason)
             return False
@@ -567,14 +568,14 @@ class Canvas(QWidget):
 
     def image(self, scale: float = 1.0, selected_only: bool = False, transparent: bool = False) -> QImage:
         """The whole design, or what is selected, with all detail."""
-        boxes = self.scenery.selected if selected_only and len(self.scenery.selected) else None
-        rect = self.scenery.stage.bounds if boxes is None else self.scenery.region(boxes)
-        return picture(self.scenery.stage, self.pencil, rect, scale, transparent)
+        boxes = self.scene.selected if selected_only and len(self.scene.selected) else None
+        rect = self.scene.view_state.bounds if boxes is None else self.scene.region(boxes)
+        return picture(self.scene.view_state, self.batch_painter, rect, scale, transparent)
 
     def settle(self) -> None:
         """Finish all drawing that is outstanding, now."""
         self.camera.set(self.camera.target)
-        self.screen_.finish(self.frame())
+        self.tile_cache.finish(self.frame())
         self._better()
 
     # ---- view
@@ -585,14 +586,14 @@ class Canvas(QWidget):
         self.update()
 
     def _better(self) -> None:
-        overview = self.screen_.overview
+        overview = self.tile_cache.overview
         self.minimap.show_picture(overview.pixmap, overview.frame)
         self.update()
 
     def _place_minimap(self) -> None:
         """The minimap helps where there is room for it and more to see than what is in sight."""
         x, y, w, h = self.camera.view.visible()
-        bx, by, bw, bh = self.scenery.stage.bounds
+        bx, by, bw, bh = self.scene.view_state.bounds
         whole = bx >= x and by >= y and bx + bw <= x + w and by + bh <= y + h
         roomy = self.width() > 480 and self.height() > 320
         self.minimap.setVisible(self.show_minimap and roomy and not whole)
@@ -622,53 +623,52 @@ class Canvas(QWidget):
     # ---- Qt events
 
     def sizeHint(self) -> QSize:
-        """See ``QWidget``."""
         return QSize(1000, 640)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See ``QWidget``."""
         ratio = self.devicePixelRatioF()
         self.camera.view = self.camera.view.sized(self.width(), self.height())
-        self.screen_.resize(round(self.width() * ratio), round(self.height() * ratio))
+        self.tile_cache.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
         self._place_minimap()
-        self.blank.show_if(not len(self.scenery.geometry))
+        self.blank.show_if(not len(self.scene.geometry))
         if not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """See ``QWidget``."""
         painter = QPainter(self)
-        first = self.pencil.calls
+        first = self.batch_painter.calls
         frame = self.frame()
         if frame.ratio != 1.0:
             painter.scale(1 / frame.ratio, 1 / frame.ratio)
-        self.screen_.paint(painter, frame)
+        self.tile_cache.paint(painter, frame)
         self._paint_overlay(painter, frame)
         painter.end()
-        self.last_calls = self.pencil.calls - first
+        self.last_calls = self.batch_painter.calls - first
 
     def _paint_overlay(self, painter: QPainter, frame: Frame) -> None:
-        stage, scenery = self.scenery.stage, self.scenery
-        region: Rect = (0.0, 0.0, float(self.screen_.backing.width), float(self.screen_.backing.height))
-        found = selection(stage, frame, region, scenery.selected, scenery.selected_wires) if not self._busy() else []
+        view_state, scene = self.scene.view_state, self.scene
+        region: Rect = (0.0, 0.0, float(self.tile_cache.surface.width), float(self.tile_cache.surface.height))
+        found = (
+            selection(view_state, frame, region, scene.selected, scene.selected_connections) if not self._busy() else []
+        )
         if not self.tool.quiet:
-            named = frozenset(scenery.selected_wires.tolist())
-            if self.tool is self._rest and self._rest.over.is_wire:
+            named = frozenset(scene.selected_connections.tolist())
+            if self.tool is self._rest and self._rest.over.is_connection:
                 named = frozenset((self._rest.over.number,))
-            found += badges(stage, frame, region, self.measure, self._pulse / _PULSE, named)
+            found += badges(view_state, frame, region, self.measure, self._pulse / _PULSE, named)
         found += self.tool.overlay(frame, region)
         for batch in found:
-            self.pencil.draw(painter, batch)
-        self.legend.paint(painter, stage, frame, self.screen_.backing.height)
+            self.batch_painter.draw(painter, batch)
+        self.legend.paint(painter, view_state, frame, self.tile_cache.surface.height)
 
     def _look_under_legend(self) -> None:
         if self.legend.point(self._at, self.height(), self.devicePixelRatioF()):
             self.update()
 
     def _busy(self) -> bool:
-        return self.scenery.stage.lifted is not None
+        return self.scene.view_state.lifted is not None
 
     def _pointer(self, at: QPointF, event: QMouseEvent | None = None) -> Pointer:
         sx, sy = self.camera.view.to_scene(at.x(), at.y())
@@ -681,7 +681,6 @@ class Canvas(QWidget):
         )  # fmt: skip
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """See ``QWidget``."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.camera.stop()
         self._at = event.position()
@@ -693,30 +692,26 @@ class Canvas(QWidget):
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """See ``QWidget``."""
         self._at = event.position()
         self._look_under_legend()
         self.tool.move(self._pointer(self._at, event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """See ``QWidget``."""
         self._at = event.position()
         self.tool.release(self._pointer(self._at, event))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """See ``QWidget``."""
         if event.button() is Qt.MouseButton.LeftButton:
             self.tool.double(self._pointer(event.position(), event))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """See ``QWidget``: with the mouse the tool decides; here the menu key."""
+        """With the mouse the tool decides; here the menu key."""
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
             selected = sorted(self.session.selection)
             self.context_requested.emit(self.mapToGlobal(self.rect().center()), selected[0] if selected else None)
         event.accept()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """See ``QWidget``."""
         self._at = QPointF(-1, -1)
         self._look_under_legend()
         if self.tool is self._rest:
@@ -724,7 +719,6 @@ class Canvas(QWidget):
             self.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """See ``QWidget``."""
         self._wheel(event, event.position().x(), event.position().y())
         event.accept()
 
@@ -746,7 +740,7 @@ class Canvas(QWidget):
             self.tool.move(self._pointer(event.position()))
 
     def event(self, event: QEvent) -> bool:
-        """See ``QObject``: pinching zooms."""
+        """Pinching zooms."""
         if event.type() is QEvent.Type.NativeGesture:
             gesture: Any = event
             if gesture.gestureType() is Qt.NativeGestureType.ZoomNativeGesture:
@@ -756,7 +750,6 @@ class Canvas(QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See ``QWidget``."""
         press = _press(event)
         if press.key == Qt.Key.Key_Escape:
             used = self.tool.cancel()
@@ -768,7 +761,6 @@ class Canvas(QWidget):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """See ``QWidget``."""
         if event.isAutoRepeat() or not self.tool.key_up(_press(event)):
             super().keyReleaseEvent(event)
 
@@ -781,7 +773,7 @@ class Canvas(QWidget):
         return True
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        """See ``QWidget``: Tab goes from thing to thing, and on to the next widget behind the last one."""
+        """Tab goes from thing to thing, and on to the next widget behind the last one."""
         if isinstance(self.tool, Connect):
             self.tool.key(Press(int(Qt.Key.Key_Tab)))
             return True
@@ -790,14 +782,14 @@ class Canvas(QWidget):
         return super().focusNextPrevChild(next)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """See ``QWidget``: a held Space is let go."""
+        """A held Space is let go."""
         if isinstance(self.tool, Hand):
             self.finish()
         super().focusOutEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """See ``QWidget``: nothing is drawn for nobody."""
-        self.screen_.stop()
+        """Nothing is drawn for nobody."""
+        self.tile_cache.stop()
         self._hold.stop()
         self.camera.stop()
         self._ticker.stop()
@@ -805,7 +797,6 @@ class Canvas(QWidget):
     # ---- drag and drop
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """See ``QWidget``."""
         data = event.mimeData()
         if data.hasFormat(PART_MIME):
             dragged = dragged_part(bytes(data.data(PART_MIME).data()))
@@ -816,19 +807,16 @@ class Canvas(QWidget):
             event.acceptProposedAction()
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """See ``QWidget``."""
         self._at = event.position()
         if isinstance(self.tool, Drop):
             self.tool.move(self._dragging(event))
         event.acceptProposedAction()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """See ``QWidget``."""
         if isinstance(self.tool, Drop):
             self.finish()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """See ``QWidget``."""
         p = self._dragging(event)
         data = event.mimeData()
         if isinstance(self.tool, Drop):

@@ -55,8 +55,8 @@ class CanvasTheme:
     bad: str
     badge: str
     badge_text: str
-    bound: str
-    bound_text: str
+    bottleneck: str
+    bottleneck_text: str
     note: str
     note_edge: str
     note_text: str
@@ -118,8 +118,8 @@ def themed(colours: Palette) -> CanvasTheme:
         bad=s["error"],
         badge=s["badge"],
         badge_text=s["badge_text"],
-        bound=s["bound"],
-        bound_text=s["bound_text"],
+        bottleneck=s["bound"],
+        bottleneck_text=s["bound_text"],
         note=s["note"],
         note_edge=s["note_border"],
         note_text=s["text"],

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import faded
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.view_state import Frame, ViewState
 from designer.report.drawing.palette import mixed
 
 Float = npt.NDArray[np.float64]
@@ -21,17 +21,17 @@ _THICK: Final = 4.0
 _INSET: Final = 6.0
 
 
-def activity(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def activity(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """A bar along the head of each card that computes, and one up its right side for its memory; none from afar."""
-    live = stage.live
+    live = view_state.live
     if frame.level is Level.FAR or (live.box_busy is None and live.box_fill is None):
         return []
-    cards = boxes[stage.is_card[boxes]]
+    cards = boxes[view_state.is_card[boxes]]
     found: list[Batch] = []
-    accent = stage.theme.accent("gpu")
+    accent = view_state.theme.accent("gpu")
     for shares, upright, colour in (
         (live.box_busy, False, accent),
-        (live.box_fill, True, stage.theme.accent("memory")),
+        (live.box_fill, True, view_state.theme.accent("memory")),
     ):
         if shares is None or not len(cards):
             continue
@@ -40,17 +40,17 @@ def activity(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
             continue
         chosen = cards[known]
         share = np.clip(shares[chosen], 0.0, 1.0)
-        tracks = _tracks(frame, frame.boxes(stage.geometry.rect[chosen]), upright)
+        tracks = _tracks(frame, frame.boxes(view_state.geometry.rect[chosen]), upright)
         bars = tracks.copy()
         if upright:
             bars[:, 3] = np.round(tracks[:, 3] * share)
             bars[:, 1] += tracks[:, 3] - bars[:, 3]
         else:
             bars[:, 2] = np.round(tracks[:, 2] * share)
-        found.append(Rects(tracks, mixed(stage.theme.card, colour, 0.22)))
+        found.append(Rects(tracks, mixed(view_state.theme.card, colour, 0.22)))
         bars = bars[(bars[:, 2] > 0) & (bars[:, 3] > 0)]
         if len(bars):
-            found.append(Rects(bars, faded(stage, colour)))
+            found.append(Rects(bars, faded(view_state, colour)))
     return found
 
 

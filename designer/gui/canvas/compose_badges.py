@@ -10,16 +10,16 @@ import numpy.typing as npt
 from designer.gui.canvas.batches import Batch, Boxes, Label, Labels
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.compose_overlay import Measure, outline, pill, wire_glow
+from designer.gui.canvas.compose_overlay import Measure, connection_glow, outline, pill
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
-#: so many badges are shown at once, on so many wires
+#: so many badges are shown at once, on so many connections
 _MOST_BADGES: Final = 24
-_MOST_BOUND: Final = 200
+_MOST_BOTTLENECK: Final = 200
 #: so many badges carry their word; of more only the first, the others are dots
 _WORDS: Final = 4
 #: of so many the one whose word covers least
@@ -28,34 +28,41 @@ _CANDIDATES: Final = 6
 _HIGH_CARD: Final = 40
 
 
-def bound_glow(stage: Stage, frame: Frame) -> list[Batch]:
-    """The wires that bind, broad below everything that is written; from afar their marks say enough."""
-    bound = np.flatnonzero(stage.live.bound)[:_MOST_BOUND]
-    if stage.lifted_wires is not None:
-        bound = bound[~stage.lifted_wires[bound]]
-    if frame.level is Level.FAR or not len(bound):
+def bottleneck_glow(view_state: ViewState, frame: Frame) -> list[Batch]:
+    """The connections that bind, broad below everything that is written; from afar their marks say enough."""
+    bottleneck = np.flatnonzero(view_state.live.bottleneck)[:_MOST_BOTTLENECK]
+    if view_state.lifted_connections is not None:
+        bottleneck = bottleneck[~view_state.lifted_connections[bottleneck]]
+    if frame.level is Level.FAR or not len(bottleneck):
         return []
-    return wire_glow(stage, frame, bound, faded(stage, stage.theme.bound), "58")
+    return connection_glow(view_state, frame, bottleneck, faded(view_state, view_state.theme.bottleneck), "58")
 
 
 def badges(
-    stage: Stage, frame: Frame, region: Rect, measure: Measure, pulse: float = 0.0, named: frozenset[int] = frozenset()
+    view_state: ViewState,
+    frame: Frame,
+    region: Rect,
+    measure: Measure,
+    pulse: float = 0.0,
+    named: frozenset[int] = frozenset(),
 ) -> list[Batch]:
-    """Marks on what binds: plates with a word on parts and, where they are few, on wires; else dots and one word.
+    """Marks on what binds: plates with a word on parts and, where they are few, on connections; else dots and one word.
 
-    `named` are wires that always get the word, as far as they are few; `pulse` from 1 down to 0 is a ring that opens
-    around each mark.
+    `named` are connections that always get the word, as far as they are few; `pulse` from 1 down to 0 is a ring that
+    opens around each mark.
     """
-    theme = stage.theme
+    theme = view_state.theme
     found: list[Batch] = []
-    marks = _part_marks(stage, frame, region) + _wire_marks(stage, frame, region, named, measure)
+    marks = _part_marks(view_state, frame, region) + _connection_marks(view_state, frame, region, named, measure)
     plates: list[Boxes] = []
     labels: list[Label] = []
     taken: list[tuple[float, float, float, float]] = []
     dots: list[tuple[float, float]] = []
     rings: list[Float] = []
     for px, py, word in marks:
-        plate, label = pill(word, px, py, frame, measure, theme.bound, theme.bound_text, theme.bound, True)
+        plate, label = pill(
+            word, px, py, frame, measure, theme.bottleneck, theme.bottleneck_text, theme.bottleneck, True
+        )
         if word and len(plates) < _MOST_BADGES and _free(plate, taken):
             plates.append(plate)
             labels.append(label)
@@ -66,7 +73,7 @@ def badges(
     if pulse > 0 and rings:
         grow = (1 - pulse) * 22 * frame.ratio
         opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
-        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bound + f"{int(255 * pulse):02x}"))
+        found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bottleneck + f"{int(255 * pulse):02x}"))
     return found + _dots(dots, frame, theme) + _stacked(plates, labels)
 
 
@@ -74,45 +81,49 @@ def badges(
 _Mark = tuple[float, float, str]
 
 
-def _wire_marks(stage: Stage, frame: Frame, region: Rect, named: frozenset[int], measure: Measure) -> list[_Mark]:
-    """A mark on each wire in sight that binds, those with a word first."""
-    bound = np.flatnonzero(stage.live.bound)
-    if not len(bound):
+def _connection_marks(
+    view_state: ViewState, frame: Frame, region: Rect, named: frozenset[int], measure: Measure
+) -> list[_Mark]:
+    """A mark on each connection in sight that binds, those with a word first."""
+    bottleneck = np.flatnonzero(view_state.live.bottleneck)
+    if not len(bottleneck):
         return []
     if frame.level is Level.FAR:
-        cut = stage.cut(frame.octave)
-        merged = np.unique(cut.of_wire[bound])
+        cut = view_state.cut(frame.octave)
+        merged = np.unique(cut.of_connection[bottleneck])
         lines = cut.lines[merged[merged >= 0]]
-        points, wires = frame.points((lines[:, :2] + lines[:, 2:]) / 2), np.full(len(lines), -1)
+        points, connections = frame.points((lines[:, :2] + lines[:, 2:]) / 2), np.full(len(lines), -1)
     else:
-        wires = bound[:_MOST_BOUND]
-        points = _points(stage, frame, wires)
+        connections = bottleneck[:_MOST_BOTTLENECK]
+        points = _points(view_state, frame, connections)
     seen = _inside(points, region)
-    points, wires = points[seen], wires[seen]
-    worded = _worded(stage, frame, wires, named, measure)
+    points, connections = points[seen], connections[seen]
+    worded = _worded(view_state, frame, connections, named, measure)
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
     marks: list[_Mark] = []
     for k in np.argsort(~worded, kind="stable").tolist():
         px, py = points[k].tolist()
-        if worded[k] and wires[k] >= 0 and frame.level is not Level.NEAR:
-            px, py = frame.points(np.array(_freest(stage, frame, int(wires[k]), measure)[:2])).tolist()
+        if worded[k] and connections[k] >= 0 and frame.level is not Level.NEAR:
+            px, py = frame.points(np.array(_freest(view_state, frame, int(connections[k]), measure)[:2])).tolist()
         marks.append((px, py - shift, "bound" if worded[k] else ""))
     return marks
 
 
-def _part_marks(stage: Stage, frame: Frame, region: Rect) -> list[_Mark]:
+def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark]:
     """A mark on the upper edge of each box in sight whose part binds by itself: a store, a GPU that computes."""
-    boxes = np.flatnonzero(stage.live.box_bound)[:_MOST_BOUND]
+    boxes = np.flatnonzero(view_state.live.box_bottleneck)[:_MOST_BOTTLENECK]
     if not len(boxes):
         return []
-    rects = frame.boxes(stage.geometry.rect[boxes])
+    rects = frame.boxes(view_state.geometry.rect[boxes])
     # clear of the text of a low card, on the edge of a high one
     lift = np.where(rects[:, 3] < _HIGH_CARD * frame.ratio, 7 * frame.ratio, 0.0)
     points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1] - lift))
     seen = _inside(points, region)
     return [
         (x, y, f"bound ×{alike}" if alike > 1 else "bound")
-        for (x, y), alike in zip(points[seen].tolist(), stage.live.box_bound[boxes[seen]].tolist(), strict=True)
+        for (x, y), alike in zip(
+            points[seen].tolist(), view_state.live.box_bottleneck[boxes[seen]].tolist(), strict=True
+        )
     ]
 
 
@@ -123,24 +134,30 @@ def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
     return np.asarray(seen, dtype=np.bool_)
 
 
-def _freest(stage: Stage, frame: Frame, wire: int, measure: Measure) -> tuple[float, float, float]:
+def _freest(view_state: ViewState, frame: Frame, connection: int, measure: Measure) -> tuple[float, float, float]:
     """Where the word covers least of any card, and how much."""
     wide = (measure("bound", round(11 * frame.ratio), True) + 12 * frame.ratio) / frame.scale
-    return stage.free_point(wire, wide, 19 * frame.ratio / frame.scale, round(4 * np.log2(frame.scale)))
+    return view_state.free_point(connection, wide, 19 * frame.ratio / frame.scale, round(4 * np.log2(frame.scale)))
 
 
-def _worded(stage: Stage, frame: Frame, wires: Int, named: frozenset[int], measure: Measure) -> npt.NDArray[np.bool_]:
+def _worded(
+    view_state: ViewState, frame: Frame, connections: Int, named: frozenset[int], measure: Measure
+) -> npt.NDArray[np.bool_]:
     """Which marks carry the word."""
-    if len(wires) <= _WORDS:
-        return np.ones(len(wires), dtype=bool)
-    chosen = np.isin(wires, list(named)) if named else np.zeros(len(wires), dtype=bool)
+    if len(connections) <= _WORDS:
+        return np.ones(len(connections), dtype=bool)
+    chosen = np.isin(connections, list(named)) if named else np.zeros(len(connections), dtype=bool)
     if not 0 < chosen.sum() <= _WORDS:
         # the longest has most room around it
-        spread = np.ptp(stage.geometry.wire_route[wires], axis=1).sum(axis=1) if wires[0] >= 0 else np.zeros(len(wires))
+        spread = (
+            np.ptp(view_state.geometry.connection_route[connections], axis=1).sum(axis=1)
+            if connections[0] >= 0
+            else np.zeros(len(connections))
+        )
         chosen[:] = False
         longest: list[int] = np.argsort(-spread, kind="stable")[:_CANDIDATES].tolist()
-        if wires[0] >= 0:
-            longest.sort(key=lambda k: _freest(stage, frame, int(wires[k]), measure)[2])
+        if connections[0] >= 0:
+            longest.sort(key=lambda k: _freest(view_state, frame, int(connections[k]), measure)[2])
         chosen[longest[0]] = True
     return chosen
 
@@ -152,12 +169,12 @@ def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -
     size = int(9 * frame.ratio) | 1
     corners = np.round(np.array(points) - size / 2)
     rects = np.column_stack((corners, np.full((len(points), 2), float(size))))
-    return [Boxes(rects, theme.bound, theme.background, max(1, round(frame.ratio)), size // 2)]
+    return [Boxes(rects, theme.bottleneck, theme.background, max(1, round(frame.ratio)), size // 2)]
 
 
-def _points(stage: Stage, frame: Frame, wires: Int) -> Float:
-    """Where on wires values are written, device pixels. : (k, 2)"""
-    return frame.points(stage.label_points(wires))
+def _points(view_state: ViewState, frame: Frame, connections: Int) -> Float:
+    """Where on connections values are written, device pixels. : (k, 2)"""
+    return frame.points(view_state.label_points(connections))
 
 
 def _free(plate: Boxes, taken: list[tuple[float, float, float, float]]) -> bool:

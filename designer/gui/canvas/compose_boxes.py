@@ -11,8 +11,8 @@ from designer.catalog.parttype import part_kinds
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Rects
 from designer.gui.canvas.canvas_theme import STEPS
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Regions, Stage
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame, Regions, ViewState
 from designer.report.drawing.palette import mixed
 
 Float = npt.NDArray[np.float64]
@@ -27,12 +27,12 @@ _GRID: Final = 32
 _GRID_GAP: Final = 28.0
 
 
-def grid_dots(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
+def grid_dots(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
     """Dots of the grid, far enough apart at any scale."""
     step = float(_GRID)
     while step * frame.scale < _GRID_GAP * frame.ratio:
         step *= 4
-    return [Rects(np.concatenate([_dots(frame, region, step) for region in regions]), stage.theme.grid)]
+    return [Rects(np.concatenate([_dots(frame, region, step) for region in regions]), view_state.theme.grid)]
 
 
 def _dots(frame: Frame, region: Rect, step: float) -> Float:
@@ -44,33 +44,33 @@ def _dots(frame: Frame, region: Rect, step: float) -> Float:
     return np.stack((px.ravel(), py.ravel(), np.full(px.size, size), np.full(px.size, size)), axis=1)
 
 
-def visible_boxes(stage: Stage, frame: Frame, regions: Regions) -> Int:
+def visible_boxes(view_state: ViewState, frame: Frame, regions: Regions) -> Int:
     """Boxes to draw in regions of device pixels, in painter's order; tiny ones inside others are left out."""
-    found = frame.touched(stage.box_index.touching, regions, 8.0)
-    rect, parent = stage.geometry.rect, stage.geometry.parent
+    found = frame.touched(view_state.box_index.touching, regions, 8.0)
+    rect, parent = view_state.geometry.rect, view_state.geometry.parent
     small = np.maximum(rect[found, 2], rect[found, 3]) * frame.scale < _TINY * frame.ratio
     keep = ~(small & (parent[found] >= 0))
-    if stage.lifted is not None:
-        keep &= ~stage.lifted[found]
+    if view_state.lifted is not None:
+        keep &= ~view_state.lifted[found]
     return found[keep]
 
 
-def is_block(stage: Stage, frame: Frame, boxes: Int) -> npt.NDArray[np.bool_]:
+def is_block(view_state: ViewState, frame: Frame, boxes: Int) -> npt.NDArray[np.bool_]:
     """Which boxes are containers too small to show what they hold. : (k,)"""
-    geometry = stage.geometry
-    return geometry.is_container[boxes] & (stage.child_extent[boxes] * frame.scale < BLOCK * frame.ratio)
+    geometry = view_state.geometry
+    return geometry.is_container[boxes] & (view_state.child_extent[boxes] * frame.scale < BLOCK * frame.ratio)
 
 
-def containers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def containers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """Frames and open containers, outer ones first."""
-    geometry, theme = stage.geometry, stage.theme
+    geometry, theme = view_state.geometry, view_state.theme
     found: list[Batch] = []
-    frames = boxes[stage.is_frame[boxes]]
+    frames = boxes[view_state.is_frame[boxes]]
     radius = _radius(frame, 6)
     if len(frames):
         rects = frame.boxes(geometry.rect[frames])
         found.append(Boxes(rects, theme.frame, theme.container_edges[0], _edge(frame), radius))
-    block = is_block(stage, frame, boxes)
+    block = is_block(view_state, frame, boxes)
     opened = boxes[geometry.is_container[boxes] & ~block]
     for depth in np.unique(geometry.depth[opened]).tolist():
         here = opened[geometry.depth[opened] == depth]
@@ -86,58 +86,58 @@ def containers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     return found
 
 
-def cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """Cards, closed groups, blocks and notes."""
-    return plates(stage, frame, boxes) + meters(stage, frame, boxes) + notes(stage, frame, boxes)
+    return plates(view_state, frame, boxes) + meters(view_state, frame, boxes) + notes(view_state, frame, boxes)
 
 
-def plates(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def plates(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """Cards, closed groups and blocks; up close the same whatever the loads are."""
-    geometry = stage.geometry
+    geometry = view_state.geometry
     found: list[Batch] = []
-    card = _cards(stage, frame, boxes)
+    card = _cards(view_state, frame, boxes)
     if frame.level is Level.FAR:
-        found += _blocks(stage, frame, card)
+        found += _blocks(view_state, frame, card)
     else:
         for kind in np.unique(geometry.kind[card]).tolist():
-            found += _kind(stage, frame, card[geometry.kind[card] == kind], geometry.kinds[kind])
+            found += _kind(view_state, frame, card[geometry.kind[card] == kind], geometry.kinds[kind])
     return found
 
 
-def notes(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def notes(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """The paper of notes."""
-    chosen, theme = boxes[stage.is_note[boxes]], stage.theme
+    chosen, theme = boxes[view_state.is_note[boxes]], view_state.theme
     if not len(chosen):
         return []
-    rects = frame.boxes(stage.geometry.rect[chosen])
+    rects = frame.boxes(view_state.geometry.rect[chosen])
     return [Boxes(rects, theme.note, theme.note_edge, _edge(frame), _radius(frame, 4))]
 
 
-def _cards(stage: Stage, frame: Frame, boxes: Int) -> Int:
-    return boxes[stage.is_card[boxes] | is_block(stage, frame, boxes)]
+def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> Int:
+    return boxes[view_state.is_card[boxes] | is_block(view_state, frame, boxes)]
 
 
-def _blocks(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def _blocks(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """Cards from afar: plain rectangles, coloured by heat where loads are known, else by kind."""
-    geometry, theme = stage.geometry, stage.theme
+    geometry, theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     found: list[Batch] = []
-    heat = heat_of(stage.live.box_used[boxes])
+    heat = heat_of(view_state.live.box_used[boxes])
     for step in range(len(theme.heat)):
         chosen = heat == step
         if chosen.any():
-            found.append(Rects(rects[chosen], faded(stage, theme.heat[step])))
+            found.append(Rects(rects[chosen], faded(view_state, theme.heat[step])))
     cold = heat < 0
     kinds = geometry.kind[boxes]
     for kind in np.unique(kinds[cold]).tolist():
-        share = 0.55 if not stage.live.known else 0.25
+        share = 0.55 if not view_state.live.known else 0.25
         colour = mixed(theme.containers[0], theme.accent(geometry.kinds[kind]), share)
         found.append(Rects(rects[cold & (kinds == kind)], colour))
     return found
 
 
-def _kind(stage: Stage, frame: Frame, boxes: Int, kind: str) -> list[Batch]:
-    geometry, theme = stage.geometry, stage.theme
+def _kind(view_state: ViewState, frame: Frame, boxes: Int, kind: str) -> list[Batch]:
+    geometry, theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     accent = theme.accent(kind)
     fill = theme.tint(kind, 0.07 if frame.level is Level.NEAR else 0.14)
@@ -176,16 +176,16 @@ def glyph_places(frame: Frame, rects: Float) -> tuple[int, Float]:
     return size, np.stack((x, y), axis=1)
 
 
-def meters(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def meters(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """A bar at the foot of each card: how busy its busiest link is; none from afar."""
     if frame.level is Level.FAR:
         return []
-    boxes = _cards(stage, frame, boxes)
-    used = stage.live.box_used[boxes]
+    boxes = _cards(view_state, frame, boxes)
+    used = view_state.live.box_used[boxes]
     chosen = ~np.isnan(used) & (used > 0)
     if not chosen.any():
         return []
-    rects = frame.boxes(stage.geometry.rect[boxes[chosen]])
+    rects = frame.boxes(view_state.geometry.rect[boxes[chosen]])
     used = used[chosen]
     radius, width = _radius(frame, 5), _edge(frame)
     high = max(2.0, round(3 * frame.scale))
@@ -195,7 +195,7 @@ def meters(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
     bars[:, 2] = np.maximum(np.round((rects[:, 2] - 2 * radius) * np.minimum(used, 1.0)), 1.0)
     bars[:, 3] = high
     heat = np.searchsorted(STEPS, used, side="right")
-    return [Rects(bars[heat == h], faded(stage, stage.theme.heat[h])) for h in np.unique(heat).tolist()]
+    return [Rects(bars[heat == h], faded(view_state, view_state.theme.heat[h])) for h in np.unique(heat).tolist()]
 
 
 def heat_of(used: Float) -> Int:
@@ -203,9 +203,9 @@ def heat_of(used: Float) -> Int:
     return np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
 
 
-def faded(stage: Stage, colour: str) -> str:
+def faded(view_state: ViewState, colour: str) -> str:
     """A colour of a result, paler while the result is stale."""
-    return mixed(colour, stage.theme.background, 0.45) if stage.stale else colour
+    return mixed(colour, view_state.theme.background, 0.45) if view_state.stale else colour
 
 
 def _behind(rects: Float, frame: Frame, times: int = 1) -> Float:

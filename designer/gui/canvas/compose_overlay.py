@@ -13,10 +13,10 @@ from designer.design.address import block_at
 from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.compose_values import amount
+from designer.gui.canvas.polylines import pieces, polylines
 from designer.gui.canvas.snapping import Guide
-from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
-from designer.gui.canvas.ways import pieces, ways
+from designer.gui.canvas.view_state import Frame, ViewState
 from designer.gui.viewmodels.cables import let_through
 from designer.units import format_line_rate, format_quantity
 
@@ -43,12 +43,12 @@ def outline(rects: Float, width: float, colour: str, gap: float = 0.0) -> Rects:
     return Rects(np.concatenate(sides), colour)
 
 
-def selection(stage: Stage, frame: Frame, region: Rect, boxes: Int, wires: Int) -> list[Batch]:
+def selection(view_state: ViewState, frame: Frame, region: Rect, boxes: Int, connections: Int) -> list[Batch]:
     """Outlines of what is selected and in sight."""
     found: list[Batch] = []
-    theme = stage.theme
+    theme = view_state.theme
     if len(boxes):
-        rect = stage.geometry.rect[boxes]
+        rect = view_state.geometry.rect[boxes]
         x, y, width, height = frame.scene(region, 8 * frame.ratio)
         seen = (rect[:, 0] <= x + width) & (rect[:, 0] + rect[:, 2] >= x)
         seen &= (rect[:, 1] <= y + height) & (rect[:, 1] + rect[:, 3] >= y)
@@ -57,26 +57,28 @@ def selection(stage: Stage, frame: Frame, region: Rect, boxes: Int, wires: Int) 
             found.append(Rects(rects, theme.selection + "66"))
         elif len(rects):
             found.append(outline(rects, round(2 * frame.ratio), theme.selection, frame.ratio))
-    if len(wires):
-        found += wire_glow(stage, frame, wires[:_MOST_OUTLINES], theme.selection)
+    if len(connections):
+        found += connection_glow(view_state, frame, connections[:_MOST_OUTLINES], theme.selection)
     return found
 
 
-def wire_glow(stage: Stage, frame: Frame, wires: Int, colour: str, strength: str = "90") -> list[Batch]:
-    """Wires drawn broad and translucent over themselves."""
-    geometry = stage.geometry
-    route = frame.points(geometry.wire_route[wires])
-    lines = [pieces(group.points) for group in ways(wires, route, geometry.wire_shape[wires])]
+def connection_glow(
+    view_state: ViewState, frame: Frame, connections: Int, colour: str, strength: str = "90"
+) -> list[Batch]:
+    """Connections drawn broad and translucent over themselves."""
+    geometry = view_state.geometry
+    route = frame.points(geometry.connection_route[connections])
+    lines = [pieces(group.points) for group in polylines(connections, route, geometry.connection_shape[connections])]
     found: list[Batch] = []
     if lines:
         found.append(Lines(np.concatenate(lines), colour + strength, 6.0 * frame.ratio, (), False))
     return found
 
 
-def hover(stage: Stage, frame: Frame, box: int, colour: str | None = None) -> list[Batch]:
+def hover(view_state: ViewState, frame: Frame, box: int, colour: str | None = None) -> list[Batch]:
     """A thin frame around the box under the pointer."""
-    rects = frame.boxes(stage.geometry.rect[box : box + 1])
-    return [outline(rects, round(1.5 * frame.ratio), colour or stage.theme.hover, frame.ratio)]
+    rects = frame.boxes(view_state.geometry.rect[box : box + 1])
+    return [outline(rects, round(1.5 * frame.ratio), colour or view_state.theme.hover, frame.ratio)]
 
 
 def handles(points: Float, frame: Frame, colour: str, size: float = 9.0) -> list[Batch]:
@@ -140,32 +142,32 @@ def tip(
     return [plate, Labels((label,))]
 
 
-def wire_text(stage: Stage, wire: int) -> str:
-    """Kind, count and both directions of a wire, for hovering."""
-    geometry, live = stage.geometry, stage.live
-    kind = geometry.wire_kinds[int(geometry.wire_kind[wire])]
-    count = int(geometry.wire_count[wire])
+def connection_text(view_state: ViewState, connection: int) -> str:
+    """Kind, count and both directions of a connection, for hovering."""
+    geometry, live = view_state.geometry, view_state.live
+    kind = geometry.connection_kinds[int(geometry.connection_kind[connection])]
+    count = int(geometry.connection_count[connection])
     drawn = link_kinds().get(kind)
     name = f"{drawn.title if drawn else kind.replace('_', ' ')}{f' ×{count}' if count > 1 else ''}"
-    capacity = format_quantity(float(geometry.wire_capacity[wire]), "rate")
+    capacity = format_quantity(float(geometry.connection_capacity[connection]), "rate")
     if drawn is not None and drawn.domain is Domain.NETWORK:
-        capacity = format_line_rate(float(geometry.wire_capacity[wire]))
-    card = _card_of(stage, wire)
+        capacity = format_line_rate(float(geometry.connection_capacity[connection]))
+    card = _card_of(view_state, connection)
     if card is not None:
         capacity = f"{format_line_rate(card[0])} ({card[1]}; drawn with {capacity})"
-    assumed = " assumed" if live.assumed[wire] else ""
-    if not (live.heat[wire] >= 0).any():
+    assumed = " assumed" if live.assumed[connection] else ""
+    if not (live.heat[connection] >= 0).any():
         return f"{name}   {capacity} per direction{assumed}"
-    there, back = (amount(float(live.load[wire, d]), float(live.limit[wire, d])) for d in (0, 1))
+    there, back = (amount(float(live.load[connection, d]), float(live.limit[connection, d])) for d in (0, 1))
     return f"{name}   → {there}   ← {back}{assumed}"
 
 
-def _card_of(stage: Stage, wire: int) -> tuple[float, str] | None:
-    """The card that lets less through than the one link a wire stands for is drawn with."""
-    within, links = stage.geometry.wire_links(wire)
+def _card_of(view_state: ViewState, connection: int) -> tuple[float, str] | None:
+    """The card that lets less through than the one link a connection stands for is drawn with."""
+    within, links = view_state.geometry.connection_links(connection)
     if len(links) != 1:
         return None
-    design = stage.geometry.design
+    design = view_state.geometry.design
     block = block_at(design, within)
     link = block.links.get(links[0].id)
     return let_through(design, block, link) if link is not None else None

@@ -15,7 +15,7 @@ from designer.design.query import contents
 from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Rects
 from designer.gui.canvas.compose_boxes import faded, glyph_places, heat_of, is_block
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.view_state import Frame, ViewState
 from designer.report.drawing.palette import rgb
 
 Float = npt.NDArray[np.float64]
@@ -36,18 +36,18 @@ _TITLED: Final = 72.0
 _NAMED: Final = (64.0, 22.0)
 
 
-def texts(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def texts(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """All text on boxes, that of the largest boxes first."""
-    geometry = stage.geometry
-    block = is_block(stage, frame, boxes)
+    geometry = view_state.geometry
+    block = is_block(view_state, frame, boxes)
     found: list[Batch] = []
-    headers = boxes[(geometry.is_container[boxes] & ~block) | stage.is_frame[boxes]]
-    found += _headers(stage, frame, headers)
+    headers = boxes[(geometry.is_container[boxes] & ~block) | view_state.is_frame[boxes]]
+    found += _headers(view_state, frame, headers)
     if frame.level is Level.FAR:
-        found += _block_names(stage, frame, boxes[block | stage.is_card[boxes]])
+        found += _block_names(view_state, frame, boxes[block | view_state.is_card[boxes]])
     else:
-        found += _cards(stage, frame, boxes[block | stage.is_card[boxes]])
-    found += _notes(stage, frame, boxes[stage.is_note[boxes]])
+        found += _cards(view_state, frame, boxes[block | view_state.is_card[boxes]])
+    found += _notes(view_state, frame, boxes[view_state.is_note[boxes]])
     return found
 
 
@@ -56,8 +56,8 @@ def _px(frame: Frame, units: float) -> int:
     return round(min(max(units * frame.scale, SMALLEST * frame.ratio), _LARGEST * frame.ratio))
 
 
-def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
-    geometry, theme = stage.geometry, stage.theme
+def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
+    geometry, theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     labels: list[Label] = []
     plates: list[Float] = []
@@ -71,7 +71,7 @@ def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
         if not inside and deep and _covered(geometry, box, frame):
             continue
         name = title(geometry, box)
-        mark = "" if stage.is_frame[box] else "▾ "
+        mark = "" if view_state.is_frame[box] else "▾ "
         indent = max(6 * frame.ratio, 12 * frame.scale)
         top = y + (6 * frame.scale if inside else 1)
         tall = high if inside else px * 1.5
@@ -80,7 +80,7 @@ def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
             wide = min(width - 4, len(name) * px * 0.62 + 2 * indent + px)
             plates.append(np.array([x + 2, y + 1, wide, tall]))
         elif frame.level is Level.NEAR:
-            beside = _group_detail(geometry, box) if not stage.is_frame[box] else ""
+            beside = _group_detail(geometry, box) if not view_state.is_frame[box] else ""
             used = (len(name) + 3) * px * 0.62
             if beside and width - indent - used > 80 * frame.scale:
                 small = _px(frame, theme.detail_px)
@@ -95,13 +95,13 @@ def _headers(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
 
 
 def _covered(geometry: Geometry, box: int, frame: Frame) -> bool:
-    """Whether the container's name would cover that of the one around it."""
+    """True if the container's name would cover that of the one around it."""
     above = int(geometry.parent[box])
     return above >= 0 and (geometry.rect[box, 1] - geometry.rect[above, 1]) * frame.scale < 16 * frame.ratio
 
 
-def _cards(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
-    geometry, theme = stage.geometry, stage.theme
+def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
+    geometry, theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     roomy = (rects[:, 2] >= _ROOM[0] * frame.ratio) & (rects[:, 3] >= _ROOM[1] * frame.ratio)
     boxes, rects = boxes[roomy], rects[roomy]
@@ -159,27 +159,27 @@ def _glyph_sizes(frame: Frame, boxes: Int, rects: Float, kind: Int) -> list[int]
     return sizes.tolist()
 
 
-def _block_names(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
+def _block_names(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """Names of blocks; of all that have room, or of none where there would be too many to read."""
-    geometry, _theme = stage.geometry, stage.theme
+    geometry, _theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     px = int(10 * frame.ratio)
     roomy = np.flatnonzero((rects[:, 2] >= _NAMED[0] * frame.ratio) & (rects[:, 3] >= _NAMED[1] * frame.ratio))
-    heat = heat_of(stage.live.box_used[boxes])
+    heat = heat_of(view_state.live.box_used[boxes])
     labels = [
-        Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, _ink(stage, int(heat[i])), False, "center")
+        Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, _ink(view_state, int(heat[i])), False, "center")
         for i in roomy.tolist()
     ]
     return [Labels(tuple(labels))]
 
 
-def _ink(stage: Stage, heat: int) -> str:
+def _ink(view_state: ViewState, heat: int) -> str:
     """The colour of text that can be read on a block."""
-    theme = stage.theme
+    theme = view_state.theme
     if heat < 0:
         return theme.text
     dark, light = sorted((theme.text, theme.card), key=lightness)
-    return light if lightness(faded(stage, theme.heat[heat])) < 0.5 else dark
+    return light if lightness(faded(view_state, theme.heat[heat])) < 0.5 else dark
 
 
 def lightness(colour: str) -> float:
@@ -193,8 +193,8 @@ def _four(row: Float) -> tuple[float, float, float, float]:
     return x, y, width, height
 
 
-def _notes(stage: Stage, frame: Frame, boxes: Int) -> list[Batch]:
-    geometry, theme = stage.geometry, stage.theme
+def _notes(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
+    geometry, theme = view_state.geometry, view_state.theme
     px = _px(frame, theme.detail_px)
     if theme.detail_px * frame.scale < 0.7 * SMALLEST * frame.ratio:
         return []

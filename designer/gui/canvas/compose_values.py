@@ -1,7 +1,7 @@
-"""Values beside saturated wires, thinned so that they do not cover each other. No Qt.
+"""Values beside saturated connections, thinned so that they do not cover each other. No Qt.
 
-Which wires are labelled depends on the whole picture and the scale, never on the part of it that is being drawn, so
-that pieces drawn at different times fit together.
+Which connections are labelled depends on the whole picture and the scale, never on the part of it that is being drawn,
+so that pieces drawn at different times fit together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from designer.gui.canvas.batches import Batch, Boxes, Label, Labels
 from designer.gui.canvas.compose_boxes import faded
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import SATURATED
-from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.view_state import Frame, Regions, ViewState
 from designer.report.drawing.fonts import text_width
 from designer.units import format_quantity
 
@@ -26,29 +26,29 @@ Int = npt.NDArray[np.int64]
 PX: Final = 11
 _PAD: Final = 12.0
 _ROOM: Final = (104.0, 26.0)
-#: a value may stand this far from where its wire is looked up [px]
+#: a value may stand this far from where its connection is looked up [px]
 _STRAY: Final = 260.0
 
 
-def values(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
+def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
     """The values in some regions of device pixels."""
-    if frame.level is not Level.NEAR or not stage.live.known:
+    if frame.level is not Level.NEAR or not view_state.live.known:
         return []
-    wires, near = _thinned(stage, frame)
-    seen = np.zeros(len(wires), dtype=bool)
+    connections, near = _thinned(view_state, frame)
+    seen = np.zeros(len(connections), dtype=bool)
     for region in regions:
         x, y, w, h = frame.scene(region, _STRAY * frame.ratio)
         seen |= (near[:, 0] >= x) & (near[:, 0] <= x + w) & (near[:, 1] >= y) & (near[:, 1] <= y + h)
-    chosen = wires[seen]
-    if stage.lifted_wires is not None:
-        chosen = chosen[~stage.lifted_wires[chosen]]
-    live, theme = stage.live, stage.theme
+    chosen = connections[seen]
+    if view_state.lifted_connections is not None:
+        chosen = chosen[~view_state.lifted_connections[chosen]]
+    live, theme = view_state.live, view_state.theme
     plates: list[tuple[float, float, float, float]] = []
     labels: list[Label] = []
     px, high = round(PX * frame.ratio), round(PX * 1.7 * frame.ratio)
-    for wire, (x, y) in zip(chosen.tolist(), stage.label_points(chosen).tolist(), strict=True):
-        d = int(np.nan_to_num(live.used[wire]).argmax())
-        text = amount(float(live.load[wire, d]), float(live.limit[wire, d]))
+    for connection, (x, y) in zip(chosen.tolist(), view_state.label_points(chosen).tolist(), strict=True):
+        d = int(np.nan_to_num(live.used[connection]).argmax())
+        text = amount(float(live.load[connection, d]), float(live.limit[connection, d]))
         wide = round(text_width(text, px) + _PAD * frame.ratio)
         # rounded before it is moved: else it would jump by a pixel from one strip to the next while panning
         left, top = frame.x + round(x * frame.scale - wide / 2), frame.y + round(y * frame.scale - high / 2)
@@ -56,27 +56,27 @@ def values(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
         labels.append(Label(left, top, wide + 2, high, text, px, theme.pill_text, False, "center"))
     if not labels:
         return []
-    edge = faded(stage, theme.heat[-1])
+    edge = faded(view_state, theme.heat[-1])
     return [Boxes(np.array(plates, dtype=np.float64), theme.pill, edge, 1, int(high // 3)), Labels(tuple(labels))]
 
 
-def _thinned(stage: Stage, frame: Frame) -> tuple[Int, Float]:
-    """Saturated wires of which no two are labelled close together, the most loaded ones kept, and about where.
+def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
+    """Saturated connections of which no two are labelled close together, the most loaded ones kept, and about where.
 
-    Two points closer than the room of a label share a cell in one of four grids, each shifted by that room; a wire
-    is kept if it is the most loaded in its cell of all four.
+    Two points closer than the room of a label share a cell in one of four grids, each shifted by that room; a
+    connection is kept if it is the most loaded in its cell of all four.
     """
-    wires, near = stage.saturated(SATURATED)
-    kept = np.ones(len(wires), dtype=bool)
+    connections, near = view_state.saturated(SATURATED)
+    kept = np.ones(len(connections), dtype=bool)
     room = np.array(_ROOM) * frame.ratio / frame.scale
     for shift in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)):
         cell = np.floor(near / room / 2 + np.array(shift) / 2).astype(np.int64)
         _, first = np.unique(cell[:, 0] * 10_000_019 + cell[:, 1], return_index=True)
-        # wires come by falling load, so the first in a cell is the most loaded
-        best = np.zeros(len(wires), dtype=bool)
+        # connections come by falling load, so the first in a cell is the most loaded
+        best = np.zeros(len(connections), dtype=bool)
         best[first] = True
         kept &= best
-    return wires[kept], near[kept]
+    return connections[kept], near[kept]
 
 
 def amount(load: float, limit: float) -> str:

@@ -12,10 +12,10 @@ from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Lines, Rect
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.compose_overlay import Measure, outline, tip
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.polylines import pieces, polylines
 from designer.gui.canvas.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, SLACK, Trays
 from designer.gui.canvas.view import Rect
-from designer.gui.canvas.ways import pieces, ways
+from designer.gui.canvas.view_state import Frame, Regions, ViewState
 from designer.report.drawing.fonts import text_width
 from designer.report.drawing.palette import mixed
 
@@ -39,30 +39,30 @@ def accent(theme: CanvasTheme) -> str:
     return theme.accent("memory")
 
 
-def virtual_machines(stage: Stage, frame: Frame, regions: Regions) -> list[Batch]:
+def virtual_machines(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
     """Trays, marks and cuts in some regions of device pixels; nothing from afar."""
-    trays = stage.trays
+    trays = view_state.trays
     if trays is None or frame.level is Level.FAR:
         return []
     seen = _touching(trays.rect, frame, regions)
-    found = _cuts(stage, trays, frame) + _gpus(stage, trays, frame, regions)
+    found = _cuts(view_state, trays, frame) + _gpus(view_state, trays, frame, regions)
     if not seen.any():
         return found
-    found += _plates(stage, trays, frame, np.flatnonzero(seen))
-    if counts_only(stage, frame):
-        return found + _counts(stage, trays, frame, np.flatnonzero(seen))
-    return found + _rows(stage, trays, frame, seen) + _chips(stage, trays, frame, seen)
+    found += _plates(view_state, trays, frame, np.flatnonzero(seen))
+    if counts_only(view_state, frame):
+        return found + _counts(view_state, trays, frame, np.flatnonzero(seen))
+    return found + _rows(view_state, trays, frame, seen) + _chips(view_state, trays, frame, seen)
 
 
-def counts_only(stage: Stage, frame: Frame) -> bool:
-    """Whether trays tell only how many machines they have: chips would be too small, or too many, to read."""
-    trays = stage.trays
-    return trays is not None and (CHIP * frame.scale < _READABLE * frame.ratio or _crowded(stage, trays, frame))
+def counts_only(view_state: ViewState, frame: Frame) -> bool:
+    """True if trays tell only how many machines they have: chips would be too small, or too many, to read."""
+    trays = view_state.trays
+    return trays is not None and (CHIP * frame.scale < _READABLE * frame.ratio or _crowded(view_state, trays, frame))
 
 
-def _crowded(stage: Stage, trays: Trays, frame: Frame) -> bool:
-    """Whether a view would hold too many chips to read, the same whichever part of it is drawn."""
-    _, _, width, height = stage.bounds
+def _crowded(view_state: ViewState, trays: Trays, frame: Frame) -> bool:
+    """True if a view would hold too many chips to read, the same whichever part of it is drawn."""
+    _, _, width, height = view_state.bounds
     shown = _VIEW * frame.ratio**2 / max(width * height * frame.scale**2, 1.0)
     return len(trays.chips) * min(1.0, shown) > _MOST_WORDS
 
@@ -76,15 +76,15 @@ def _touching(rects: Float, frame: Frame, regions: Regions) -> npt.NDArray[np.bo
     return seen
 
 
-def _plates(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch]:
-    theme = stage.theme
+def _plates(view_state: ViewState, trays: Trays, frame: Frame, chosen: Int) -> list[Batch]:
+    theme = view_state.theme
     rects = frame.boxes(trays.rect[chosen])
     edge = mixed(theme.container_edges[0], accent(theme), 0.45)
     radius = max(2, round(5 * frame.scale))
     return [Boxes(rects, mixed(theme.containers[0], accent(theme), 0.05), edge, max(1, round(frame.ratio)), radius)]
 
 
-def _counts(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch]:
+def _counts(view_state: ViewState, trays: Trays, frame: Frame, chosen: Int) -> list[Batch]:
     """From a middle distance: how many machines stand in each tray."""
     px = round(_SMALLEST * frame.ratio)
     labels: list[Label] = []
@@ -93,14 +93,16 @@ def _counts(stage: Stage, trays: Trays, frame: Frame, chosen: Int) -> list[Batch
         count = int((tray_of == tray).sum())
         if h >= px and w >= 4 * px:
             text = f"{count} VMs" if count != 1 else "1 VM"
-            text, ink = (text, stage.theme.text) if trays.box[tray] >= 0 else (f"{count} not placed", stage.theme.bad)
+            text, ink = (
+                (text, view_state.theme.text) if trays.box[tray] >= 0 else (f"{count} not placed", view_state.theme.bad)
+            )
             labels.append(Label(x, y, w, h, text, px, ink, True, "center"))
     return [Labels(tuple(labels))]
 
 
-def _rows(stage: Stage, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_]) -> list[Batch]:
+def _rows(view_state: ViewState, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_]) -> list[Batch]:
     """Names of hosts, and lines between them."""
-    theme = stage.theme
+    theme = view_state.theme
     px, small = _px(frame, NAME_PX), _px(frame, DETAIL_PX)
     labels: list[Label] = []
     lines: list[tuple[float, float, float, float]] = []
@@ -133,7 +135,7 @@ def _rows(stage: Stage, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_])
     return [*found, Labels(tuple(labels[:_MOST_WORDS]))]
 
 
-def _chips(stage: Stage, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_]) -> list[Batch]:
+def _chips(view_state: ViewState, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_]) -> list[Batch]:
     if not trays.chips:
         return []
     tray_of = np.array([row.tray for row in trays.rows], dtype=np.int64)[trays.row_of]
@@ -144,10 +146,10 @@ def _chips(stage: Stage, trays: Trays, frame: Frame, seen: npt.NDArray[np.bool_]
     lost = np.array([bool(trays.chips[k].trouble) for k in chosen.tolist()], dtype=bool)
     for here, look in ((has_gpu, "gpu"), (~has_gpu & ~lost, "plain"), (lost, "lost")):
         if here.any():
-            found.append(chip_plate(rects[here], stage.theme, frame, look))
+            found.append(chip_plate(rects[here], view_state.theme, frame, look))
     labels: list[Label] = []
     for k, rect in list(zip(chosen.tolist(), rects.tolist(), strict=True))[:_MOST_WORDS]:
-        labels += chip_labels(trays.chips[k].title, trays.chips[k].detail, rect, stage.theme, frame)
+        labels += chip_labels(trays.chips[k].title, trays.chips[k].detail, rect, view_state.theme, frame)
     return [*found, Labels(tuple(labels))]
 
 
@@ -180,15 +182,15 @@ def _px(frame: Frame, units: float) -> int:
     return round(max(units * frame.scale, _SMALLEST * frame.ratio))
 
 
-def _gpus(stage: Stage, trays: Trays, frame: Frame, regions: Regions) -> list[Batch]:
+def _gpus(view_state: ViewState, trays: Trays, frame: Frame, regions: Regions) -> list[Batch]:
     """A frame around each GPU a machine uses, and by which where it can be read."""
     if not len(trays.gpu_box):
         return []
-    theme = stage.theme
-    rect = stage.geometry.rect[trays.gpu_box]
+    theme = view_state.theme
+    rect = view_state.geometry.rect[trays.gpu_box]
     seen = _touching(rect, frame, regions)
-    if stage.lifted is not None:
-        seen &= ~stage.lifted[trays.gpu_box]
+    if view_state.lifted is not None:
+        seen &= ~view_state.lifted[trays.gpu_box]
     if not seen.any():
         return []
     rects = frame.boxes(rect[seen])
@@ -223,18 +225,18 @@ def _gpus(stage: Stage, trays: Trays, frame: Frame, regions: Regions) -> list[Ba
     return found
 
 
-def _cuts(stage: Stage, trays: Trays, frame: Frame) -> list[Batch]:
+def _cuts(view_state: ViewState, trays: Trays, frame: Frame) -> list[Batch]:
     """NVLinks that are switched off: their colour goes, a broken line in the colour of trouble and a cross stay.
 
     Those of a device group, which lead to its own GPUs only, are broken in the colour of virtual machines.
     """
-    theme = stage.theme
-    found = _broken(stage, frame, trays.fenced, accent(theme)) + _broken(stage, frame, trays.cut, theme.bad)
-    wires = _there(stage, trays.cut)
-    if not len(wires):
+    theme = view_state.theme
+    found = _broken(view_state, frame, trays.fenced, accent(theme)) + _broken(view_state, frame, trays.cut, theme.bad)
+    connections = _there(view_state, trays.cut)
+    if not len(connections):
         return found
     ground = theme.containers[0]
-    points = frame.points(stage.label_points(wires))
+    points = frame.points(view_state.label_points(connections))
     arm = 4.0 * frame.ratio
     x, y = points[:, 0], points[:, 1]
     crosses = np.concatenate(
@@ -245,51 +247,57 @@ def _cuts(stage: Stage, trays: Trays, frame: Frame) -> list[Batch]:
     return found
 
 
-def _there(stage: Stage, wires: Int) -> Int:
-    return wires if stage.lifted_wires is None else wires[~stage.lifted_wires[wires]]
+def _there(view_state: ViewState, connections: Int) -> Int:
+    return (
+        connections
+        if view_state.lifted_connections is None
+        else connections[~view_state.lifted_connections[connections]]
+    )
 
 
-def _broken(stage: Stage, frame: Frame, wires: Int, colour: str) -> list[Batch]:
-    """Broken lines in place of wires."""
-    wires = _there(stage, wires)
-    if not len(wires):
+def _broken(view_state: ViewState, frame: Frame, connections: Int, colour: str) -> list[Batch]:
+    """Broken lines in place of connections."""
+    connections = _there(view_state, connections)
+    if not len(connections):
         return []
-    geometry = stage.geometry
-    route = frame.points(geometry.wire_route[wires])
-    lines = np.concatenate([pieces(group.points) for group in ways(wires, route, geometry.wire_shape[wires])])
+    geometry = view_state.geometry
+    route = frame.points(geometry.connection_route[connections])
+    lines = np.concatenate(
+        [pieces(group.points) for group in polylines(connections, route, geometry.connection_shape[connections])]
+    )
     dash = (5.0 * frame.ratio, 5.0 * frame.ratio)
     return [
-        Lines(lines, stage.theme.containers[0], 6.0 * frame.ratio, (), True),
+        Lines(lines, view_state.theme.containers[0], 6.0 * frame.ratio, (), True),
         Lines(lines, colour, max(1.0, 1.5 * frame.ratio), dash, True),
     ]
 
 
-def chosen_chips(stage: Stage, frame: Frame, ids: set[str]) -> list[Batch]:
+def chosen_chips(view_state: ViewState, frame: Frame, ids: set[str]) -> list[Batch]:
     """A frame around the chips of selected machines, and around the GPUs they use."""
-    trays = stage.trays
+    trays = view_state.trays
     if trays is None or not ids or frame.level is Level.FAR:
         return []
-    theme, found = stage.theme, list[Batch]()
+    theme, found = view_state.theme, list[Batch]()
     chips = [k for k, chip in enumerate(trays.chips) if chip.id in ids]
-    if chips and not counts_only(stage, frame):
+    if chips and not counts_only(view_state, frame):
         found.append(outline(frame.boxes(trays.chip_rect[chips]), round(2 * frame.ratio), theme.selection, frame.ratio))
     boxes = [int(box) for vm_id in sorted(ids) for box in trays.gpus_of(vm_id)]
     if boxes:
-        found.append(outline(frame.boxes(stage.geometry.rect[boxes]), round(3 * frame.ratio), theme.selection))
+        found.append(outline(frame.boxes(view_state.geometry.rect[boxes]), round(3 * frame.ratio), theme.selection))
     return found
 
 
-def under_pointer(stage: Stage, frame: Frame, chip: int, measure: Measure, region: Rect) -> list[Batch]:
+def under_pointer(view_state: ViewState, frame: Frame, chip: int, measure: Measure, region: Rect) -> list[Batch]:
     """A chip the pointer is on, what is told of it, and the GPUs its machine uses."""
-    trays = stage.trays
+    trays = view_state.trays
     if trays is None or chip >= len(trays.chips):
         return []
-    theme = stage.theme
+    theme = view_state.theme
     found: list[Batch] = [outline(frame.boxes(trays.chip_rect[chip : chip + 1]), round(1.5 * frame.ratio), theme.hover)]
     boxes = trays.gpus_of(trays.chips[chip].id)
     if len(boxes):
         found.append(
-            outline(frame.boxes(stage.geometry.rect[boxes]), round(3 * frame.ratio), theme.selection, frame.ratio)
+            outline(frame.boxes(view_state.geometry.rect[boxes]), round(3 * frame.ratio), theme.selection, frame.ratio)
         )
     x, y, w, h = frame.boxes(trays.chip_rect[chip : chip + 1])[0].tolist()
     good = not trays.chips[chip].trouble

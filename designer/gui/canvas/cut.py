@@ -19,40 +19,41 @@ _READABLE: Final = 40.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """Wires between what is still told apart.
+    """Connections between what is still told apart.
 
     Parameters
     ----------
     stop : (n,) for each box the box that stands for it, itself or a container
-    a, b : (k,) boxes at the ends of each merged wire
-    wires : (m',) wires by merged wire: those of merged wire j are ``wires[first[j]:first[j + 1]]``
+    a, b : (k,) boxes at the ends of each merged connection
+    connections : (m',) connections by merged connection: those of merged connection j are
+        ``connections[first[j]:first[j + 1]]``
     first : (k + 1,)
-    chosen : (k,) the wire whose way a merged one takes, −1 where it runs straight between other boxes
+    chosen : (k,) the connection whose way a merged one takes, −1 where it runs straight between other boxes
     lines : (k, 4) straight from border to border, scene units
-    of_wire : (m,) merged wire of each wire, −1 where it is inside a closed one
+    of_connection : (m,) merged connection of each connection, −1 where it is inside a closed one
     """
 
     stop: Int
     a: Int
     b: Int
-    wires: Int
+    connections: Int
     first: Int
     chosen: Int
     lines: Float
-    of_wire: Int
+    of_connection: Int
 
     def __len__(self) -> int:
         return len(self.a)
 
     def most(self, values: Float) -> Float:
-        """Largest value of the wires of each merged one; NaN counts as nothing. : (m,) → (k,)"""
+        """Largest value of the connections of each merged one; NaN counts as nothing. : (m,) → (k,)"""
         if not len(self.a):
             return np.empty(0)
-        return np.fmax.reduceat(values[self.wires], self.first[:-1])
+        return np.fmax.reduceat(values[self.connections], self.first[:-1])
 
     def total(self, values: Float) -> Float:
-        """Sum over the wires of each merged one. : (m,) → (k,)"""
-        return np.add.reduceat(values[self.wires], self.first[:-1]) if len(self.a) else np.empty(0)
+        """Sum over the connections of each merged one. : (m,) → (k,)"""
+        return np.add.reduceat(values[self.connections], self.first[:-1]) if len(self.a) else np.empty(0)
 
 
 def stops(geometry: Geometry, scale: float) -> Int:
@@ -78,10 +79,10 @@ def stops(geometry: Geometry, scale: float) -> Int:
 
 
 def cut_at(geometry: Geometry, scale: float | None) -> Cut:
-    """The wires told apart at a scale, parallel ones merged; None merges only parallel ones."""
-    n, m = len(geometry), geometry.n_wires
+    """The connections told apart at a scale, parallel ones merged; None merges only parallel ones."""
+    n, m = len(geometry), geometry.n_connections
     stop = np.arange(n) if scale is None else stops(geometry, scale)
-    sa, sb = stop[geometry.wire_a], stop[geometry.wire_b]
+    sa, sb = stop[geometry.connection_a], stop[geometry.connection_b]
     low, high = np.minimum(sa, sb), np.maximum(sa, sb)
     kept = np.flatnonzero(low != high)
     key = low[kept] * max(n, 1) + high[kept]
@@ -90,17 +91,17 @@ def cut_at(geometry: Geometry, scale: float | None) -> Cut:
     fresh = np.ones(len(ordered), dtype=bool)
     fresh[1:] = ordered[1:] != ordered[:-1]
     first = np.concatenate((np.flatnonzero(fresh), [len(ordered)]))
-    wires = kept[order]
-    of_wire = np.full(m, -1, dtype=np.int64)
-    of_wire[wires] = np.cumsum(fresh) - 1
-    lead = wires[first[:-1]] if len(wires) else np.empty(0, dtype=np.int64)
+    connections = kept[order]
+    of_connection = np.full(m, -1, dtype=np.int64)
+    of_connection[connections] = np.cumsum(fresh) - 1
+    lead = connections[first[:-1]] if len(connections) else np.empty(0, dtype=np.int64)
     a, b = sa[lead], sb[lead]
-    middle = wires[(first[:-1] + first[1:]) // 2] if len(wires) else lead
-    own = (stop[geometry.wire_a[middle]] == geometry.wire_a[middle]) & (
-        stop[geometry.wire_b[middle]] == geometry.wire_b[middle]
+    middle = connections[(first[:-1] + first[1:]) // 2] if len(connections) else lead
+    own = (stop[geometry.connection_a[middle]] == geometry.connection_a[middle]) & (
+        stop[geometry.connection_b[middle]] == geometry.connection_b[middle]
     )
     chosen = np.where(own, middle, -1)
-    return Cut(stop, a, b, wires, first, chosen, _straight(geometry.rect, a, b), of_wire)
+    return Cut(stop, a, b, connections, first, chosen, _straight(geometry.rect, a, b), of_connection)
 
 
 def _straight(rect: Float, a: Int, b: Int) -> Float:

@@ -49,7 +49,7 @@ class Offer:
 
     @property
     def ok(self) -> bool:
-        """Whether it may be made."""
+        """True if the link is allowed."""
         return self.edit is not None
 
 
@@ -234,14 +234,14 @@ def _only_port(group: Group) -> str | None:
     return found[0] if len(found) == 1 and not group.content.groups else None
 
 
-def rehang(geometry: Geometry, wire: int, end: Literal["a", "b"], box: int) -> Offer:
-    """The edit that hangs an end of a wire to another part."""
-    within, links = geometry.wire_links(wire)
+def rehang(geometry: Geometry, connection: int, end: Literal["a", "b"], box: int) -> Offer:
+    """The edit that hangs an end of a connection to another part."""
+    within, links = geometry.connection_links(connection)
     if len(links) != 1 or links[0].what != "links":
-        return Offer(reason="this wire stands for several links: change them one by one")
+        return Offer(reason="this connection stands for several links: change them one by one")
     link = block_at(geometry.design, within).links[links[0].id]
     side: Literal["a", "b"] = end if not links[0].reversed else ("b" if end == "a" else "a")
-    kept = int(geometry.wire_b[wire] if end == "a" else geometry.wire_a[wire])
+    kept = int(geometry.connection_b[connection] if end == "a" else geometry.connection_a[connection])
     ends = _ends(geometry, kept, box)
     if isinstance(ends, str):
         return Offer(reason=ends)
@@ -287,9 +287,9 @@ def add(
     return Offer(AddParts((part,), types, within=within)), part
 
 
-def insert(geometry: Geometry, wire: int, kind: str, part_type: PartType | None, x: float, y: float) -> Offer:
+def insert(geometry: Geometry, connection: int, kind: str, part_type: PartType | None, x: float, y: float) -> Offer:
     """The edit that puts a new part into a link, in the container both ends share."""
-    within, links = geometry.wire_links(wire)
+    within, links = geometry.connection_links(connection)
     if len(links) != 1 or links[0].what != "links":
         return Offer(reason="a part can be inserted into a single link only")
     block = block_at(geometry.design, within)
@@ -297,14 +297,14 @@ def insert(geometry: Geometry, wire: int, kind: str, part_type: PartType | None,
     known = part_kinds().get(kind)
     if known is not None and known.port_for(link.kind) is None:
         return Offer(reason=f"a {known.title} has no port for this link")
-    parent, origin = _shared_container(geometry, wire, within, kind)
+    parent, origin = _shared_container(geometry, connection, within, kind)
     part = new_part(geometry.design, kind, part_type, within, parent, (round(x - origin[0]), round(y - origin[1])))
     return Offer(InsertIntoLink(link.id, part, part_type, within=within))
 
 
-def thread(geometry: Geometry, wire: int, box: int) -> Offer:
+def thread(geometry: Geometry, connection: int, box: int) -> Offer:
     """The edit that puts a part that stands free into a link."""
-    within, links = geometry.wire_links(wire)
+    within, links = geometry.connection_links(connection)
     own, ref = geometry.address(box)
     if len(links) != 1 or links[0].what != "links" or own != within or ref.what != "parts":
         return Offer(reason="a part can be inserted into a single link of its own block only")
@@ -322,11 +322,11 @@ def thread(geometry: Geometry, wire: int, box: int) -> Offer:
 
 
 def _shared_container(
-    geometry: Geometry, wire: int, within: Address, kind: str
+    geometry: Geometry, connection: int, within: Address, kind: str
 ) -> tuple[str | None, tuple[float, float]]:
     """The innermost container around both ends that may hold a part of a kind, and where its positions count from."""
     around: list[set[int]] = []
-    for box in (int(geometry.wire_a[wire]), int(geometry.wire_b[wire])):
+    for box in (int(geometry.connection_a[connection]), int(geometry.connection_b[connection])):
         above: set[int] = set()
         at = int(geometry.parent[box])
         while at >= 0:
@@ -345,9 +345,9 @@ def _shared_container(
     return None, (0.0, 0.0)
 
 
-def wire_picks(geometry: Geometry, wire: int) -> frozenset[Picked]:
-    """The links and wirings a wire stands for."""
-    within, links = geometry.wire_links(wire)
+def connection_picks(geometry: Geometry, connection: int) -> frozenset[Picked]:
+    """The links and wirings a connection stands for."""
+    within, links = geometry.connection_links(connection)
     return frozenset((within, Ref(link.what, link.id)) for link in links)
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
+from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.compose_legend import legend, legend_marks
-from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.view_state import Frame, ViewState
 
 #: room between the legend and the sides of the canvas [px]
 _MARGIN: Final = 12
@@ -20,8 +20,8 @@ _COVERS: Final = (0.92, 0.15)
 class LegendPlate:
     """The legend in the lower left corner."""
 
-    def __init__(self, pencil: Pencil) -> None:
-        self._pencil = pencil
+    def __init__(self, batch_painter: BatchPainter) -> None:
+        self._batch_painter = batch_painter
         self._pixels: QPixmap | None = None
         self._shown: object = None
         self._pointed = False
@@ -31,28 +31,28 @@ class LegendPlate:
         """Width and height in device pixels; zeros while nothing is told."""
         return (self._pixels.width(), self._pixels.height()) if self._pixels is not None else (0, 0)
 
-    def paint(self, painter: QPainter, stage: Stage, frame: Frame, height: float) -> None:
+    def paint(self, painter: QPainter, view_state: ViewState, frame: Frame, height: float) -> None:
         """Paint it on a canvas of a height in device pixels."""
-        key = (stage.theme.name, stage.stale, stage.live.known, frame.ratio, *legend_marks(stage))
+        key = (view_state.theme.name, view_state.stale, view_state.live.known, frame.ratio, *legend_marks(view_state))
         if self._shown != key:
-            self._shown, self._pixels = key, self._drawn(stage, frame)
+            self._shown, self._pixels = key, self._rendered(view_state, frame)
         if self._pixels is None:
             return
         margin = _MARGIN * frame.ratio
         painter.setOpacity(_COVERS[self._pointed])
         painter.drawPixmap(QPointF(margin, round(height - self._pixels.height() - margin)), self._pixels)
         painter.setOpacity(1.0)
-        self._pencil.calls += 1
+        self._batch_painter.calls += 1
 
-    def _drawn(self, stage: Stage, frame: Frame) -> QPixmap | None:
-        batches, width, height = legend(stage, frame)
+    def _rendered(self, view_state: ViewState, frame: Frame) -> QPixmap | None:
+        batches, width, height = legend(view_state, frame)
         if not batches:
             return None
         pixels = QPixmap(width, height)
         pixels.fill(Qt.GlobalColor.transparent)
         inner = QPainter(pixels)
         for batch in batches:
-            self._pencil.draw(inner, batch)
+            self._batch_painter.draw(inner, batch)
         inner.end()
         return pixels
 

@@ -1,4 +1,4 @@
-"""What the analysis says about the picture: load and utilisation of wires, what binds, what is on a route. No Qt.
+"""What the analysis says about the picture: load and utilisation of connections, what binds, what is on a route. No Qt.
 
 Channels are numbered as in the analysis: ``2·link`` runs a → b, ``2·link + 1`` b → a of the elaborated design.
 """
@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.channels import boxes_of_parts, link_number, links_on_wires
+from designer.design.channels import boxes_of_parts, link_number, links_on_connections
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
 from designer.errors import DocumentError
@@ -45,7 +45,7 @@ class Activity:
     fill: Float
 
     def same(self, other: Activity) -> bool:
-        """Whether the numbers are equal."""
+        """True if both numbers are equal."""
         return (
             np.array_equal(self.parts, other.parts)
             and np.array_equal(self.busy, other.busy, True)
@@ -70,7 +70,7 @@ class Loads:
     activity: Activity | None = None
 
     def same(self, other: Loads) -> bool:
-        """Whether the numbers are equal."""
+        """True if both numbers are equal."""
         return (
             np.array_equal(self.load, other.load)
             and np.array_equal(self.utilization, other.utilization, True)
@@ -80,27 +80,27 @@ class Loads:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WireMap:
-    """Which channels a wire stands for.
+class ConnectionMap:
+    """Which channels a connection stands for.
 
     Parameters
     ----------
     net
         The elaborated design; None where it cannot be elaborated.
-    wire : (n_links,) wire that shows each link, −1 for none
-    turned : (n_links,) whether the link runs against its wire
+    connection : (n_links,) connection that shows each link, −1 for none
+    turned : (n_links,) whether the link runs against its connection
     box : (n_parts,) box that shows each part, −1 for none
     """
 
     net: Netlist | None
-    wire: Int
+    connection: Int
     turned: Bool
     box: Int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Live:
-    """State of the wires; the two columns are the directions a → b and b → a of the wire.
+    """State of the connections; the two columns are the directions a → b and b → a of the connection.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ class Live:
     used : (m, 2) utilisation of the busiest channel, NaN where nothing is known
     heat : (m, 2) class of utilisation, −1 where nothing is known
     assumed : (m,) whether the capacity is assumed
-    bound : (m,) whether the wire binds
-    box_bound : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
+    bottleneck : (m,) whether the connection binds
+    box_bottleneck : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
     on_route : (m,) or None: what the highlighted route uses
-    box_used : (n,) utilisation of the busiest wire at a box, NaN
+    box_used : (n,) utilisation of the busiest connection at a box, NaN
     box_busy, box_fill : (n,) or None: share of what a box shows that computes, and of its memory that is taken; NaN
         where there is none
     known
-        Whether there is any load to show.
+        True if there is any load to show.
     """
 
     load: Float
@@ -124,8 +124,8 @@ class Live:
     used: Float
     heat: Int
     assumed: Bool
-    bound: Bool
-    box_bound: Int
+    bottleneck: Bool
+    box_bottleneck: Int
     on_route: Bool | None
     box_on_route: Bool | None
     box_used: Float
@@ -134,44 +134,51 @@ class Live:
     box_fill: Float | None = None
 
 
-def wire_map(geometry: Geometry) -> WireMap:
-    """Which wire shows each link of the elaborated design."""
+def connection_map(geometry: Geometry) -> ConnectionMap:
+    """Which connection shows each link of the elaborated design."""
     try:
         net = elaborate(geometry.design)
-        wire, turned = links_on_wires(geometry)
-        return WireMap(net, wire, turned, boxes_of_parts(geometry))
+        connection, turned = links_on_connections(geometry)
+        return ConnectionMap(net, connection, turned, boxes_of_parts(geometry))
     except DocumentError:
         nowhere = np.empty(0, dtype=np.int64)
-        return WireMap(None, nowhere, np.empty(0, dtype=bool), nowhere)
+        return ConnectionMap(None, nowhere, np.empty(0, dtype=bool), nowhere)
 
 
 def nothing(geometry: Geometry) -> Live:
     """The state of a picture nothing is known about."""
-    m, n = geometry.n_wires, len(geometry)
+    m, n = geometry.n_connections, len(geometry)
     unknown = np.full((m, 2), np.nan)
-    assumed = geometry.wire_status == STATUSES.index(Status.ASSUMED)
+    assumed = geometry.connection_status == STATUSES.index(Status.ASSUMED)
     return Live(
-        load=unknown, limit=unknown, used=unknown, heat=np.full((m, 2), -1, dtype=np.int64), assumed=assumed,
-        bound=np.zeros(m, dtype=bool), box_bound=np.zeros(n, dtype=np.int64), on_route=None, box_on_route=None,
+        load=unknown,
+        limit=unknown,
+        used=unknown,
+        heat=np.full((m, 2), -1, dtype=np.int64),
+        assumed=assumed,
+        bottleneck=np.zeros(m, dtype=bool),
+        box_bottleneck=np.zeros(n, dtype=np.int64),
+        on_route=None,
+        box_on_route=None,
         box_used=np.full(n, np.nan),
-    )  # fmt: skip
+    )
 
 
-def with_loads(live: Live, geometry: Geometry, found: WireMap, loads: Loads | None) -> Live:
-    """The state with loads put on the wires; a wire shows the busiest channel of each direction."""
-    links = np.flatnonzero(found.wire >= 0)
-    if loads is None or len(loads.load) != 2 * len(found.wire) or not len(links):
+def with_loads(live: Live, geometry: Geometry, found: ConnectionMap, loads: Loads | None) -> Live:
+    """The state with loads put on the connections; a connection shows the busiest channel of each direction."""
+    links = np.flatnonzero(found.connection >= 0)
+    if loads is None or len(loads.load) != 2 * len(found.connection) or not len(links):
         # of another design: nothing is known until the answer for this one is there
         return live
-    load, limit, used = (np.full((geometry.n_wires, 2), np.nan) for _ in range(3))
+    load, limit, used = (np.full((geometry.n_connections, 2), np.nan) for _ in range(3))
     for direction in (0, 1):
         channel = 2 * links + (found.turned[links] ^ bool(direction))
-        _busiest(found.wire[links], loads.load[channel], loads.utilization[channel], load, limit, used, direction)
+        _busiest(found.connection[links], loads.load[channel], loads.utilization[channel], load, limit, used, direction)
     heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
     most = np.fmax(used[:, 0], used[:, 1])
     box = np.full(len(geometry), -1.0)
-    np.maximum.at(box, geometry.wire_a, np.nan_to_num(most, nan=-1.0))
-    np.maximum.at(box, geometry.wire_b, np.nan_to_num(most, nan=-1.0))
+    np.maximum.at(box, geometry.connection_a, np.nan_to_num(most, nan=-1.0))
+    np.maximum.at(box, geometry.connection_b, np.nan_to_num(most, nan=-1.0))
     _raise_containers(geometry, box)
     return replace(
         live,
@@ -187,7 +194,7 @@ def with_loads(live: Live, geometry: Geometry, found: WireMap, loads: Loads | No
 
 
 def _of_boxes(
-    geometry: Geometry, found: WireMap, activity: Activity | None, what: Literal["busy", "fill"]
+    geometry: Geometry, found: ConnectionMap, activity: Activity | None, what: Literal["busy", "fill"]
 ) -> Float | None:
     """Means over the parts that each box shows; None where nothing is known of any."""
     if activity is None:
@@ -203,13 +210,15 @@ def _of_boxes(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _busiest(wire: Int, load: Float, utilization: Float, out: Float, limit: Float, used: Float, direction: int) -> None:
+def _busiest(
+    connection: Int, load: Float, utilization: Float, out: Float, limit: Float, used: Float, direction: int
+) -> None:
     share = np.nan_to_num(utilization, nan=-1.0)
-    order = np.lexsort((load, share, wire))
+    order = np.lexsort((load, share, connection))
     last = np.ones(len(order), dtype=bool)
-    last[:-1] = wire[order][1:] != wire[order][:-1]
+    last[:-1] = connection[order][1:] != connection[order][:-1]
     top = order[last]
-    at = wire[top]
+    at = connection[top]
     out[at, direction] = load[top]
     used[at, direction] = utilization[top]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -230,66 +239,72 @@ def _raise_containers(geometry: Geometry, box: Float) -> None:
 
 
 def with_binding(
-    live: Live, found: WireMap, numbers: Mapping[str, int], ids: Iterable[str], parts: Iterable[tuple[str, int]] = ()
+    live: Live,
+    found: ConnectionMap,
+    numbers: Mapping[str, int],
+    ids: Iterable[str],
+    parts: Iterable[tuple[str, int]] = (),
 ) -> Live:
-    """The state with the wires of some channels and the boxes of some parts marked as binding.
+    """The state with the connections of some channels and the boxes of some parts marked as binding.
 
     `parts` are paths, each with how many equal parts it stands for.
     """
-    bound = np.zeros(len(live.bound), dtype=bool)
-    wires = wires_of_channels(found, numbers, ids)
-    bound[wires] = True
-    boxes = np.zeros(len(live.box_bound), dtype=np.int64)
-    # a link inside a closed card has no wire: the card tells of it
+    bottleneck = np.zeros(len(live.bottleneck), dtype=bool)
+    connections = connections_of_channels(found, numbers, ids)
+    bottleneck[connections] = True
+    boxes = np.zeros(len(live.box_bottleneck), dtype=np.int64)
+    # a link inside a closed card has no connection: the card tells of it
     boxes[_cards_around(found, numbers)] = 1
     for path, alike in parts:
         box = _box_of(found, path)
         if box >= 0:
             boxes[box] = max(boxes[box], alike)
-    return replace(live, bound=bound, box_bound=boxes)
+    return replace(live, bottleneck=bottleneck, box_bottleneck=boxes)
 
 
-def _cards_around(found: WireMap, numbers: Mapping[str, int]) -> Int:
-    """The boxes that hold links, given by their numbers, which no wire shows. : (k,)"""
+def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:
+    """The boxes that hold links, given by their numbers, which no connection shows. : (k,)"""
     if found.net is None or not numbers:
         return np.empty(0, dtype=np.int64)
     links = np.array(list(numbers.values()), dtype=np.int64)
-    links = links[found.wire[links] < 0]
+    links = links[found.connection[links] < 0]
     a, b = found.box[found.net.link_a[links]], found.box[found.net.link_b[links]]
     return np.unique(a[(a >= 0) & (a == b)])
 
 
-def _box_of(found: WireMap, path: str) -> int:
+def _box_of(found: ConnectionMap, path: str) -> int:
     try:
         return int(found.box[found.net.index_of(path)]) if found.net is not None else -1
     except DocumentError:
         return -1
 
 
-def with_route(live: Live, geometry: Geometry, found: WireMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Live:
+def with_route(
+    live: Live, geometry: Geometry, found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]
+) -> Live:
     """The state with a route lit; without ids nothing is."""
     ids = tuple(ids)
     if not ids:
         return replace(live, on_route=None, box_on_route=None)
-    wires = wires_of_channels(found, numbers, ids)
-    lit = np.zeros(geometry.n_wires, dtype=bool)
-    lit[wires] = True
+    connections = connections_of_channels(found, numbers, ids)
+    lit = np.zeros(geometry.n_connections, dtype=bool)
+    lit[connections] = True
     boxes = np.zeros(len(geometry), dtype=bool)
-    boxes[geometry.wire_a[wires]] = True
-    boxes[geometry.wire_b[wires]] = True
+    boxes[geometry.connection_a[connections]] = True
+    boxes[geometry.connection_b[connections]] = True
     return replace(live, on_route=lit, box_on_route=boxes)
 
 
-def wires_of_channels(found: WireMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Int:
-    """Numbers of the wires that show channels, given by ids such as ``up:ab``. : (k,)"""
+def connections_of_channels(found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Int:
+    """Numbers of the connections that show channels, given by ids such as ``up:ab``. : (k,)"""
     links = [numbers[path] for path in (channel.rpartition(":")[0] or channel for channel in ids) if path in numbers]
     if not links:
         return np.empty(0, dtype=np.int64)
-    wires = found.wire[np.array(links, dtype=np.int64)]
-    return np.unique(wires[wires >= 0])
+    connections = found.connection[np.array(links, dtype=np.int64)]
+    return np.unique(connections[connections >= 0])
 
 
-def link_numbers(found: WireMap, ids: Iterable[str]) -> dict[str, int]:
+def link_numbers(found: ConnectionMap, ids: Iterable[str]) -> dict[str, int]:
     """Number of the link of each channel id that exists; walks the groups of a path, never all links."""
     if found.net is None:
         return {}

@@ -12,7 +12,7 @@ from designer.gui.workers import Cancelled_, Newest
 if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.design.edit import Edit
-    from designer.gui.canvas.scenery import Scenery
+    from designer.gui.canvas.scene import Scene
     from designer.gui.viewmodels.virtual_machines import Decision, Machines
 
 #: parts of a design from which a drop is worked out on a thread
@@ -23,7 +23,7 @@ class Board(Protocol):
     """What moves need of a canvas."""
 
     session: Session
-    scenery: Scenery
+    scene: Scene
 
     def make(self, edit: Edit) -> bool:
         """Make an edit."""
@@ -51,7 +51,7 @@ class MachineMoves(QObject):
         """
         from designer.gui.viewmodels.virtual_machines import decide
 
-        session, machines = self._board.session, self._board.scenery.machines
+        session, machines = self._board.session, self._board.scene.machines
         if machines is None:
             return False
         design, shown = session.design, session.workload

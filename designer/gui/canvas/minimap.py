@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPix
 from PySide6.QtWidgets import QWidget
 
 from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 SIZE: Final = QSize(200, 132)
 _MARGIN: Final = 6
@@ -54,7 +54,6 @@ class Minimap(QWidget):
         return min(room[0] / self._pixmap.width(), room[1] / self._pixmap.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """See ``QWidget``."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         # what lies below it shows through
@@ -95,15 +94,12 @@ class Minimap(QWidget):
         return made
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """See ``QWidget``."""
         self._point(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """See ``QWidget``."""
         self._point(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """See ``QWidget``."""
         self.scrolled.emit(event)
         event.accept()
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from designer.gui.canvas.stage import Stage
+from designer.gui.canvas.view_state import ViewState
 
 Direction = Literal["left", "right", "up", "down"]
 _STEPS: Final[dict[Direction, tuple[float, float]]] = {
@@ -16,9 +16,9 @@ _STEPS: Final[dict[Direction, tuple[float, float]]] = {
 _ASIDE: Final = 2.5
 
 
-def nearest(stage: Stage, start: int, direction: Direction) -> int:
+def nearest(view_state: ViewState, start: int, direction: Direction) -> int:
     """The box nearest to `start` in a direction, cards before containers; `start` itself if there is none."""
-    geometry = stage.geometry
+    geometry = view_state.geometry
     rect = geometry.rect
     centre = rect[:, :2] + rect[:, 2:] / 2
     dx, dy = _STEPS[direction]
@@ -32,16 +32,16 @@ def nearest(stage: Stage, start: int, direction: Direction) -> int:
     around[start : int(geometry.last[start])] = True
     # what a container holds is nearer than the container
     ground = geometry.is_container & (geometry.last > np.arange(len(geometry)) + 1)
-    allowed = (ahead > 1.0) & ~around & ~ground & ~stage.is_frame
+    allowed = (ahead > 1.0) & ~around & ~ground & ~view_state.is_frame
     if not allowed.any():
         return start
     cost = np.where(allowed, ahead + _ASIDE * aside, np.inf)
     return int(cost.argmin())
 
 
-def following(stage: Stage, start: int | None, back: bool = False) -> int:
+def following(view_state: ViewState, start: int | None, back: bool = False) -> int:
     """The next box in the order of the outline, or the one before; round at the ends. −1 in an empty picture."""
-    count = len(stage.geometry)
+    count = len(view_state.geometry)
     if not count:
         return -1
     if start is None:
@@ -49,7 +49,7 @@ def following(stage: Stage, start: int | None, back: bool = False) -> int:
     return (start + (-1 if back else 1)) % count
 
 
-def first_inside(stage: Stage, box: int) -> int | None:
+def first_inside(view_state: ViewState, box: int) -> int | None:
     """The first box in an open container; None for anything else."""
     inner = box + 1
-    return inner if inner < int(stage.geometry.last[box]) else None
+    return inner if inner < int(view_state.geometry.last[box]) else None

@@ -7,28 +7,28 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
 
+from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.compose import compose
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.stage import Frame, Stage
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame, ViewState
 
 #: larger images are made smaller [px]
 _LARGEST: Final = 12_000
 _MARGIN: Final = 24
 
 
-def picture(stage: Stage, pencil: Pencil, rect: Rect, scale: float, transparent: bool) -> QImage:
+def picture(view_state: ViewState, batch_painter: BatchPainter, rect: Rect, scale: float, transparent: bool) -> QImage:
     """A scene rectangle as an image, `scale` pixels per scene unit."""
     x, y, width, height = rect
     scale = min(scale, _LARGEST / max(width, height, 1.0))
     margin = round(_MARGIN * scale)
     wide, high = max(1, round(width * scale) + 2 * margin), max(1, round(height * scale) + 2 * margin)
     image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)
-    image.fill(Qt.GlobalColor.transparent if transparent else pencil.colour(stage.theme.background))
+    image.fill(Qt.GlobalColor.transparent if transparent else batch_painter.colour(view_state.theme.background))
     frame = Frame(scale, margin - round(x * scale), margin - round(y * scale), Level.NEAR, max(0.5, min(scale, 3.0)))
     painter = QPainter(image)
-    for batch in compose(stage, frame, ((0.0, 0.0, float(wide), float(high)),), grid=False):
-        pencil.draw(painter, batch)
+    for batch in compose(view_state, frame, ((0.0, 0.0, float(wide), float(high)),), grid=False):
+        batch_painter.draw(painter, batch)
     painter.end()
     return image

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from designer.design.arrange.sizes import HEADER
 from designer.gui.canvas.batches import Batch, Boxes, Label, Labels
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Stage
+from designer.gui.canvas.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -23,17 +23,17 @@ _SIGNS: Final = ("‹", "›")
 _ABOVE: Final = 6.0
 
 
-def step_marks(stage: Stage, frame: Frame) -> tuple[Int, Float]:
+def step_marks(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
     """The opened groups that have arrows, and where these are: the one before, the next.
 
     Returns
     -------
     boxes, rects : (k,), (k, 2, 4) device pixels
     """
-    groups = stage.open_groups
+    groups = view_state.open_groups
     if frame.level is Level.FAR or not len(groups):
         return np.empty(0, dtype=np.int64), np.empty((0, 2, 4))
-    rects = frame.boxes(stage.geometry.rect[groups])
+    rects = frame.boxes(view_state.geometry.rect[groups])
     wide = rects[:, 2] >= _NARROWEST * frame.ratio
     groups, rects = groups[wide], rects[wide]
     high = HEADER * frame.scale
@@ -47,9 +47,9 @@ def step_marks(stage: Stage, frame: Frame) -> tuple[Int, Float]:
     return groups, found
 
 
-def step_at(stage: Stage, frame: Frame, x: float, y: float) -> tuple[int, int]:
+def step_at(view_state: ViewState, frame: Frame, x: float, y: float) -> tuple[int, int]:
     """The group whose arrow is at a point of device pixels, and by how many members it leads on; −1 and 0 for none."""
-    groups, rects = step_marks(stage, frame)
+    groups, rects = step_marks(view_state, frame)
     hit = (rects[:, :, 0] <= x) & (x < rects[:, :, 0] + rects[:, :, 2])
     hit &= (rects[:, :, 1] <= y) & (y < rects[:, :, 1] + rects[:, :, 3])
     found = np.argwhere(hit)
@@ -59,12 +59,12 @@ def step_at(stage: Stage, frame: Frame, x: float, y: float) -> tuple[int, int]:
     return int(groups[group]), 1 if which else -1
 
 
-def steppers(stage: Stage, frame: Frame, over: tuple[int, int] = (-1, 0)) -> list[Batch]:
+def steppers(view_state: ViewState, frame: Frame, over: tuple[int, int] = (-1, 0)) -> list[Batch]:
     """The arrows of all opened groups, the one under the pointer brighter."""
-    groups, rects = step_marks(stage, frame)
+    groups, rects = step_marks(view_state, frame)
     if not len(groups):
         return []
-    theme = stage.theme
+    theme = view_state.theme
     side = float(rects[0, 0, 2])
     px = round(0.8 * side)
     labels = [

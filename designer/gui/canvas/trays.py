@@ -71,7 +71,7 @@ class Trays:
     row_of : (c,) the row of each chip
     more : by tray how many hosts it leaves out
     gpu_box, gpu_text : GPUs that machines use, and by which
-    cut, fenced : (k,) wires that are switched off, and those that no longer lead everywhere
+    cut, fenced : (k,) connections that are switched off, and those that no longer lead everywhere
     one_host : the host a box stands for, where it is one
     """
 
@@ -140,7 +140,7 @@ def lay_trays(
     ----------
     box_of
         Number of the box that shows a thing; None if it is not drawn.
-    cut, fenced : (k,) wires that are switched off, and those that no longer lead everywhere
+    cut, fenced : (k,) connections that are switched off, and those that no longer lead everywhere
     """
     if not machines.nowhere and not any(row.chips for row in machines.hosts):
         return None

@@ -25,7 +25,7 @@ class Panel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.theme = theme
         self.session: Session | None = None
-        self._wires: list[tuple[Any, Callable[..., Any]]] = []
+        self._connections: list[tuple[Any, Callable[..., Any]]] = []
         self._dirty = True
         self._front = True
         #: how often it was redrawn
@@ -37,9 +37,9 @@ class Panel(QWidget):
 
     def set_session(self, session: Session | None) -> None:
         """Follow another document."""
-        for signal, slot in self._wires:
+        for signal, slot in self._connections:
             signal.disconnect(slot)
-        self._wires.clear()
+        self._connections.clear()
         self.session = session
         if session is not None:
             self.watch(session)
@@ -51,7 +51,7 @@ class Panel(QWidget):
         self.outdate()
 
     def watch(self, session: Session) -> None:
-        """Connect to what the panel shows, by `wire`."""
+        """Connect to what the panel shows, by `connect_signal`."""
 
     def refresh(self) -> None:
         """Show the present state of the session."""
@@ -60,14 +60,14 @@ class Panel(QWidget):
         """Where the keys go when one comes to the panel by key; None for its first field."""
         return None
 
-    def wire(self, signal: Any, slot: Callable[..., Any]) -> None:
+    def connect_signal(self, signal: Any, slot: Callable[..., Any]) -> None:
         """Connect a signal of the session until another document is followed."""
         signal.connect(slot)
-        self._wires.append((signal, slot))
+        self._connections.append((signal, slot))
 
     @property
     def seen(self) -> bool:
-        """Whether anything of it can be seen: a panel behind another tab is visible to Qt, but not to people."""
+        """True if any of it can be seen: Qt calls a panel behind another tab visible, people do not."""
         return self._front and self.isVisible()
 
     def set_front(self, front: bool) -> None:
@@ -78,7 +78,7 @@ class Panel(QWidget):
 
     @property
     def pending(self) -> bool:
-        """Whether it can be seen and will be redrawn."""
+        """True if it can be seen and will be redrawn."""
         return self.seen and self._dirty
 
     def outdate(self, *_: object) -> None:

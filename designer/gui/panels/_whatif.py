@@ -105,7 +105,7 @@ class WhatIf(QWidget):
 
     @property
     def on_trial(self) -> bool:
-        """Whether there is a trial."""
+        """True if there is a trial."""
         return self.edit is not None
 
     def watch(self, session: Session | None) -> None:

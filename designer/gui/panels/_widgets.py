@@ -49,7 +49,7 @@ class Table(QTableView):
     shrink
         How far columns of words give way, as a share of the width they want.
     wrap
-        Whether long texts are broken into lines; for tables of few rows.
+        True if long texts are broken into lines; for tables of few rows.
     """
 
     def __init__(

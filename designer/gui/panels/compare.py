@@ -53,7 +53,7 @@ class ComparePanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        self.wire(session.analysis_changed, self.outdate)
+        self.connect_signal(session.analysis_changed, self.outdate)
 
     def refresh(self) -> None:
         """List what there is to compare with, and compare."""

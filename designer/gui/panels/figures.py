@@ -45,8 +45,8 @@ class FiguresPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        self.wire(session.analysis_changed, self.outdate)
-        self.wire(session.workload_changed, self.outdate)
+        self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.workload_changed, self.outdate)
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""

@@ -72,8 +72,8 @@ class FindingsPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        self.wire(session.analysis_changed, self._count)
-        self.wire(session.design_changed, self.outdate)
+        self.connect_signal(session.analysis_changed, self._count)
+        self.connect_signal(session.design_changed, self.outdate)
         self._count()
 
     def _gathered(self) -> list[findings.Finding]:

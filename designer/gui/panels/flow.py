@@ -100,9 +100,9 @@ class FlowPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        self.wire(session.analysis_changed, self.outdate)
-        self.wire(session.workload_changed, self._other_workload)
-        self.wire(session.highlight_changed, self._highlighted)
+        self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.workload_changed, self._other_workload)
+        self.connect_signal(session.highlight_changed, self._highlighted)
         self._flow = ""
 
     def _other_workload(self, _workload: str) -> None:

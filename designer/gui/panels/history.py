@@ -28,7 +28,7 @@ class HistoryPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the design."""
-        self.wire(session.design_changed, self.outdate)
+        self.connect_signal(session.design_changed, self.outdate)
 
     def refresh(self) -> None:
         """List the steps."""

@@ -365,11 +365,11 @@ class InspectorPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow selection, design and analysis."""
-        self.wire(session.selection_changed, self.outdate)
-        self.wire(session.design_changed, self.outdate)
-        self.wire(session.analysis_changed, self.outdate)
-        self.wire(session.workload_changed, self._other_workload)
-        self.wire(session.design_changed, self.what_if.follow)
+        self.connect_signal(session.selection_changed, self.outdate)
+        self.connect_signal(session.design_changed, self.outdate)
+        self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.workload_changed, self._other_workload)
+        self.connect_signal(session.design_changed, self.what_if.follow)
         self._touched = ""
 
     def set_session(self, session: Session | None) -> None:

@@ -49,9 +49,9 @@ class LinksPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        self.wire(session.analysis_changed, self.outdate)
-        self.wire(session.workload_changed, self.outdate)
-        self.wire(session.selection_changed, self._show_selection)
+        self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.workload_changed, self.outdate)
+        self.connect_signal(session.selection_changed, self._show_selection)
 
     def refresh(self) -> None:
         """List the channels."""

@@ -41,7 +41,7 @@ class MigrationPanel(FiguresPanel):
     def watch(self, session: Session) -> None:
         """Follow moves as well."""
         super().watch(session)
-        self.wire(session.migration_changed, self.outdate)
+        self.connect_signal(session.migration_changed, self.outdate)
 
     def figures(self) -> list[Figure]:
         """Those of the move, else of the shown workload."""
@@ -73,8 +73,8 @@ class MigrationPanel(FiguresPanel):
             line = MarkedLabel(f"{escape(number.title)}: <b>{escape(number.text)}</b>")
             line.setToolTip(plain(number.tip))
             self._lines.put(line)
-        if moved.bound:
-            bound = quiet(f"Bound by {moved.bound}")
-            bound.setToolTip(plain(moved.result.binding[0].why))
-            self._lines.put(bound)
+        if moved.bottleneck:
+            bottleneck = quiet(f"Bound by {moved.bottleneck}")
+            bottleneck.setToolTip(plain(moved.result.binding[0].why))
+            self._lines.put(bottleneck)
         self.summary.setAccessibleName(moved.text)

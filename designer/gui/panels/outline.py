@@ -47,8 +47,8 @@ class OutlinePanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow design and selection."""
-        self.wire(session.design_changed, self._design_changed)
-        self.wire(session.selection_changed, self._show_selection)
+        self.connect_signal(session.design_changed, self._design_changed)
+        self.connect_signal(session.selection_changed, self._show_selection)
 
     def _design_changed(self, changes: object) -> None:
         if not getattr(changes, "only_placement", False):

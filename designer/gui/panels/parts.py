@@ -64,7 +64,7 @@ class PartsPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Remember which parts are used, however they came into the design."""
-        self.wire(session.design_changed, self._used)
+        self.connect_signal(session.design_changed, self._used)
 
     def _used(self, changes: Diff) -> None:
         types = {

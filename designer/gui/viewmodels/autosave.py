@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 
-def told(state: str, modified: bool, has_file: bool, kept_at: float) -> tuple[str, str]:
+def autosave_label(state: str, modified: bool, has_file: bool, kept_at: float) -> tuple[str, str]:
     """Text and tip of the state of the autosave: ``clean``, ``keeping``, ``kept`` or ``failed``."""
     if state == "failed":
         return "Autosave failed", "Unsaved work would not survive a crash: save it, and free some space"

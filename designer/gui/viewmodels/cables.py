@@ -68,7 +68,7 @@ def let_through(design: Design, block: Block, link: Link) -> tuple[float, str] |
 
 
 def is_cable(kind: str) -> bool:
-    """Whether a kind of link is a network cable."""
+    """True if a kind of link is a network cable."""
     known = link_kinds().get(kind)
     return known is not None and known.domain is Domain.NETWORK
 
@@ -86,16 +86,13 @@ class Recabled:
 
     @property
     def label(self) -> str:
-        """See `Edit`."""
         return self.edit.label
 
     @property
     def merge_key(self) -> Hashable | None:
-        """See `Edit`."""
         return self.edit.merge_key
 
     def apply(self, design: Design) -> Design:
-        """See `Edit`."""
         changed = self.edit.apply(design)
         before, after = block_at(design, self.within), block_at(changed, self.within)
         for link in _cables(after, self.ids):

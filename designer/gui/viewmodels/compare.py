@@ -39,7 +39,7 @@ def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) ->
                 if name in other.metrics:
                     found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step))
             found.append(Line((
-                Cell("   Bound by"), Cell(_bound(result.binding)), Cell(_bound(other.binding)), Cell(""),
+                Cell("   Bound by"), Cell(_bottleneck(result.binding)), Cell(_bottleneck(other.binding)), Cell(""),
             )))  # fmt: skip
     found += _counts(a, b)
     if a is not b:
@@ -48,8 +48,8 @@ def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) ->
     return found
 
 
-def _bound(bounds: tuple[object, ...]) -> str:
-    return channel_title(str(getattr(bounds[0], "label", "–"))) if bounds else "–"
+def _bottleneck(bottlenecks: tuple[object, ...]) -> str:
+    return channel_title(str(getattr(bottlenecks[0], "label", "–"))) if bottlenecks else "–"
 
 
 def _metric(name: str, a: float, b: float, unit: str, of_step: bool) -> Line:

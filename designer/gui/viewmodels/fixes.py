@@ -16,7 +16,7 @@ from designer.design.edits.parts import ChangeParts, SetType
 from designer.design.edits.properties import SetPolicy
 from designer.design.edits.wirings import ChangeWirings
 from designer.design.edits.workloads import ChangeWorkload
-from designer.design.siblings import faster_twin, speed_text
+from designer.design.peers import faster_twin, speed_text
 from designer.findings import Finding
 from designer.gui.viewmodels.places import Picked, picked_of
 
@@ -36,7 +36,7 @@ def fix_of(design: Design, finding: Finding, workload: str = "") -> Fix | None:
 
 
 def is_mended(design: Design, finding: Finding) -> bool:
-    """Whether a finding made when the design was opened holds no longer; only those are asked that can be mended."""
+    """True if a finding made when the design was opened holds no longer; only those are asked that can be mended."""
     if finding.code == "LINK-DEGRADED":
         return fix_of(design, finding) is None
     found = _part(design, finding) if finding.code in ("DOC-VALUE", "DOC-TYPE") else None

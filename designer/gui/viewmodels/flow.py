@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from designer.analysis.results import Bound, Flow, Rows, WorkloadResult
+from designer.analysis.results import Bottleneck, Flow, Rows, WorkloadResult
 from designer.catalog.parttype import link_kinds
 from designer.errors import DesignerError
 from designer.sources import Estimate
@@ -134,15 +134,15 @@ def _choice(flow: Flow) -> tuple[str, str]:
     return flow.id, f"{flow.source} → {flow.target}   {format_si(flow.rate, flow.unit)}"
 
 
-def sentence(bounds: tuple[Bound, ...]) -> Sentence | None:
+def sentence(bottlenecks: tuple[Bottleneck, ...]) -> Sentence | None:
     """A set of bottlenecks in one sentence; ties are told as such."""
-    if not bounds:
+    if not bottlenecks:
         return None
-    first, n = bounds[0], sum(b.alike for b in bounds)
+    first, n = bottlenecks[0], sum(b.alike for b in bottlenecks)
     name = channel_title(first.label)
     head = name if n == 1 else f"{name} and {n - 1} alike" if n > 2 else f"{name} and one alike"
     gain = first.gain_together if first.gain_together is not None else first.gain_if_doubled
-    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bounds), gain)
+    return Sentence(head, _PERCENT.sub(" %", first.why), tuple(b.id for b in bottlenecks), gain)
 
 
 def gain_text(gain: float | None, many: bool) -> str:

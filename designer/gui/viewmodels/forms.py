@@ -29,7 +29,7 @@ class Entry:
     status, source, band, note
         How sure the value is, where it comes from, its 80 % band.
     overridden
-        Whether this design gives a value of its own in place of the part type's.
+        True if this design gives a value of its own in place of the part type's.
     make
         The edit that sets the value from spelled text; empty text takes an override away.
     value
@@ -57,17 +57,17 @@ class Entry:
 
     @property
     def editable(self) -> bool:
-        """Whether it can be changed."""
+        """True if people may change the value."""
         return self.make is not None
 
     @property
     def unsure(self) -> bool:
-        """Whether nobody vouches for the value."""
+        """True if no source confirms the value."""
         return self.status in ("assumed", "unverified")
 
     @property
     def scalable(self) -> bool:
-        """Whether "twice as much" makes sense."""
+        """True if "twice as much" makes sense."""
         return self.editable and bool(self.value) and (self.dimension in DIMENSIONS or self.dimension == "count")
 
     @property
@@ -127,7 +127,7 @@ def rounded(value: float, dimension: str) -> str:
 
 
 def means_zero(text: str, words: str) -> bool:
-    """Whether a text says zero in the words of a field; ``none`` is understood in each that has words for it."""
+    """True if a text says zero in the words of a field; ``none`` is understood in each that has words for it."""
     return bool(words) and text.strip().lower() in (words.lower(), "none")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from designer.analysis.channels import at_part, of_link
+from designer.analysis.channel_rows import at_part, of_link
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.catalog.describe import Row, describe
 from designer.catalog.loader import load_catalog
@@ -400,13 +400,13 @@ def _fitting(link: LinkValues, parts: Any) -> tuple[str, ...]:
 def _load_of_link(path: str, analysis: Analysis | None, result: WorkloadResult | None) -> Iterable[Entry]:
     if analysis is None or "*" in path:
         return
-    bound = {b.id for b in result.binding} if result is not None else set[str]()
+    bottleneck = {b.id for b in result.binding} if result is not None else set[str]()
     for row in of_link(analysis.channels, path):
         text = f"{format_quantity(row.load, 'rate')} of {format_quantity(row.capacity, 'rate')} raw"
         yield Entry(
             row.id,
             f"{row.source} → {row.target}",
-            text + (", binding" if row.id in bound else ""),
+            text + (", binding" if row.id in bottleneck else ""),
             note=f"{row.utilization * 100:.0f} % of what it can achieve",
             bar=min(1.0, row.utilization),
         )

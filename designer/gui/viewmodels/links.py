@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from designer.analysis.channels import busiest_first
+from designer.analysis.channel_rows import busiest_first
 from designer.analysis.results import Analysis, ChannelRow, WorkloadResult
 from designer.catalog.parttype import link_kinds
 from designer.design.address import address_text
@@ -37,14 +37,14 @@ def lines(
     """
     if analysis is None:
         return ()
-    bound = {b.id for b in result.binding} if result is not None else set[str]()
+    bottleneck = {b.id for b in result.binding} if result is not None else set[str]()
     rows, words = analysis.channels, query.casefold().split()
     order = busiest_first(rows, idle)
     if words:
         order = [i for i in order if _matches(rows[i], words)]
     order = order[:_MOST]
     return LazyLines(
-        len(order), lambda k: _line(rows[order[k]], rows[order[k]].id in bound), lambda k: rows[order[k]].id
+        len(order), lambda k: _line(rows[order[k]], rows[order[k]].id in bottleneck), lambda k: rows[order[k]].id
     )
 
 
@@ -53,7 +53,7 @@ def _matches(row: ChannelRow, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _line(row: ChannelRow, bound: bool) -> Line:
+def _line(row: ChannelRow, bottleneck: bool) -> Line:
     kind = link_kinds().get(row.kind)
     unsure = row.status in ("assumed", "unverified")
     tone = "bad" if row.utilization >= _SATURATED else "warn" if row.utilization >= _BUSY else ""
@@ -68,7 +68,7 @@ def _line(row: ChannelRow, bound: bool) -> Line:
                 format_quantity(row.capacity, "rate"), row.capacity, tone="assumed" if unsure else "",
                 tip=f"raw, per direction; {row.status}",
             ),
-            Cell("binding" if bound else "", 0 if bound else 1, tone="bad" if bound else ""),
+            Cell("binding" if bottleneck else "", 0 if bottleneck else 1, tone="bad" if bottleneck else ""),
         ),
         row.id,
     )  # fmt: skip

@@ -56,7 +56,7 @@ def group_in_question(design: Design, selection: frozenset[Picked], members: Map
     Parameters
     ----------
     members
-        Member shown by the address of the group, written for all members; see ``Scenery.members``.
+        Member shown by the address of the group, written for all members; see ``Scene.members``.
     """
     places = {
         (*within, (ref.id, None)) if ref.what == "groups" else within

@@ -37,11 +37,11 @@ def held_text(held: list[Held]) -> str:
     """What holds tasks back, in words."""
     if not held:
         return "nothing binds"
-    shared = [h for h in held if h.bound.what != "compute"]
+    shared = [h for h in held if h.bottleneck.what != "compute"]
     if not shared:
         return "nothing is shared: every part computes at its own speed"
     held = shared
-    names = [h.bound.label + (f" and {len(h.alike) - 1} alike" if len(h.alike) > 1 else "") for h in held[:_NAMED]]
+    names = [h.bottleneck.label + (f" and {len(h.alike) - 1} alike" if len(h.alike) > 1 else "") for h in held[:_NAMED]]
     more = len(held) - _NAMED
     return "binds: " + ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
@@ -51,8 +51,8 @@ def shown_binding(held: list[Held]) -> tuple[tuple[str, ...], tuple[tuple[str, i
     channels: list[str] = []
     parts: list[tuple[str, int]] = []
     for one in held:
-        if one.bound.what == "channel":
+        if one.bottleneck.what == "channel":
             channels += one.alike
-        elif one.bound.what == "part":
-            parts.append((one.bound.id, len(one.alike)))
+        elif one.bottleneck.what == "part":
+            parts.append((one.bottleneck.id, len(one.alike)))
     return tuple(dict.fromkeys(channels)), tuple(dict.fromkeys(parts))

@@ -37,7 +37,7 @@ def rows(now: WorkloadResult | None, trial: WorkloadResult | None) -> tuple[Row,
         for name, mine in now.metrics.items()
         if name in trial.metrics
     ]
-    return (*found[:_MOST], Row("Limited by", _bound(now), _bound(trial)))
+    return (*found[:_MOST], Row("Limited by", _bottleneck(now), _bottleneck(trial)))
 
 
 def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
@@ -51,7 +51,7 @@ def _row(name: str, of_step: bool, now: float, trial: float, unit: str) -> Row:
     return Row(title, flow.metric_text(name, now, unit), flow.metric_text(name, trial, unit), change, tone)
 
 
-def _bound(result: WorkloadResult) -> str:
+def _bottleneck(result: WorkloadResult) -> str:
     found = flow.sentence(result.binding)
     return found.head if found is not None else "–"
 

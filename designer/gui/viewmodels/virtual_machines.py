@@ -13,10 +13,10 @@ from designer.analysis.network import ACCELERATOR, Network, build_network
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.analysis.study import run_workload
 from designer.analysis.vms.demands import KVM, vsphere
+from designer.analysis.vms.free_capacity import Placed, Refusal, place_on
 from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.moves import Conditions, pick_release
+from designer.analysis.vms.migration_plan import Conditions, pick_release
 from designer.analysis.vms.placement import Placement, place_vms, release_on
-from designer.analysis.vms.rooms import Placed, Refusal, place_on
 from designer.analysis.vms.targets import movable, unbound
 from designer.design.document import Design, VirtualMachine, VmDevice, WorkloadSpec, with_changes
 from designer.design.edits.vms import MoveVm
@@ -104,7 +104,7 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether it may."""
+        """True if the move is allowed."""
         return self.there is not None
 
     @property
@@ -130,11 +130,11 @@ class Migration:
         return tuple(number(name, estimate) for name, estimate in self.result.metrics.items())
 
     @property
-    def bound(self) -> str:
+    def bottleneck(self) -> str:
         """What binds the move; empty if nothing does."""
-        bounds = self.result.binding
-        many = f" and {len(bounds) - 1} more" if len(bounds) > 1 else ""
-        return f"{channel_title(bounds[0].label)}{many}" if bounds else ""
+        bottlenecks = self.result.binding
+        many = f" and {len(bottlenecks) - 1} more" if len(bottlenecks) > 1 else ""
+        return f"{channel_title(bottlenecks[0].label)}{many}" if bottlenecks else ""
 
     @property
     def text(self) -> str:
@@ -146,8 +146,8 @@ class Migration:
             for key, word in (("switchover_time", "switch-over"), ("stun_time", "GPU stun"))
             if key in said
         ]
-        bound = f"; bound by {self.bound}" if self.bound else ""
-        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bound}{self.beside}"
+        bottleneck = f"; bound by {self.bottleneck}" if self.bottleneck else ""
+        return f"{self.title}: {self.source} → {self.target}, {', '.join(parts)}{bottleneck}{self.beside}"
 
     @property
     def beside(self) -> str:
@@ -158,7 +158,7 @@ class Migration:
         return f"; {', '.join(hurt)}" if hurt else ""
 
     def holds(self, design: Design) -> bool:
-        """Whether the machine still stands where it was moved to."""
+        """True if the machine still stands where it was moved to."""
         vm = design.vms.get(self.vm)
         return vm is not None and vm.host == self.host
 
@@ -255,8 +255,12 @@ def _cpus(vm: VirtualMachine) -> str:
 def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
     """Whether a host takes a machine, and whether it can get there."""
     placement = machines.placement
-    vm, placed, room = machines.design.vms[vm_id], placement.placed.get(vm_id), placement.rooms.get(host)
-    if room is None:
+    vm, placed, free_capacity = (
+        machines.design.vms[vm_id],
+        placement.placed.get(vm_id),
+        placement.free_capacities.get(host),
+    )
+    if free_capacity is None:
         return Verdict(reason=f"{host} is no host", remedy="choose a server with CPUs")
     if placed is not None and placed.host.path == host:
         return Verdict(reason="it runs here already")
@@ -265,12 +269,14 @@ def can_move(machines: Machines, vm_id: str, host: str) -> Verdict:
         if misfit is not None:
             return Verdict(reason=f"{misfit.part} is passed through", remedy="take the device away first")
         loose = tuple(with_changes(d, part=None, placement=None) for d in vm.devices)
-        found = place_on(room, with_changes(vm, host=None, devices=loose), release_on(room.host, vm), by_hand=False)
+        found = place_on(
+            free_capacity, with_changes(vm, host=None, devices=loose), release_on(free_capacity.host, vm), by_hand=False
+        )
     else:
         _, why = movable(placed, _CONDITIONS)
         if why is not None:
             return Verdict(reason=f"it cannot move: {why}", remedy="shut it down, and give it a device of another host")
-        found = place_on(room, unbound(placed), vsphere(pick_release(placed, _CONDITIONS)), by_hand=False)
+        found = place_on(free_capacity, unbound(placed), vsphere(pick_release(placed, _CONDITIONS)), by_hand=False)
     if isinstance(found, Refusal):
         return Verdict(reason=brief(found.text), remedy=found.remedy)
     return Verdict(found[1])

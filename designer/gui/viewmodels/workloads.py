@@ -51,7 +51,7 @@ def word_for_zero(setting: Setting) -> str:
 
 
 def _is_nothing(setting: Setting, value: JsonValue) -> bool:
-    """Whether a value is zero."""
+    """True if a value is zero."""
     if isinstance(value, int | float):
         return value == 0
     if setting.dimension not in DIMENSIONS or not isinstance(value, str):

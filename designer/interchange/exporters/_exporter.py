@@ -30,9 +30,9 @@ class ExportOptions:
     scale
         Pixels for one scene unit, of pixel pictures.
     transparent
-        Whether the ground of pixel pictures is left out.
+        True if the ground of pixel pictures is left out.
     loads
-        What the wires carry, to be drawn as colours.
+        What the connections carry, to be drawn as colours.
     """
 
     theme: str = "light"

@@ -158,7 +158,7 @@ class NumaHint:
     width
         How many logical CPUs the mask could name, 0 where unknown.
     own_socket
-        Whether it is known to be a socket of its own.
+        True if it is known to be a socket of its own.
     """
 
     number: int

@@ -200,7 +200,7 @@ def device_by_chip(gfx: str, units: int) -> Device | None:
 
 
 def is_virtual_function(vendor: str, device: str) -> bool:
-    """Whether these PCI ids belong to a virtual function only."""
+    """True if these PCI ids belong to a virtual function only."""
     return (_digits(vendor), _digits(device)) in VIRTUAL_FUNCTIONS
 
 

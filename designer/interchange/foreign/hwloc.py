@@ -77,7 +77,7 @@ def memory_tier(node: Element) -> str:
 
 
 def is_dram(tier: str) -> bool:
-    """Whether memory of this tier is the usual one behind the channels of a CPU."""
+    """True if memory of this tier is the usual one behind the channels of a CPU."""
     return tier in ("", "DRAM")
 
 
@@ -87,7 +87,7 @@ def tier_bandwidth(tier: str) -> str:
 
 
 def is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[tuple[str, Element]]) -> bool:
-    """Whether a class 03 device only drives a screen, as the chip of a management controller does."""
+    """True if a class 03 device only drives a screen, as the chip of a management controller does."""
     if pci_class != "0300" or vendor == "10de":
         return False
     if any(kind == "coproc" for kind, _ in os_devices):
@@ -96,7 +96,7 @@ def is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[t
 
 
 def is_removable(element: Element) -> bool:
-    """Whether a block device is a stick, a disc or a loop: no drive of the machine."""
+    """True if a block device is a stick, a disc or a loop: no drive of the machine."""
     text = (element.get("subtype") + " " + infos(element).get("Type", "")).lower()
     return "removable" in text or element.get("name").startswith(("sr", "fd", "loop"))
 
@@ -108,7 +108,7 @@ def port_rate(told: Mapping[str, str]) -> float:
 
 
 def is_virtual_link(text: str) -> bool:
-    """Whether a speed is that of one lane of the first generation, which buses of virtual machines state."""
+    """True if a speed is that of one lane of the first generation, which buses of virtual machines state."""
     number = _rate(text)
     return 0 < number <= 0.25
 

@@ -24,7 +24,7 @@ from designer.design.gaps import (
     UNKNOWN,
     VIRTUAL,
 )
-from designer.design.siblings import degraded_links
+from designer.design.peers import degraded_links
 from designer.errors import CatalogError, ExchangeError
 from designer.fields import Quantity
 from designer.findings import Finding, Severity

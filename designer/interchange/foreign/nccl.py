@@ -48,7 +48,7 @@ def kind_of(element: Element) -> str | None:
 
 
 def holds_gpu(element: Element) -> bool:
-    """Whether a ``<pci>`` element is an accelerator or has one below."""
+    """True if a ``<pci>`` element is an accelerator or has one below."""
     return any(e.tag == "gpu" or (e.tag == "pci" and kind_of(e) == "gpu") for e in element.walk())
 
 
@@ -95,7 +95,7 @@ def cpu_of(cpu: Element) -> CpuModel:
 
 
 def is_hardware(net: Element) -> bool:
-    """Whether a NIC that NCCL found no PCI place for is one: RDMA devices are, sockets and bridges are not."""
+    """True if a NIC that NCCL found no PCI place for is one: RDMA devices are, sockets and bridges are not."""
     name, guid = net.get("name"), net.get("guid").lower().removeprefix("0x")
     if _VIRTUAL.match(name):
         return False

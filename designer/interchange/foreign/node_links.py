@@ -23,7 +23,7 @@ MOST_LINKS: Final = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class Connection:
     """One line: both ends, rate per direction [B/s], delay as written."""
 
     a: int
@@ -39,7 +39,7 @@ class Nodes:
 
     header: tuple[str, ...]
     switches: tuple[int, ...]
-    wires: tuple[Wire, ...]
+    connections: tuple[Connection, ...]
 
 
 def whole(text: str, what: str, file: str, line: int) -> int:
@@ -79,7 +79,7 @@ def parse_nodes(text: str, file: str, links_at: int) -> Nodes:
     switches = tuple(
         whole(word, "number of a switch", file, 2) for word in (lines[1].split() if len(lines) > 1 else ())
     )
-    wires: list[Wire] = []
+    connections: list[Connection] = []
     for number, line in enumerate(lines[2:], start=3):
         words = line.split()
         if not words:
@@ -91,19 +91,19 @@ def parse_nodes(text: str, file: str, links_at: int) -> Nodes:
                 remedy="a link is written: from to rate delay error, such as 0 8 400Gbps 0.0005ms 0",
             )  # fmt: skip
         a, b = whole(words[0], "node", file, number), whole(words[1], "node", file, number)
-        wires.append(Wire(a, b, known, words[3] if len(words) > 3 else "", number))
-    wrong = next((n for w in wires for n in (w.a, w.b) if n >= total), None)
+        connections.append(Connection(a, b, known, words[3] if len(words) > 3 else "", number))
+    wrong = next((n for w in connections for n in (w.a, w.b) if n >= total), None)
     wrong = next((n for n in switches if n >= total), wrong)
     if wrong is not None:
         raise ExchangeError(
             f"there is no node {wrong}: the header counts {total}", file=file, place="line 1", remedy="check the header"
         )
-    if len(wires) != count:
+    if len(connections) != count:
         raise ExchangeError(
-            f"the header counts {count} links, the lines are {len(wires)}", file=file, place="line 1",
+            f"the header counts {count} links, the lines are {len(connections)}", file=file, place="line 1",
             remedy="give the whole file",
         )  # fmt: skip
-    return Nodes(tuple(header), switches, tuple(wires))
+    return Nodes(tuple(header), switches, tuple(connections))
 
 
 class GpuNetwork:
@@ -149,9 +149,11 @@ class GpuNetwork:
         machine.pcie(gpu, made, values)
         return made
 
-    def accelerator_link(self, a: str, b: str, wire_rate: float, delay: str = "") -> None:
+    def accelerator_link(self, a: str, b: str, connection_rate: float, delay: str = "") -> None:
         """A bundle between GPUs, or of a GPU to an NVSwitch, at the rate of all its links together."""
-        values = LinkValues(kind="nvlink", bandwidth_per_direction=write(wire_rate, "rate"), status=Status.PRIMARY)
+        values = LinkValues(
+            kind="nvlink", bandwidth_per_direction=write(connection_rate, "rate"), status=Status.PRIMARY
+        )
         self.fabric.machine.link(a, b, values, {"latency": delay} if delay else None)
 
     def types(self, part_type: str) -> None:
@@ -171,5 +173,5 @@ def latency_text(delay: str) -> str:
 def unused_nodes(nodes: Nodes) -> Sequence[int]:
     """Nodes that no link touches."""
     total = int(nodes.header[0])
-    touched = {n for w in nodes.wires for n in (w.a, w.b)}
+    touched = {n for w in nodes.connections for n in (w.a, w.b)}
     return [n for n in range(total) if n not in touched]

@@ -66,9 +66,9 @@ def _ns3(text: str, file: str) -> Imported:
             fabric.switch(str(n), f"switch {n}", {"node": str(n)})
         else:
             network.gpu(n)
-    for wire in nodes.wires:
-        ends = [fabric.nodes[str(n)] if n in switches else network.nic(n) for n in (wire.a, wire.b)]
-        fabric.join(ends[0], ends[1], wire.rate, latency=latency_text(wire.delay))
+    for connection in nodes.connections:
+        ends = [fabric.nodes[str(n)] if n in switches else network.nic(n) for n in (connection.a, connection.b)]
+        fabric.join(ends[0], ends[1], connection.rate, latency=latency_text(connection.delay))
     return fabric.finish()
 
 

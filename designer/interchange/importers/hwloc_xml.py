@@ -231,7 +231,7 @@ class _Reader:
             )
 
     def _is_gpu_memory(self, element: Element) -> bool:
-        """Whether a NUMA node is the memory of an accelerator, which the accelerator has already."""
+        """True if a NUMA node is the memory of an accelerator, which the accelerator has already."""
         if element.get("subtype") != "GPUMemory":
             return False
         self.machine.note(
@@ -635,7 +635,7 @@ def _is_nic(pci_class: str, os_devices: list[tuple[str, Element]]) -> bool:
 
 
 def _holds_gpu(element: Element) -> bool:
-    """Whether a PCI object is an accelerator or has one below."""
+    """True if a PCI object is an accelerator or has one below."""
     return any(hwloc.identity(e)[0][:2] in ("03", "12") for e in element.walk() if e.get("type") == "PCIDev")
 
 

@@ -92,11 +92,11 @@ class _Host:
     ports: set[tuple[str, str] | None] = field(default_factory=set[tuple[str, str] | None])
 
     def has_port(self, net: Element) -> bool:
-        """Whether an interface is a port that is drawn already."""
+        """True if an interface is a port that is drawn already."""
         return _port(net) in self.ports
 
     def is_new_port(self, net: Element) -> bool:
-        """Whether an interface is a port not met yet, by GUID and port number; small GUIDs are those of sockets."""
+        """True if an interface is a port not met yet, by GUID and port number; small GUIDs are those of sockets."""
         port = _port(net)
         if port is None:
             return True

@@ -365,7 +365,7 @@ def _fabrics(totals: Mapping[int, int], pairs: Sequence[tuple[int, int, int]]) -
 
 
 def _usable_cpus(matrix: Matrix) -> bool:
-    """Whether the CPU lists of the GPUs tell NUMA domains: all there, and no two with the same list are SYS apart."""
+    """True if the CPU lists of the GPUs tell NUMA domains: all there, and no two with the same list are SYS apart."""
     rows = matrix.rows
     gpus = matrix.gpus
     if not gpus or any(not rows[g].cpus for g in gpus):

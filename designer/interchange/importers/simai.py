@@ -15,7 +15,7 @@ from designer.findings import Severity
 from designer.interchange.foreign.fabric import Fabric
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import type_for
-from designer.interchange.foreign.node_links import GpuNetwork, Nodes, Wire, latency_text, parse_nodes, whole
+from designer.interchange.foreign.node_links import Connection, GpuNetwork, Nodes, latency_text, parse_nodes, whole
 
 _HEAD: Final = re.compile(
     r"\A\s*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+[A-Za-z][\w-]*[ \t]*\r?\n[ \t]*[\d \t]*\r?\n"
@@ -64,8 +64,8 @@ def _draw(nodes: Nodes, per_server: int, nvswitches: int, file: str) -> Imported
             fabric.nodes[str(number)] = made
         else:
             fabric.switch(str(number), f"switch {number}", {"node": str(number)})
-    for wire in nodes.wires:
-        _wire(fabric, network, wire, switches, inner)
+    for connection in nodes.connections:
+        _connection(fabric, network, connection, switches, inner)
     network.types(found.id if found else "")
     return fabric.finish(f"{product}: {fabric.summary()}")
 
@@ -73,29 +73,34 @@ def _draw(nodes: Nodes, per_server: int, nvswitches: int, file: str) -> Imported
 def _homes(nodes: Nodes, inner: set[int], switches: set[int], per_server: int) -> dict[int, int]:
     """The server of each NVSwitch whose GPUs are all in one."""
     seen: dict[int, Counter[int]] = {}
-    for wire in nodes.wires:
-        for switch, gpu in ((wire.a, wire.b), (wire.b, wire.a)):
+    for connection in nodes.connections:
+        for switch, gpu in ((connection.a, connection.b), (connection.b, connection.a)):
             if switch in inner and gpu not in switches and per_server:
                 seen.setdefault(switch, Counter())[gpu // per_server] += 1
     return {switch: next(iter(homes)) for switch, homes in seen.items() if len(homes) == 1}
 
 
-def _wire(fabric: Fabric, network: GpuNetwork, wire: Wire, switches: set[int], inner: set[int]) -> None:
-    delay = latency_text(wire.delay)
-    gpus = [n for n in (wire.a, wire.b) if n not in switches]
-    ends = [fabric.nodes[str(n)] if n in switches else network.gpu(n) for n in (wire.a, wire.b)]
-    if len(gpus) == 2 or (gpus and inner & {wire.a, wire.b}):
-        network.accelerator_link(ends[0], ends[1], wire.rate, delay)
+def _connection(
+    fabric: Fabric, network: GpuNetwork, connection: Connection, switches: set[int], inner: set[int]
+) -> None:
+    delay = latency_text(connection.delay)
+    gpus = [n for n in (connection.a, connection.b) if n not in switches]
+    ends = [fabric.nodes[str(n)] if n in switches else network.gpu(n) for n in (connection.a, connection.b)]
+    if len(gpus) == 2 or (gpus and inner & {connection.a, connection.b}):
+        network.accelerator_link(ends[0], ends[1], connection.rate, delay)
         return
     if gpus:
-        ends = [network.nic(n) if n not in switches else end for n, end in zip((wire.a, wire.b), ends, strict=True)]
-    elif inner & {wire.a, wire.b} and not inner >= {wire.a, wire.b}:
+        ends = [
+            network.nic(n) if n not in switches else end
+            for n, end in zip((connection.a, connection.b), ends, strict=True)
+        ]
+    elif inner & {connection.a, connection.b} and not inner >= {connection.a, connection.b}:
         fabric.note(
             "IMP-SWITCH-TO-SWITCH", Severity.WARNING,
             "these links join an NVSwitch to a switch of the network, as no product does: drawn as the file says",
             ends[0], remedy="give the servers NICs instead",
         )  # fmt: skip
-    fabric.join(ends[0], ends[1], wire.rate, latency=delay)
+    fabric.join(ends[0], ends[1], connection.rate, latency=delay)
 
 
 IMPORTER = Importer("simai", "SimAI topology", (".txt", ""), _sniff, _read)

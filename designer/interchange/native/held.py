@@ -50,7 +50,7 @@ class Lock:
 
     @property
     def held(self) -> bool:
-        """Whether it is ours."""
+        """True if it is ours."""
         return self._handle is not None
 
     def take(self) -> bool:
@@ -143,7 +143,7 @@ def writing_lock(file: str | Path) -> Lock:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process of that number is alive."""
+    """True if a process of that number is alive."""
     if process <= 0:
         return False
     if sys.platform == "win32":

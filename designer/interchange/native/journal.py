@@ -57,7 +57,7 @@ class Journal:
     edits
         How many changes are in that already.
     sync
-        Whether the disk is told to keep what is written, so that it also outlives a power failure.
+        True if the disk is told to keep what is written, so that it also outlives a power failure.
     synced
         Called from a thread when all that was noted is on the disk, or with what went wrong there.
     """
@@ -345,7 +345,7 @@ def recover(path: str | Path) -> Recovered:
 
 
 def _holds(file: str, digest: str) -> bool:
-    """Whether a file has these bytes: the program lived long enough to write them."""
+    """True if a file has these bytes: the program lived long enough to write them."""
     try:
         return digest_of(read_bytes(Path(file), _LARGEST)) == digest
     except FormatError:
@@ -353,7 +353,7 @@ def _holds(file: str, digest: str) -> bool:
 
 
 def is_left_behind(path: Path) -> bool:
-    """Whether the program that wrote a journal is not running any more."""
+    """True if the program that wrote a journal is not running any more."""
     lock = Lock(path.with_suffix(".lock"))
     if lock.owner() is not None:
         return False
@@ -415,7 +415,7 @@ def _patch(changes: Diff) -> dict[str, Any]:
 
 
 def _is_put_whole(changes: Diff, within: Address) -> bool:
-    """Whether the block lies in a group that is written out itself."""
+    """True if the block lies in a group that is written out itself."""
     return any(group_id in changes.at(within[:d], "groups").changed for d, (group_id, _) in enumerate(within))
 
 

@@ -77,7 +77,7 @@ def replace(path: Path, data: bytes, known: str | None, overwrite: bool = False,
     known
         What the file's bytes were when we last knew it; None if we never did.
     ours
-        Whether it is we who have the file open.
+        True if it is we who have the file open.
 
     Raises
     ------

@@ -24,7 +24,7 @@ _PILE: Final = (2, 4.0)
 
 
 def add_containers(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
-    """Frames, open containers and open groups; their headers come later, above the wires."""
+    """Frames, open containers and open groups; their headers come later, above the connections."""
     for box in range(len(geometry)):
         kind = geometry.kinds[int(geometry.kind[box])]
         if kind == "frame":
@@ -49,7 +49,7 @@ def _ground(geometry: Geometry, box: int, colours: Palette) -> str:
 
 
 def add_headers(elements: list[Element], geometry: Geometry, colours: Palette) -> None:
-    """Glyph, title and product of what is open, on a ground that keeps wires from running through the text."""
+    """Glyph, title and product of what is open, on a ground that keeps connections from running through the text."""
     for box in np.flatnonzero(geometry.is_container).tolist():
         _add_header(elements, geometry, box, colours)
 

@@ -1,4 +1,4 @@
-"""Part of a picture: some boxes with all they contain, and the wires among them."""
+"""Part of a picture: some boxes with all they contain, and the connections among them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chosen_part(geometry: Geometry, paths: Collection[str], loads: Loads | None)
             raise ExchangeError(f"{path!r} is not in the picture", remedy="choose something that is drawn")
         keep[box : geometry.last[box]] = True
     new = np.cumsum(keep) - 1
-    wires = keep[geometry.wire_a] & keep[geometry.wire_b]
+    connections = keep[geometry.connection_a] & keep[geometry.connection_b]
     above = geometry.parent[keep]
     inside = (above >= 0) & keep[above]
     ends = np.concatenate([[0], np.cumsum(keep)])
@@ -39,29 +39,35 @@ def chosen_part(geometry: Geometry, paths: Collection[str], loads: Loads | None)
         parent=np.where(inside, new[above], -1),
         last=ends[geometry.last[keep]],
         **{name: getattr(geometry, name)[keep] for name in _BOXES},
-        **{name: getattr(geometry, name)[wires] for name in _WIRES},
-        wire_a=new[geometry.wire_a[wires]],
-        wire_b=new[geometry.wire_b[wires]],
+        **{name: getattr(geometry, name)[connections] for name in _CONNECTIONS},
+        connection_a=new[geometry.connection_a[connections]],
+        connection_b=new[geometry.connection_b[connections]],
         memory={},
     )
     if loads is None:
         return picked, None
     return picked, Loads(
-        loads.utilisation[wires],
-        loads.rate[wires],
-        loads.capacity[wires],
-        loads.bound[wires],
-        loads.links[wires],
-        loads.box_bound[keep],
+        loads.utilisation[connections],
+        loads.rate[connections],
+        loads.capacity[connections],
+        loads.bottleneck[connections],
+        loads.links[connections],
+        loads.box_bottleneck[keep],
     )
 
 
 _BOXES = (
     "rect", "origin", "shift", "kind", "depth", "is_container", "is_group", "replicas", "member", "placed", "block",
 )  # fmt: skip
-_WIRES = (
-    "wire_kind", "wire_count", "wire_capacity", "wire_status", "wire_shape", "wire_route", "wire_blocked",
-)  # fmt: skip
+_CONNECTIONS = (
+    "connection_kind",
+    "connection_count",
+    "connection_capacity",
+    "connection_status",
+    "connection_shape",
+    "connection_route",
+    "connection_blocked",
+)
 
 
 def path_of(geometry: Geometry, box: int) -> str:

@@ -1,4 +1,4 @@
-"""From a geometry to a display list: containers, wires, cards, badges, title and legend."""
+"""From a geometry to a display list: containers, connections, cards, badges, title and legend."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.catalog.parttype import Domain, link_kinds
+from designer.design.connection_paths import CURVE, beside, connection_width
 from designer.design.geometry import STATUSES, Geometry
-from designer.design.routes import CURVE, beside, wire_width
 from designer.report.drawing import cards, legend
 from designer.report.drawing.chosen import chosen_part
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Point, Stroke
@@ -25,24 +25,25 @@ _TITLE: Final = 22.0
 #: a picture is at least this wide, and becomes wider for its title up to this
 _NARROWEST: Final = 480.0
 _WIDEST: Final = 1000.0
-#: a wire this full shows its numbers
+#: a connection this full shows its numbers
 _FULL: Final = 0.95
 #: at most so many labels of bundles, then they are left out
 _LABELS: Final = 48
-#: a text is written this often; what more wires would say is said once
+#: a text is written this often; what more connections would say is said once
 _REPEATED: Final = 8
-#: where labels are tried, from the middle of their wire
+#: where labels are tried, from the middle of their connection
 _ASIDE: Final = (-9, -31, 13, 35)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is in a picture besides boxes and wires.
+    """What is in a picture besides boxes and connections.
 
     Parameters
     ----------
     chosen
-        Paths of the only parts and groups drawn, with all they contain and the wires among them; empty: everything.
+        Paths of the only parts and groups drawn, with all they contain and the connections among them; empty:
+        everything.
     """
 
     title: str = ""
@@ -58,7 +59,7 @@ def compose(geometry: Geometry, colours: Palette, options: Options = Options(), 
         geometry, loads = chosen_part(geometry, options.chosen, loads)
     elements: list[Element] = []
     cards.add_containers(elements, geometry, colours)
-    _add_wires(elements, geometry, colours, loads)
+    _add_connections(elements, geometry, colours, loads)
     cards.add_headers(elements, geometry, colours)
     cards.add_cards(elements, geometry, colours)
     if options.labels:
@@ -66,18 +67,18 @@ def compose(geometry: Geometry, colours: Palette, options: Options = Options(), 
     return _framed(elements, geometry, colours, options, loads)
 
 
-def _add_wires(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
-    width = wire_width(geometry.wire_capacity)
+def _add_connections(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
+    width = connection_width(geometry.connection_capacity)
     order = np.argsort(-width, kind="stable")
     if loads is None:
         for w in order.tolist():
-            colour = colours.link(geometry.wire_kinds[geometry.wire_kind[w]])
-            elements.append(_stroke(geometry, geometry.wire_route[w], w, colour, float(width[w])))
+            colour = colours.link(geometry.connection_kinds[geometry.connection_kind[w]])
+            elements.append(_stroke(geometry, geometry.connection_route[w], w, colour, float(width[w])))
         return
     half = width / 2
     sides = (
-        beside(geometry.wire_route, geometry.wire_shape, half / 2 + 0.4),
-        beside(geometry.wire_route, geometry.wire_shape, -half / 2 - 0.4),
+        beside(geometry.connection_route, geometry.connection_shape, half / 2 + 0.4),
+        beside(geometry.connection_route, geometry.connection_shape, -half / 2 - 0.4),
     )
     idle = mixed(colours.surface["container_border"], colours.surface["container"], 0.35)
     fullest = np.nan_to_num(loads.utilisation, nan=-1.0).max(axis=1) if len(width) else width
@@ -91,38 +92,38 @@ def _add_wires(elements: list[Element], geometry: Geometry, colours: Palette, lo
 
 def _stroke(geometry: Geometry, points: npt.NDArray[np.float64], w: int, colour: str, width: float) -> Stroke:
     corners: tuple[Point, ...] = tuple((float(x), float(y)) for x, y in points)
-    curve = int(geometry.wire_shape[w]) == CURVE
+    curve = int(geometry.connection_shape[w]) == CURVE
     if not curve:
         corners = tuple(p for n, p in enumerate(corners) if n == 0 or p != corners[n - 1])
-    dashed = STATUSES[int(geometry.wire_status[w])] is Status.ASSUMED
+    dashed = STATUSES[int(geometry.connection_status[w])] is Status.ASSUMED
     return Stroke(corners, colour, width, curve, dashed)
 
 
 def _add_labels(elements: list[Element], geometry: Geometry, colours: Palette, loads: Loads | None) -> None:
-    """Numbers on full wires; without loads, what bundles between closed cards of a network are made of."""
+    """Numbers on full connections; without loads, what bundles between closed cards of a network are made of."""
     cards = np.flatnonzero(~geometry.is_container)
     taken = [(float(x), float(y), float(w), float(h)) for x, y, w, h in geometry.rect[cards]]
     texts = _load_texts(geometry, loads) if loads is not None else _bundle_texts(geometry)
     if loads is not None:
         _add_part_badges(elements, geometry, colours, loads, taken)
-    for w, text, bound in texts[:_LABELS]:
+    for w, text, bottleneck in texts[:_LABELS]:
         x, y = _middle(geometry, w)
-        width = text_width(text, 12, bold=bound) + 12
+        width = text_width(text, 12, bold=bottleneck) + 12
         places = ((x - width / 2, y + aside, width, 18.0) for aside in _ASIDE)
         box = next((place for place in places if not _covers(place, taken)), None)
         if box is None:
             continue
         taken.append(box)
-        _add_plate(elements, box, text, colours, bound)
+        _add_plate(elements, box, text, colours, bottleneck)
 
 
 def _add_plate(
-    elements: list[Element], box: tuple[float, float, float, float], text: str, colours: Palette, bound: bool
+    elements: list[Element], box: tuple[float, float, float, float], text: str, colours: Palette, bottleneck: bool
 ) -> None:
-    fill = colours.surface["bound"] if bound else colours.surface["container"]
-    colour = colours.surface["bound_text"] if bound else colours.surface["text"]
-    elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bound else colours.surface["container_border"]))
-    elements.append(Label(box[0] + box[2] / 2, box[1] + 13.2, text, 12, colour, bold=bound, anchor="middle"))
+    fill = colours.surface["bound"] if bottleneck else colours.surface["container"]
+    colour = colours.surface["bound_text"] if bottleneck else colours.surface["text"]
+    elements.append(Panel(*box, radius=9, fill=fill, stroke="" if bottleneck else colours.surface["container_border"]))
+    elements.append(Label(box[0] + box[2] / 2, box[1] + 13.2, text, 12, colour, bold=bottleneck, anchor="middle"))
 
 
 def _add_part_badges(
@@ -133,14 +134,14 @@ def _add_part_badges(
     taken: list[tuple[float, float, float, float]],
 ) -> None:
     """A mark on the upper edge of each part that binds by itself: a store, a GPU that computes."""
-    for box in np.flatnonzero(loads.box_bound).tolist():
-        alike = int(loads.box_bound[box])
+    for box in np.flatnonzero(loads.box_bottleneck).tolist():
+        alike = int(loads.box_bottleneck[box])
         text = f"bound ×{alike}" if alike > 1 else "bound"
         x, y, across, _ = geometry.rect[box].tolist()
         width = text_width(text, 12, bold=True) + 12
         place = (x + (across - width) / 2, y - 9.0, width, 18.0)
         taken.append(place)
-        _add_plate(elements, place, text, colours, bound=True)
+        _add_plate(elements, place, text, colours, bottleneck=True)
 
 
 def _covers(box: tuple[float, float, float, float], taken: list[tuple[float, float, float, float]]) -> bool:
@@ -152,31 +153,31 @@ def _covers(box: tuple[float, float, float, float], taken: list[tuple[float, flo
 
 def _load_texts(geometry: Geometry, loads: Loads) -> list[tuple[int, str, bool]]:
     found: list[tuple[float, int, str, bool]] = []
-    for w in range(geometry.n_wires):
+    for w in range(geometry.n_connections):
         shares = np.nan_to_num(loads.utilisation[w], nan=-1.0)
-        bound = bool(loads.bound[w].any())
-        if not bound and shares.max() < _FULL:
+        bottleneck = bool(loads.bottleneck[w].any())
+        if not bottleneck and shares.max() < _FULL:
             continue
-        d = int(np.argmax(np.where(loads.bound[w], shares + 2, shares)))
+        d = int(np.argmax(np.where(loads.bottleneck[w], shares + 2, shares)))
         text = f"{_pair(float(loads.rate[w, d]), float(loads.capacity[w, d]))}"
         each = " each" if loads.links[w, d] > 1 else ""
-        found.append((-float(shares.max()) - bound, w, text + each, bound))
-    return _merged(geometry, [(w, text, bound) for _, w, text, bound in sorted(found)])
+        found.append((-float(shares.max()) - bottleneck, w, text + each, bottleneck))
+    return _merged(geometry, [(w, text, bottleneck) for _, w, text, bottleneck in sorted(found)])
 
 
 def _merged(geometry: Geometry, texts: list[tuple[int, str, bool]]) -> list[tuple[int, str, bool]]:
-    """Where many wires say the same, one in their midst says it for all."""
+    """Where many connections say the same, one in their midst says it for all."""
     same: dict[tuple[str, bool], list[int]] = {}
-    for w, text, bound in texts:
-        same.setdefault((text, bound), []).append(w)
+    for w, text, bottleneck in texts:
+        same.setdefault((text, bottleneck), []).append(w)
     merged: list[tuple[int, str, bool]] = []
-    for (text, bound), wires in same.items():
-        if len(wires) <= _REPEATED:
-            merged += [(w, text, bound) for w in wires]
+    for (text, bottleneck), connections in same.items():
+        if len(connections) <= _REPEATED:
+            merged += [(w, text, bottleneck) for w in connections]
             continue
-        places = np.array([_middle(geometry, w) for w in wires])
+        places = np.array([_middle(geometry, w) for w in connections])
         away = np.linalg.norm(places - places.mean(axis=0), axis=1)
-        merged.append((wires[int(np.argmin(away))], f"{len(wires)} × {text}", bound))
+        merged.append((connections[int(np.argmin(away))], f"{len(connections)} × {text}", bottleneck))
     return merged
 
 
@@ -188,23 +189,23 @@ def _pair(rate: float, capacity: float) -> str:
 
 
 def _bundle_texts(geometry: Geometry) -> list[tuple[int, str, bool]]:
-    kinds = [link_kinds().get(k) for k in geometry.wire_kinds]
+    kinds = [link_kinds().get(k) for k in geometry.connection_kinds]
     found: list[tuple[int, str, bool]] = []
-    for w in range(geometry.n_wires):
-        kind = kinds[int(geometry.wire_kind[w])]
-        ends = (int(geometry.wire_a[w]), int(geometry.wire_b[w]))
+    for w in range(geometry.n_connections):
+        kind = kinds[int(geometry.connection_kind[w])]
+        ends = (int(geometry.connection_a[w]), int(geometry.connection_b[w]))
         grouped = any(geometry.is_group[i] and not geometry.is_container[i] for i in ends)
         if grouped and kind is not None and kind.domain is not Domain.HOST:
-            count = int(geometry.wire_count[w])
-            rate = float(geometry.wire_capacity[w]) / count
+            count = int(geometry.connection_count[w])
+            rate = float(geometry.connection_capacity[w]) / count
             each = format_line_rate(rate) if kind.domain is Domain.NETWORK else format_quantity(rate, "rate")
             found.append((w, f"{count:,} × {each}".replace(",", " ") if count > 1 else each, False))
     return found if len(found) <= _LABELS else []
 
 
 def _middle(geometry: Geometry, w: int) -> Point:
-    p = geometry.wire_route[w]
-    if int(geometry.wire_shape[w]) == CURVE:
+    p = geometry.connection_route[w]
+    if int(geometry.connection_shape[w]) == CURVE:
         x, y = (p[0] + 3 * p[1] + 3 * p[2] + p[3]) / 8
     else:
         x, y = (p[1] + p[2]) / 2 if (p[1] != p[2]).any() and (p[0] != p[1]).any() else (p[0] + p[3]) / 2

@@ -44,5 +44,5 @@ def level_at(scale: float, before: Level | None = None) -> Level:
 
 
 def is_readable(size: float, scale: float) -> bool:
-    """Whether text of a font size is drawn at a scale."""
+    """True if text of a font size is drawn at a scale."""
     return size * scale >= READABLE

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from designer.catalog.parttype import link_kinds
+from designer.design.connection_paths import connection_width
 from designer.design.geometry import STATUSES, Geometry
-from designer.design.routes import wire_width
 from designer.report.drawing.elements import Element, Label, Panel, Stroke
 from designer.report.drawing.fonts import text_width
 from designer.report.drawing.loads import Loads
@@ -28,8 +28,8 @@ def legend(
     geometry: Geometry, colours: Palette, loads: Loads | None, x: float, y: float, width: float
 ) -> tuple[list[Element], float]:
     """The elements of the legend from (x, y) on, in rows of a width, and its height."""
-    parts = [] if not geometry.n_wires else [*_kinds(geometry, colours, loads), _widths(geometry, colours)]
-    if (geometry.wire_status == STATUSES.index(Status.ASSUMED)).any():
+    parts = [] if not geometry.n_connections else [*_kinds(geometry, colours, loads), _widths(geometry, colours)]
+    if (geometry.connection_status == STATUSES.index(Status.ASSUMED)).any():
         parts.append(_sample("assumed value", colours.surface["text_muted"], 2, colours, dashed=True))
     elements: list[Element] = []
     at, row = 0.0, 0
@@ -45,7 +45,7 @@ def _kinds(geometry: Geometry, colours: Palette, loads: Loads | None) -> list[_P
     if loads is not None:
         return [_scale(colours)]
     known = link_kinds()
-    names: list[str] = [geometry.wire_kinds[k] for k in np.unique(geometry.wire_kind).tolist()]
+    names: list[str] = [geometry.connection_kinds[k] for k in np.unique(geometry.connection_kind).tolist()]
     order = {kind.name: kind.order for kind in known.values()}
     names = sorted(names, key=lambda name: order.get(name, len(order) * 1000))
     return [_sample(known[n].title if n in known else n, colours.link(n), 3, colours) for n in names]
@@ -58,11 +58,11 @@ def _sample(text: str, colour: str, width: float, colours: Palette, dashed: bool
 
 
 def _widths(geometry: Geometry, colours: Palette) -> _Part:
-    low, high = float(geometry.wire_capacity.min()), float(geometry.wire_capacity.max())
+    low, high = float(geometry.connection_capacity.min()), float(geometry.connection_capacity.max())
     shown = [c for c in _WIDTHS if low / 10 < c < high * 10] or [_WIDTHS[0]]
     made: list[Element] = []
     x = 0.0
-    for capacity, width in zip(shown, wire_width(np.array(shown)).tolist(), strict=True):
+    for capacity, width in zip(shown, connection_width(np.array(shown)).tolist(), strict=True):
         text = format_quantity(capacity, "rate")
         made.append(Stroke(((x, 8), (x + _SAMPLE, 8)), colours.surface["text_muted"], width))
         made.append(Label(x + _SAMPLE + 6, 12.4, text, _SIZE, colours.surface["text_muted"]))

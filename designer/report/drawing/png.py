@@ -30,7 +30,7 @@ def to_png(picture: Picture, scale: float = 2.0, transparent: bool = False) -> b
     Parameters
     ----------
     transparent
-        Whether what lies behind shows through where nothing is drawn.
+        True if what lies behind shows through where nothing is drawn.
 
     Raises
     ------

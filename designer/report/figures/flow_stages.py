@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.channels import with_ids
+from designer.analysis.channel_rows import with_ids
 from designer.analysis.results import Analysis, ChannelRow, Flow, Rows, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind, TickSeries
@@ -44,7 +44,7 @@ class Stage:
     label: str
     load: float
     capacity: float
-    bound: bool
+    bottleneck: bool
     key: str
 
 
@@ -56,7 +56,7 @@ def stages(analysis: Analysis, flow: Flow) -> Figure | None:
     own = tuple(min(flow.rate, stage.load) for stage in way)
     bars: list[BarSeries] = []
     for series, role, wanted in (("this flow", "main", False), ("this flow, bound here", "bound", True)):
-        at = [i for i, stage in enumerate(way) if stage.bound is wanted]
+        at = [i for i, stage in enumerate(way) if stage.bottleneck is wanted]
         if at:
             places, keys = tuple(float(i) for i in at), tuple(way[i].key for i in at)
             bars.append(BarSeries(series, places, tuple(own[i] for i in at), role=role, keys=keys))
@@ -78,7 +78,7 @@ def stages(analysis: Analysis, flow: Flow) -> Figure | None:
 
 def _stages(analysis: Analysis, flow: Flow) -> list[Stage]:
     """Channels whose ends differ only in the number of a member stand side by side: one stage."""
-    bound = set(flow.bound_by)
+    bottleneck = set(flow.bound_by)
     rows = with_ids(analysis.channels, flow.via)
     found: dict[str, list[ChannelRow]] = {}
     for channel in flow.via:
@@ -90,7 +90,7 @@ def _stages(analysis: Analysis, flow: Flow) -> list[Stage]:
             f"{group[0].source} → {group[0].target}" if len(group) == 1 else f"{name} × {len(group)}",
             sum(row.load for row in group),
             sum(row.capacity for row in group),
-            any(row.id in bound for row in group),
+            any(row.id in bottleneck for row in group),
             group[0].id,
         )
         for name, group in found.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.analysis.channels import busiest_first
+from designer.analysis.channel_rows import busiest_first
 from designer.analysis.results import Analysis, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind

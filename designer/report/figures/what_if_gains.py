@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from designer.analysis.results import Analysis, Bound, WorkloadResult
+from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
 from designer.design.document import Design
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
@@ -34,13 +34,13 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     )
 
 
-def _gains(bounds: tuple[Bound, ...]) -> list[tuple[str, float, bool]]:
+def _gains(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[str, float, bool]]:
     """Name, gain, and whether it is that of a tied set."""
     found: list[tuple[str, float, bool]] = []
-    n = sum(b.alike for b in bounds)
-    if n > 1 and bounds[0].gain_together is not None:
-        found.append((f"all {n} that tie", bounds[0].gain_together, True))
-    alone = [(b.label, b.gain_if_doubled) for b in bounds[:_MOST] if b.gain_if_doubled is not None]
+    n = sum(b.alike for b in bottlenecks)
+    if n > 1 and bottlenecks[0].gain_together is not None:
+        found.append((f"all {n} that tie", bottlenecks[0].gain_together, True))
+    alone = [(b.label, b.gain_if_doubled) for b in bottlenecks[:_MOST] if b.gain_if_doubled is not None]
     if found and len(alone) > 1 and max(gain for _, gain in alone) - min(gain for _, gain in alone) < _SAME:
         # a row for each would say the same again
         alone = [("each alone", alone[0][1])]

@@ -28,13 +28,13 @@ class Bench:
 
     def box(self, part_id: str, what: str = "parts", within: Any = ()) -> int:
         """Number of the box of a thing."""
-        found = self.canvas.scenery.box_of((within, Ref(what, part_id)))  # type: ignore[arg-type]
+        found = self.canvas.scene.box_of((within, Ref(what, part_id)))  # type: ignore[arg-type]
         assert found is not None
         return found
 
     def at(self, part_id: str, fx: float = 0.5, fy: float = 0.5, what: str = "parts", within: Any = ()) -> QPoint:
         """View point inside a box, by shares of its width and height."""
-        x, y, w, h = self.canvas.scenery.geometry.rect[self.box(part_id, what, within)].tolist()
+        x, y, w, h = self.canvas.scene.geometry.rect[self.box(part_id, what, within)].tolist()
         vx, vy = self.canvas.view.to_view(x + w * fx, y + h * fy)
         return QPointF(vx, vy).toPoint()
 
@@ -42,9 +42,9 @@ class Bench:
         """View point of a scene point."""
         return QPointF(*self.canvas.view.to_view(x, y)).toPoint()
 
-    def wire(self, link_id: str) -> int:
-        """Number of the wire of a link."""
-        return self.canvas.scenery.wires_by_pick[(), Ref("links", link_id)][0]
+    def connection(self, link_id: str) -> int:
+        """Number of the connection of a link."""
+        return self.canvas.scene.connections_by_pick[(), Ref("links", link_id)][0]
 
     def selected(self) -> set[str]:
         """Ids of what is selected."""

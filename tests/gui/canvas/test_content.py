@@ -15,12 +15,12 @@ from PySide6.QtTest import QTest
 from designer.design.address import Address, Ref
 from designer.design.document import Block, Design
 from designer.design.geometry import lay_out, opened_in
-from designer.gui.canvas.backing import Backing
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.canvas.canvas_theme import DARK
 from designer.gui.canvas.editing import move
 from designer.gui.canvas.live import Loads
-from designer.gui.canvas.scenery import Scenery
+from designer.gui.canvas.scene import Scene
+from designer.gui.canvas.surface import Surface
 from designer.gui.canvas.view import View
 from designer.gui.session import Session
 from tests import designs
@@ -53,26 +53,35 @@ def expected_things(block: Block, opened: frozenset[Address], within: Address = 
     return found
 
 
-def check(scenery: Scenery, design: Design) -> None:
-    """The picture holds just what the document says, and every link between different boxes has its wire."""
-    geometry = scenery.geometry
+def check(scene: Scene, design: Design) -> None:
+    """The picture holds just what the document says, and every link between different boxes has its connection."""
+    geometry = scene.geometry
     assert geometry.design is design
     opened = opened_in(design)
     shown = [geometry.address(box) for box in range(len(geometry))]
     assert len(shown) == len(set(shown))
     assert set(shown) == expected_things(design, opened)
-    wired = scenery.wires_by_pick
+    connected = scene.connections_by_pick
     for link in design.links.values():
         a, b = (geometry.boxes.own.get(Ref("parts", path)) for path in (link.a, link.b))
         if a is not None and b is not None:
-            assert (((), Ref("links", link.id)) in wired) == (a != b)
+            assert (((), Ref("links", link.id)) in connected) == (a != b)
 
 
-def same_as_new(scenery: Scenery) -> None:
+def same_as_new(scene: Scene) -> None:
     """The picture kept up to date equals one made anew."""
-    kept, new = scenery.geometry, lay_out(scenery.geometry.design)
+    kept, new = scene.geometry, lay_out(scene.geometry.design)
     assert list(kept.refs) == list(new.refs)
-    for name in ("rect", "parent", "last", "is_container", "wire_a", "wire_b", "wire_route", "wire_capacity"):
+    for name in (
+        "rect",
+        "parent",
+        "last",
+        "is_container",
+        "connection_a",
+        "connection_b",
+        "connection_route",
+        "connection_capacity",
+    ):
         assert (getattr(kept, name) == getattr(new, name)).all(), name
 
 
@@ -89,10 +98,10 @@ def test_ten_thousand_random_edits(qapp: object, seed: int) -> None:
             session.redo()
         else:
             session.apply(maker.edit(session.design))
-        check(canvas.scenery, session.design)
+        check(canvas.scene, session.design)
         if step % 50 == 0:
-            same_as_new(canvas.scenery)
-        if len(session.design.parts) > 150 or len(canvas.scenery.geometry) > 400:
+            same_as_new(canvas.scene)
+        if len(session.design.parts) > 150 or len(canvas.scene.geometry) > 400:
             session.go_to(0)
         for within, ref in session.selection:
             assert (within, ref) in expected_things(session.design, opened_in(session.design)) or ref.what == "links"
@@ -109,11 +118,11 @@ def pixels(pixmap: QPixmap) -> np.ndarray[Any, Any]:
 def assert_pixels_true(canvas: Canvas) -> None:
     """What was scrolled and repaired together equals what is drawn from nothing."""
     canvas.repaint()
-    canvas.screen_.finish(canvas.frame())
-    kept = canvas.screen_.backing
+    canvas.tile_cache.finish(canvas.frame())
+    kept = canvas.tile_cache.surface
     assert kept.pixmap is not None
     assert kept.frame == canvas.frame()
-    fresh = Backing(canvas.pencil, kept.source, kept.background, kept.width, kept.height)
+    fresh = Surface(canvas.batch_painter, kept.source, kept.background, kept.width, kept.height)
     fresh.draw_now(canvas.frame())
     assert fresh.pixmap is not None
     a, b = pixels(kept.pixmap).astype(int), pixels(fresh.pixmap).astype(int)
@@ -124,7 +133,7 @@ def assert_pixels_true(canvas: Canvas) -> None:
 
 def with_loads(canvas: Canvas) -> None:
     """Some load on everything."""
-    net = canvas.scenery._map.net
+    net = canvas.scene._map.net
     assert net is not None
     used = np.random.default_rng(5).uniform(0, 1, 2 * net.n_links)
     canvas.set_loads(Loads(used * 1e10, used))
@@ -142,7 +151,7 @@ def test_panning_leaves_no_trace(make: Make, scale: float) -> None:
         canvas.repaint()
         if k % 3 == 0:
             for _ in range(4):
-                canvas.screen_._work()
+                canvas.tile_cache._work()
     assert_pixels_true(canvas)
 
 
@@ -157,8 +166,8 @@ def test_edits_repair_just_what_changed(make: Make) -> None:
     with_loads(canvas)
     rng = random.Random(4)
     for k in range(25):
-        box = rng.randrange(1, len(canvas.scenery.geometry))
-        edit = move(canvas.scenery.geometry, [box], rng.randint(-80, 80), rng.randint(-80, 80))
+        box = rng.randrange(1, len(canvas.scene.geometry))
+        edit = move(canvas.scene.geometry, [box], rng.randint(-80, 80), rng.randint(-80, 80))
         assert edit is not None
         session.apply(edit)
         if k % 4 == 0:
@@ -180,7 +189,7 @@ def test_a_drag_puts_everything_back(make: Make) -> None:
         if end is not None:
             QTest.keyClick(canvas, end)
         QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start + QPoint(60, 45))
-        assert canvas.scenery.stage.lifted is None
+        assert canvas.scene.view_state.lifted is None
         assert_pixels_true(canvas)
 
 

@@ -1,4 +1,4 @@
-"""The Qt-free core: ways, cuts, loads on wires, snapping, keyboard navigation, composed batches."""
+"""The Qt-free core: ways, cuts, loads on connections, snapping, keyboard navigation, composed batches."""
 
 from __future__ import annotations
 
@@ -15,38 +15,47 @@ from designer.design.geometry import lay_out
 from designer.gui.canvas.batches import Boxes, Label, Labels, Lines, Rects, sliced
 from designer.gui.canvas.canvas_theme import DARK, LIGHT
 from designer.gui.canvas.compose import compose
-from designer.gui.canvas.compose_overlay import wire_text
+from designer.gui.canvas.compose_connections import width_of
+from designer.gui.canvas.compose_overlay import connection_text
 from designer.gui.canvas.compose_text import SMALLEST, lightness, wrapped
 from designer.gui.canvas.compose_values import amount, values
-from designer.gui.canvas.compose_wires import width_of
 from designer.gui.canvas.cut import cut_at, stops
+from designer.gui.canvas.display_list import DisplayList
 from designer.gui.canvas.hit import Area, box_at, inside, pick
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.live import (
     Loads,
+    connection_map,
+    connections_of_channels,
     link_numbers,
     nothing,
-    wire_map,
-    wires_of_channels,
     with_binding,
     with_loads,
     with_route,
 )
 from designer.gui.canvas.navigate import following, nearest
-from designer.gui.canvas.sheet import Sheet
+from designer.gui.canvas.polylines import (
+    along,
+    boxes_along,
+    clipped,
+    distances,
+    offset,
+    polylines,
+    quarter_distances,
+    quarters,
+)
 from designer.gui.canvas.snapping import snapped
-from designer.gui.canvas.stage import Frame, Stage
-from designer.gui.canvas.ways import along, boxes_along, clipped, distances, offset, quarter_distances, quarters, ways
+from designer.gui.canvas.view_state import Frame, ViewState
 from tests import designs
 
 WHOLE = ((0.0, 0.0, 1600.0, 900.0),)
 
 
 @pytest.fixture(scope="module")
-def stage() -> Stage:
+def view_state() -> ViewState:
     """One server, nothing known about it."""
     geometry = lay_out(designs.one_server())
-    return Stage(geometry, nothing(geometry), LIGHT)
+    return ViewState(geometry, nothing(geometry), LIGHT)
 
 
 # ---- ways
@@ -56,7 +65,7 @@ def stage() -> Stage:
 def test_parallel_strokes_keep_their_distance(rows: list[tuple[float, ...]]) -> None:
     route = np.array(rows).reshape(-1, 4, 2)
     shape = np.zeros(len(rows), dtype=np.int64)
-    for group in ways(np.arange(len(rows)), route, shape):
+    for group in polylines(np.arange(len(rows)), route, shape):
         length = np.hypot(*(group.points[:, -1] - group.points[:, 0]).T)
         moved = offset(group.points, np.full(len(group.points), 3.0))
         gap = np.hypot(*(moved[:, 0] - group.points[:, 0]).T)
@@ -86,21 +95,21 @@ def test_width_grows_with_capacity() -> None:
     assert widths[1] < widths[2] < widths[3]
 
 
-def test_quarters_of_ways_lie_in_their_boxes_and_make_up_the_whole(stage: Stage) -> None:
-    geometry = stage.geometry
-    m = geometry.n_wires
-    boxes = boxes_along(geometry.wire_route, geometry.wire_shape).reshape(m, 4, 4)
+def test_quarters_of_ways_lie_in_their_boxes_and_make_up_the_whole(view_state: ViewState) -> None:
+    geometry = view_state.geometry
+    m = geometry.n_connections
+    boxes = boxes_along(geometry.connection_route, geometry.connection_shape).reshape(m, 4, 4)
     for k in range(4):
-        points = quarters(geometry.wire_route, geometry.wire_shape, np.full(m, k))
+        points = quarters(geometry.connection_route, geometry.connection_shape, np.full(m, k))
         low, high = boxes[:, k, :2], boxes[:, k, :2] + boxes[:, k, 2:]
         assert (points >= low[:, None] - 1e-6).all()
         assert (points <= high[:, None] + 1e-6).all()
-        near = quarter_distances(geometry.wire_route, geometry.wire_shape, np.full(m, k), 300.0, 200.0)
+        near = quarter_distances(geometry.connection_route, geometry.connection_shape, np.full(m, k), 300.0, 200.0)
         assert near == pytest.approx(distances(points, 300.0, 200.0))
-    for group in ways(np.arange(m), geometry.wire_route, geometry.wire_shape):
-        for wire, way in zip(group.wires.tolist(), group.points, strict=True):
+    for group in polylines(np.arange(m), geometry.connection_route, geometry.connection_shape):
+        for connection, way in zip(group.connections.tolist(), group.points, strict=True):
             for x, y in way.tolist():
-                assert wire in stage.wires_touching(x - 1, y - 1, 2, 2)
+                assert connection in view_state.connections_touching(x - 1, y - 1, 2, 2)
 
 
 @given(st.lists(st.tuples(*[st.floats(-300, 300)] * 4), min_size=1, max_size=40))
@@ -125,19 +134,19 @@ def test_from_afar_containers_stand_for_what_they_hold() -> None:
     opened = frozenset({(("servers", None),)})
     geometry = lay_out(unit, opened)
     near = cut_at(geometry, None)
-    assert sorted(near.wires.tolist()) == list(range(geometry.n_wires))
+    assert sorted(near.connections.tolist()) == list(range(geometry.n_connections))
     far = cut_at(geometry, 0.01)
     assert len(far) < len(near)
     # what is inside of a closed container is not drawn, what leaves it is drawn once for each pair
     pairs = set(zip(far.a.tolist(), far.b.tolist(), strict=True))
     assert len(pairs) == len(far)
     stop = stops(geometry, 0.01)
-    for wire in range(geometry.n_wires):
-        a, b = stop[geometry.wire_a[wire]], stop[geometry.wire_b[wire]]
-        assert (far.of_wire[wire] < 0) == (a == b)
-    capacity = far.total(geometry.wire_capacity)
-    crossing = far.of_wire >= 0
-    assert capacity.sum() == pytest.approx(geometry.wire_capacity[crossing].sum())
+    for connection in range(geometry.n_connections):
+        a, b = stop[geometry.connection_a[connection]], stop[geometry.connection_b[connection]]
+        assert (far.of_connection[connection] < 0) == (a == b)
+    capacity = far.total(geometry.connection_capacity)
+    crossing = far.of_connection >= 0
+    assert capacity.sum() == pytest.approx(geometry.connection_capacity[crossing].sum())
 
 
 @given(st.floats(0.001, 2.0))
@@ -152,50 +161,50 @@ def test_every_box_has_one_that_stands_for_it(scale: float) -> None:
 # ---- loads
 
 
-def test_a_wire_shows_the_busiest_channel_of_each_direction() -> None:
+def test_a_connection_shows_the_busiest_channel_of_each_direction() -> None:
     design = designs.one_unit(3)
     geometry = lay_out(design, frozenset({(("servers", None),)}))
-    found = wire_map(geometry)
+    found = connection_map(geometry)
     net = elaborate(design)
     assert found.net is net
     # every link inside the servers is shown by the one member that is drawn
-    assert (found.wire >= 0).all()
+    assert (found.connection >= 0).all()
     used = np.zeros(2 * net.n_links)
     part = net.index_of("servers[2]/gpu0")
     link = int(np.flatnonzero((net.link_a == net.index_of("servers[2]/psw0")) & (net.link_b == part))[0])
     used[2 * link + 1] = 0.97
     live = with_loads(nothing(geometry), geometry, found, Loads(used * 10e9, used))
-    wire = int(found.wire[link])
-    assert live.used[wire].tolist() == [0.0, 0.97]
-    assert live.heat[wire].tolist() == [0, 5]
-    assert live.limit[wire, 1] == pytest.approx(10e9)
+    connection = int(found.connection[link])
+    assert live.used[connection].tolist() == [0.0, 0.97]
+    assert live.heat[connection].tolist() == [0, 5]
+    assert live.limit[connection, 1] == pytest.approx(10e9)
     gpu = geometry.box_of((("servers", None),), Ref("parts", "gpu0"))
     assert live.box_used[gpu] == pytest.approx(0.97)
-    assert amount(float(live.load[wire, 1]), float(live.limit[wire, 1])) == "9.7 / 10 GB/s"
+    assert amount(float(live.load[connection, 1]), float(live.limit[connection, 1])) == "9.7 / 10 GB/s"
 
 
-def test_direction_follows_the_wire_not_the_link() -> None:
+def test_direction_follows_the_connection_not_the_link() -> None:
     design = designs.one_server()
     turned = {**design.links, "upi": design.links["upi"].model_copy(update={"a": "cpu1", "b": "cpu0"})}
     for links in (design.links, turned):
         one = design.model_copy(update={"links": links})
         geometry = lay_out(one)
-        found, net = wire_map(geometry), elaborate(one)
+        found, net = connection_map(geometry), elaborate(one)
         link = list(one.links).index("upi")
         used = np.zeros(2 * net.n_links)
         used[2 * link] = 0.5
         live = with_loads(nothing(geometry), geometry, found, Loads(used, used))
-        wire = int(found.wire[link])
+        connection = int(found.connection[link])
         source = geometry.box_of((), Ref("parts", one.links["upi"].a))
-        direction = 0 if geometry.wire_a[wire] == source else 1
-        assert live.used[wire, direction] == 0.5
-        assert live.used[wire, 1 - direction] == 0.0
+        direction = 0 if geometry.connection_a[connection] == source else 1
+        assert live.used[connection, direction] == 0.5
+        assert live.used[connection, 1 - direction] == 0.0
 
 
 def test_channel_ids_reach_into_groups_and_wirings() -> None:
     design = designs.pods(2)
     geometry = lay_out(design)
-    found, net = wire_map(geometry), elaborate(design)
+    found, net = connection_map(geometry), elaborate(design)
     rng = np.random.default_rng(1)
     links = rng.integers(0, net.n_links, 60).tolist()
     ids = [f"{net.link_path(i)}:ab" for i in links]
@@ -207,29 +216,31 @@ def test_channel_ids_reach_into_groups_and_wirings() -> None:
 def test_a_link_inside_a_closed_card_binds_at_the_card() -> None:
     design = designs.pods(2)
     geometry = lay_out(design)
-    found, net = wire_map(geometry), elaborate(design)
-    inside = next(i for i in range(net.n_links) if found.wire[i] < 0)
+    found, net = connection_map(geometry), elaborate(design)
+    inside = next(i for i in range(net.n_links) if found.connection[i] < 0)
     ids = [f"{net.link_path(inside)}:ab"]
     live = with_binding(nothing(geometry), found, link_numbers(found, ids), ids)
-    assert not live.bound.any()
-    (card,) = np.flatnonzero(live.box_bound).tolist()
+    assert not live.bottleneck.any()
+    (card,) = np.flatnonzero(live.box_bottleneck).tolist()
     assert geometry.is_group[card]
 
 
-def test_binding_and_route_light_their_wires() -> None:
+def test_binding_and_route_light_their_connections() -> None:
     geometry = lay_out(designs.one_server())
-    found = wire_map(geometry)
+    found = connection_map(geometry)
     ids = ["cpu0--psw1:ab", "psw1--gpu1:ba"]
     numbers = link_numbers(found, ids)
     live = with_binding(nothing(geometry), found, numbers, ids[:1])
-    assert live.bound.sum() == 1
+    assert live.bottleneck.sum() == 1
     live = with_binding(live, found, {}, (), [("gpu1", 8), ("nowhere", 1)])
-    assert not live.bound.any()
-    assert {geometry.refs[i].id: int(live.box_bound[i]) for i in np.flatnonzero(live.box_bound)} == {"gpu1": 8}
+    assert not live.bottleneck.any()
+    assert {geometry.refs[i].id: int(live.box_bottleneck[i]) for i in np.flatnonzero(live.box_bottleneck)} == {
+        "gpu1": 8
+    }
     live = with_route(live, geometry, found, numbers, ids)
     assert live.on_route is not None
     assert live.box_on_route is not None
-    assert set(np.flatnonzero(live.on_route).tolist()) == set(wires_of_channels(found, numbers, ids).tolist())
+    assert set(np.flatnonzero(live.on_route).tolist()) == set(connections_of_channels(found, numbers, ids).tolist())
     lit = {geometry.refs[i].id for i in np.flatnonzero(live.box_on_route)}
     assert lit == {"cpu0", "psw1", "gpu1"}
     assert with_route(live, geometry, found, numbers, ()).on_route is None
@@ -237,7 +248,7 @@ def test_binding_and_route_light_their_wires() -> None:
 
 def test_a_container_is_coloured_by_its_busier_parts() -> None:
     geometry = lay_out(designs.one_server())
-    found = wire_map(geometry)
+    found = connection_map(geometry)
     net = elaborate(designs.one_server())
     used = np.full(2 * net.n_links, 0.1)
     calm = with_loads(nothing(geometry), geometry, found, Loads(used, used)).box_used
@@ -251,7 +262,7 @@ def test_a_container_is_coloured_by_its_busier_parts() -> None:
 def test_numbers_that_belong_to_another_design_are_not_shown() -> None:
     geometry = lay_out(designs.one_server())
     used = np.full(6, 0.5)
-    live = with_loads(nothing(geometry), geometry, wire_map(geometry), Loads(used, used))
+    live = with_loads(nothing(geometry), geometry, connection_map(geometry), Loads(used, used))
     assert not live.known
 
 
@@ -277,71 +288,74 @@ def test_a_drag_never_ends_further_off_than_it_must(dx: int, dy: int) -> None:
     assert abs(found.dy - dy) <= 6.0
 
 
-def test_arrows_reach_every_card(stage: Stage) -> None:
-    cards = set(np.flatnonzero(stage.is_card).tolist())
+def test_arrows_reach_every_card(view_state: ViewState) -> None:
+    cards = set(np.flatnonzero(view_state.is_card).tolist())
     reached, todo = set[int](), [min(cards)]
     while todo:
         box = todo.pop()
         if box not in reached:
             reached.add(box)
-            todo += [nearest(stage, box, d) for d in ("left", "right", "up", "down")]
+            todo += [nearest(view_state, box, d) for d in ("left", "right", "up", "down")]
     assert cards <= reached
 
 
-def test_the_order_of_the_outline_goes_round(stage: Stage) -> None:
-    count = len(stage.geometry)
-    at, seen = following(stage, None), list[int]()
+def test_the_order_of_the_outline_goes_round(view_state: ViewState) -> None:
+    count = len(view_state.geometry)
+    at, seen = following(view_state, None), list[int]()
     for _ in range(count):
         seen.append(at)
-        at = following(stage, at)
+        at = following(view_state, at)
     assert sorted(seen) == list(range(count))
     assert at == seen[0]
-    assert following(stage, seen[0], back=True) == seen[-1]
+    assert following(view_state, seen[0], back=True) == seen[-1]
 
 
 # ---- hits
 
 
-def test_the_innermost_thing_is_hit(stage: Stage) -> None:
-    geometry = stage.geometry
+def test_the_innermost_thing_is_hit(view_state: ViewState) -> None:
+    geometry = view_state.geometry
     for box in range(len(geometry)):
         x, y, w, h = geometry.rect[box].tolist()
-        hit = pick(stage, x + w / 2, y + h / 2, 1.0, Level.NEAR)
-        if stage.is_card[box]:
+        hit = pick(view_state, x + w / 2, y + h / 2, 1.0, Level.NEAR)
+        if view_state.is_card[box]:
             assert hit == (Area.CARD, box)
             assert geometry.at(x + w / 2, y + h / 2) == box
     server = geometry.box_of((), Ref("parts", "server"))
     assert server is not None
     x, y, w, _ = geometry.rect[server].tolist()
-    assert pick(stage, x + 12, y + 12, 1.0, Level.NEAR) == (Area.FOLD, server)
-    assert pick(stage, x + w / 2, y + 10, 1.0, Level.NEAR) == (Area.HEADER, server)
-    assert pick(stage, x - 50, y - 50, 1.0, Level.NEAR).area is Area.NOTHING
+    assert pick(view_state, x + 12, y + 12, 1.0, Level.NEAR) == (Area.FOLD, server)
+    assert pick(view_state, x + w / 2, y + 10, 1.0, Level.NEAR) == (Area.HEADER, server)
+    assert pick(view_state, x - 50, y - 50, 1.0, Level.NEAR).area is Area.NOTHING
     # too small to be seen: the container is meant
     gpu = geometry.rect[geometry.box_of((), Ref("parts", "gpu0"))]
-    assert box_at(stage, gpu[0] + 1, gpu[1] + 1, 0.01) == server
+    assert box_at(view_state, gpu[0] + 1, gpu[1] + 1, 0.01) == server
 
 
-def test_wires_and_their_ends_are_hit(stage: Stage) -> None:
-    geometry = stage.geometry
+def test_connections_and_their_ends_are_hit(view_state: ViewState) -> None:
+    geometry = view_state.geometry
     found = 0
-    for wire in range(geometry.n_wires):
-        x, y = stage.label_point(wire)
-        hit = pick(stage, x, y, 1.0, Level.NEAR, ends=False)
-        found += hit.area is Area.WIRE and hit.number == wire
-    assert found >= 0.8 * geometry.n_wires
-    areas = {pick(stage, *geometry.wire_route[w, 0].tolist(), 4.0, Level.NEAR).area for w in range(geometry.n_wires)}
-    assert areas <= {Area.WIRE_A, Area.WIRE_B, Area.CARD, Area.WIRE}
+    for connection in range(geometry.n_connections):
+        x, y = view_state.label_point(connection)
+        hit = pick(view_state, x, y, 1.0, Level.NEAR, ends=False)
+        found += hit.area is Area.CONNECTION and hit.number == connection
+    assert found >= 0.8 * geometry.n_connections
+    areas = {
+        pick(view_state, *geometry.connection_route[w, 0].tolist(), 4.0, Level.NEAR).area
+        for w in range(geometry.n_connections)
+    }
+    assert areas <= {Area.CONNECTION_A, Area.CONNECTION_B, Area.CARD, Area.CONNECTION}
 
 
-def test_the_rubber_band_takes_what_it_encloses_or_touches(stage: Stage) -> None:
-    geometry = stage.geometry
+def test_the_rubber_band_takes_what_it_encloses_or_touches(view_state: ViewState) -> None:
+    geometry = view_state.geometry
     x, y, w, h = geometry.rect[geometry.box_of((), Ref("parts", "gpu3"))].tolist()
     names = lambda boxes: {geometry.refs[i].id for i in boxes.tolist()}  # noqa: E731
-    assert names(inside(stage, x - 1, y - 1, w + 2, h + 2, touch=False)) == {"gpu3"}
-    assert names(inside(stage, x - 1, y - 1, w / 2, h / 2, touch=False)) == set()
-    assert names(inside(stage, x - 1, y - 1, w / 2, h / 2, touch=True)) == {"gpu3"}
+    assert names(inside(view_state, x - 1, y - 1, w + 2, h + 2, touch=False)) == {"gpu3"}
+    assert names(inside(view_state, x - 1, y - 1, w / 2, h / 2, touch=False)) == set()
+    assert names(inside(view_state, x - 1, y - 1, w / 2, h / 2, touch=True)) == {"gpu3"}
     # all: the container stands for what it holds
-    assert names(inside(stage, -1e5, -1e5, 2e5, 2e5, touch=True)) == {"server"}
+    assert names(inside(view_state, -1e5, -1e5, 2e5, 2e5, touch=True)) == {"server"}
 
 
 # ---- batches
@@ -357,58 +371,58 @@ def test_slices_are_the_whole() -> None:
 
 
 @pytest.mark.parametrize("scale", [0.004, 0.02, 0.08, 0.2, 0.3, 0.5, 0.8, 1.0, 2.0])
-def test_text_is_never_too_small_to_read(stage: Stage, scale: float) -> None:
+def test_text_is_never_too_small_to_read(view_state: ViewState, scale: float) -> None:
     level = Level.NEAR if scale >= 0.72 else Level.MIDDLE if scale >= 0.28 else Level.FAR
-    for batch in compose(stage, Frame(scale, 20, 20, level, 1.0, round(np.log2(scale))), WHOLE):
+    for batch in compose(view_state, Frame(scale, 20, 20, level, 1.0, round(np.log2(scale))), WHOLE):
         if isinstance(batch, Labels):
             assert all(label.px >= SMALLEST for label in batch.labels)
             assert all(label.width > 0 for label in batch.labels)
 
 
-def test_values_never_cover_each_other_and_do_not_depend_on_the_region(stage: Stage) -> None:
-    geometry = stage.geometry
-    found = wire_map(geometry)
-    used = np.ones(2 * len(found.wire))
-    full = Stage(geometry, with_loads(nothing(geometry), geometry, found, Loads(used * 3e10, used)), LIGHT)
+def test_values_never_cover_each_other_and_do_not_depend_on_the_region(view_state: ViewState) -> None:
+    geometry = view_state.geometry
+    found = connection_map(geometry)
+    used = np.ones(2 * len(found.connection))
+    full = ViewState(geometry, with_loads(nothing(geometry), geometry, found, Loads(used * 3e10, used)), LIGHT)
     frame = Frame(1.0, 0, 0, Level.NEAR)
     whole = values(full, frame, ((-5000.0, -5000.0, 10_000.0, 10_000.0),))
     plates, labels = whole
     assert isinstance(plates, Boxes)
     assert isinstance(labels, Labels)
-    assert 3 <= len(labels) < geometry.n_wires
+    assert 3 <= len(labels) < geometry.n_connections
     assert all(label.text == "30 / 30 GB/s" for label in labels.labels)
     part = values(full, frame, ((0.0, 0.0, 400.0, 400.0),))
     assert {label[:5] for b in part if isinstance(b, Labels) for label in b.labels} <= {x[:5] for x in labels.labels}
     assert not values(full, Frame(0.4, 0, 0, Level.MIDDLE), WHOLE)
 
 
-def test_assumed_capacities_are_dashed(stage: Stage) -> None:
-    batches = compose(stage, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
+def test_assumed_capacities_are_dashed(view_state: ViewState) -> None:
+    batches = compose(view_state, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
     dashed = sum(len(b) for b in batches if isinstance(b, Lines) and b.dash)
-    assert (dashed > 0) == bool(stage.live.assumed.any())
+    assert (dashed > 0) == bool(view_state.live.assumed.any())
     design = designs.one_server()
     link = design.links["upi"].model_copy(update={"bandwidth_per_direction": None})
     geometry = lay_out(design.model_copy(update={"links": {**design.links, "upi": link}}))
-    assumed = Stage(geometry, nothing(geometry), LIGHT)
+    assumed = ViewState(geometry, nothing(geometry), LIGHT)
     more = compose(assumed, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
     assert sum(len(b) for b in more if isinstance(b, Lines) and b.dash) > dashed
-    assert "assumed" in wire_text(assumed, int(np.flatnonzero(assumed.live.assumed)[0]))
+    assert "assumed" in connection_text(assumed, int(np.flatnonzero(assumed.live.assumed)[0]))
 
 
-def test_a_sheet_gives_what_composing_gives(stage: Stage) -> None:
+def test_a_display_list_gives_what_composing_gives(view_state: ViewState) -> None:
     frame = Frame(1.0, 40, 30, Level.NEAR)
     region = (-400.0, -300.0, 2200.0, 1500.0)
-    sheet = Sheet(frame, region, iter([compose(stage, frame, (region,))]))
-    while not sheet.grow():
+    display_list = DisplayList(frame, region, iter([compose(view_state, frame, (region,))]))
+    while not display_list.grow():
         pass
     moved = frame.moved(-60, 25)
-    assert sheet.covers(moved, WHOLE)
-    assert not sheet.covers(frame.moved(9000, 0), WHOLE)
-    assert not sheet.covers(Frame(1.1, 40, 30, Level.NEAR), WHOLE)
-    dx, dy = sheet.shift(moved)
+    assert display_list.covers(moved, WHOLE)
+    assert not display_list.covers(frame.moved(9000, 0), WHOLE)
+    assert not display_list.covers(Frame(1.1, 40, 30, Level.NEAR), WHOLE)
+    dx, dy = display_list.shift(moved)
     assert (dx, dy) == (-60, 25)
-    here = {tuple(r) for b in sheet.cut(moved, WHOLE) if isinstance(b, Boxes) for r in b.rects.tolist()}
-    for batch in compose(stage, moved, WHOLE):
+    here = {tuple(r) for b in display_list.cut(moved, WHOLE) if isinstance(b, Boxes) for r in b.rects.tolist()}
+    for batch in compose(view_state, moved, WHOLE):
         if isinstance(batch, Boxes):
             for x, y, w, h in batch.rects.tolist():
                 if x < 1600 and y < 900 and x + w > 0 and y + h > 0:

@@ -23,7 +23,7 @@ SCALES = (0.004, 0.01, 0.03, 0.08, 0.2, 0.3, 0.5, 0.75, 1.0, 1.6, 3.0)
 
 def busy(canvas: Canvas) -> None:
     """A load on every channel, one in ten saturated."""
-    net = canvas.scenery._map.net
+    net = canvas.scene._map.net
     assert net is not None
     used = np.random.default_rng(7).uniform(0, 1.05, 2 * net.n_links).clip(0, 1)
     canvas.set_loads(Loads(used * 3e10, used))
@@ -55,7 +55,7 @@ def test_few_calls_to_the_painter_at_any_zoom(make: Make, servers: int) -> None:
     busy(canvas)
     canvas.set_binding([f"s{s}-cpu0--psw1:ab" for s in range(servers)])
     bench.session.select_all()
-    x, y, w, h = canvas.scenery.stage.bounds
+    x, y, w, h = canvas.scene.view_state.bounds
     for scale in SCALES:
         for fx, fy in ((0.5, 0.5), (0.1, 0.2)):
             canvas.set_view(View(scale, 800 - (x + w * fx) * scale, 450 - (y + h * fy) * scale, 1600, 900))
@@ -63,9 +63,9 @@ def test_few_calls_to_the_painter_at_any_zoom(make: Make, servers: int) -> None:
             assert calls <= MOST_CALLS, f"{calls} calls at {scale}"
             # the work after it comes in slices, each of them short
             for _ in range(200):
-                calls = painter_calls(canvas.screen_._work)
+                calls = painter_calls(canvas.tile_cache._work)
                 assert calls <= MOST_CALLS, f"{calls} calls in a slice at {scale}"
-                if not canvas.screen_.backing.busy:
+                if not canvas.tile_cache.surface.busy:
                     break
             canvas.set_view(canvas.view.panned(30, 20))
             calls = painter_calls(canvas.repaint)
@@ -80,7 +80,7 @@ def test_calls_do_not_grow_with_the_design(make: Make) -> None:
         bench.canvas.zoom_to_fit()
         bench.canvas.settle()
         frame = bench.canvas.frame()
-        counts.append(painter_calls(lambda c=bench.canvas, f=frame: c.screen_.backing.draw_now(f)))
+        counts.append(painter_calls(lambda c=bench.canvas, f=frame: c.tile_cache.surface.draw_now(f)))
     assert counts[1] <= counts[0] + 60
 
 
@@ -90,20 +90,20 @@ def test_large_pictures_never_block_a_frame(make: Make) -> None:
     busy(canvas)
     canvas.zoom_to_fit()
     canvas.settle()
-    shown = canvas.screen_.backing.frame
+    shown = canvas.tile_cache.surface.frame
     canvas.set_view(canvas.view.zoomed(3.5, 800, 450))
     canvas.repaint()
     # the old pixels, scaled, until the new ones are drawn
-    assert canvas.screen_.backing.frame == shown
+    assert canvas.tile_cache.surface.frame == shown
     assert canvas.last_calls < 80
-    canvas.screen_._settled()
+    canvas.tile_cache._settled()
     slices = 0
-    while canvas.screen_.backing.busy:
-        canvas.screen_._work()
+    while canvas.tile_cache.surface.busy:
+        canvas.tile_cache._work()
         slices += 1
     assert slices > 1
     canvas.repaint()
-    assert canvas.screen_.backing.frame == canvas.frame()
+    assert canvas.tile_cache.surface.frame == canvas.frame()
 
 
 def test_a_timer_that_has_nothing_to_do_stops(make: Make) -> None:
@@ -111,8 +111,8 @@ def test_a_timer_that_has_nothing_to_do_stops(make: Make) -> None:
     canvas = bench.canvas
     canvas.repaint()
     for _ in range(60):
-        canvas.screen_._work()
-    assert not canvas.screen_._worker.isActive()
+        canvas.tile_cache._work()
+    assert not canvas.tile_cache._worker.isActive()
     canvas.set_binding(["upi:ab"])
     for _ in range(60):
         canvas._tick()
@@ -125,8 +125,8 @@ def test_many_changes_before_a_frame_draw_the_picture_once(bench: Any, monkeypat
     canvas: Canvas = bench.canvas
     canvas.settle()
     drawn: list[object] = []
-    draw = canvas.screen_.backing.draw_now
-    monkeypatch.setattr(canvas.screen_.backing, "draw_now", lambda frame: (drawn.append(frame), draw(frame)))
+    draw = canvas.tile_cache.surface.draw_now
+    monkeypatch.setattr(canvas.tile_cache.surface, "draw_now", lambda frame: (drawn.append(frame), draw(frame)))
     canvas.set_stale(True)
     busy(canvas)
     canvas.set_binding(())
@@ -137,5 +137,5 @@ def test_many_changes_before_a_frame_draw_the_picture_once(bench: Any, monkeypat
     # and what was drawn is the last state: drawing all of it again changes nothing
     before = canvas.grab().toImage()
     canvas.settle()
-    canvas.screen_.backing.draw_now(canvas.frame())
+    canvas.tile_cache.surface.draw_now(canvas.frame())
     assert canvas.grab().toImage() == before

@@ -46,14 +46,14 @@ def opened(window: MainWindow, qtbot: QtBot) -> Any:
     assert canvas is not None
     qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=30_000)
     QApplication.processEvents()
-    box = canvas.scenery.box_of(((), Ref("groups", "servers")))
+    box = canvas.scene.box_of(((), Ref("groups", "servers")))
     assert box is not None
-    x, y, w, h = canvas.scenery.geometry.rect[box].tolist()
+    x, y, w, h = canvas.scene.geometry.rect[box].tolist()
     at = QPointF(*canvas.view.to_view(x + w / 2, y + h / 2)).toPoint()
     qtbot.mouseDClick(canvas, LEFT, pos=at)
     canvas.zoom_to(0.45)
-    box = canvas.scenery.box_of(((), Ref("groups", "servers")))
-    x, y, w, _ = canvas.scenery.geometry.rect[box].tolist()
+    box = canvas.scene.box_of(((), Ref("groups", "servers")))
+    x, y, w, _ = canvas.scene.geometry.rect[box].tolist()
     canvas._centre(x + w - 200, y + 100)
     canvas.settle()
     return canvas
@@ -62,7 +62,7 @@ def opened(window: MainWindow, qtbot: QtBot) -> Any:
 def arrow(canvas: Any, which: int) -> QPoint:
     frame = canvas.frame()
     assert frame.level is not Level.FAR
-    _, rects = step_marks(canvas.scenery.stage, frame)
+    _, rects = step_marks(canvas.scene.view_state, frame)
     x, y, w, h = (rects[0, which] / frame.ratio).tolist()
     return QPointF(x + w / 2, y + h / 2).toPoint()
 
@@ -89,16 +89,16 @@ def test_arrows_of_an_open_group_step_through_its_members(window: MainWindow, qt
 def test_arrows_go_where_the_header_is_too_small_for_them(window: MainWindow, qtbot: QtBot) -> None:
     canvas = opened(window, qtbot)
     at = arrow(canvas, 1)
-    assert step_at(canvas.scenery.stage, canvas.frame(), at.x(), at.y())[1] == 1
+    assert step_at(canvas.scene.view_state, canvas.frame(), at.x(), at.y())[1] == 1
     canvas.zoom_to(0.05)
     canvas.settle()
-    assert not len(step_marks(canvas.scenery.stage, canvas.frame())[0])
+    assert not len(step_marks(canvas.scene.view_state, canvas.frame())[0])
 
 
 def test_a_closed_group_has_no_arrows(make: Make) -> None:
     content = Block(parts={"gpu": Part(id="gpu", kind="gpu")})
     bench = make(Design(name="d", groups={"g": Group(id="g", replicas=4, content=content)}))
-    assert not len(step_marks(bench.canvas.scenery.stage, bench.canvas.frame())[0])
+    assert not len(step_marks(bench.canvas.scene.view_state, bench.canvas.frame())[0])
 
 
 def test_the_view_of_all_stands_clear_of_the_legend(window: MainWindow, qtbot: QtBot) -> None:
@@ -114,7 +114,7 @@ def test_the_view_of_all_stands_clear_of_the_legend(window: MainWindow, qtbot: Q
     wide, high = (side / canvas.devicePixelRatioF() for side in canvas.legend.extent)
     assert wide
     assert high
-    for x, y, w, h in canvas.scenery.geometry.rect.tolist():
+    for x, y, w, h in canvas.scene.geometry.rect.tolist():
         (left, _), (_, bottom) = canvas.view.to_view(x, y), canvas.view.to_view(x + w, y + h)
         assert left > wide + 12 or bottom < canvas.height() - high - 12
 
@@ -137,14 +137,14 @@ def test_the_legend_steps_back_under_the_pointer(window: MainWindow, qtbot: QtBo
     assert under != there
 
 
-def test_values_keep_off_the_parts_where_a_wire_leaves_room(make: Make) -> None:
-    stage = make(designs.one_server()).canvas.scenery.stage
-    rect = stage.geometry.rect[stage.is_card]
-    for wire in range(stage.geometry.n_wires):
-        x, y, covered = stage.free_point(wire, 20.0, 10.0, 0)
+def test_values_keep_off_the_parts_where_a_connection_leaves_room(make: Make) -> None:
+    view_state = make(designs.one_server()).canvas.scene.view_state
+    rect = view_state.geometry.rect[view_state.is_card]
+    for connection in range(view_state.geometry.n_connections):
+        x, y, covered = view_state.free_point(connection, 20.0, 10.0, 0)
         inside = (rect[:, 0] < x) & (x < rect[:, 0] + rect[:, 2]) & (rect[:, 1] < y) & (y < rect[:, 1] + rect[:, 3])
         assert covered or not inside.any()
-    assert any(not stage.free_point(w, 20.0, 10.0, 0)[2] for w in range(stage.geometry.n_wires))
+    assert any(not view_state.free_point(w, 20.0, 10.0, 0)[2] for w in range(view_state.geometry.n_connections))
 
 
 def test_an_empty_rack_takes_a_server_in_and_gives_it_back(make: Make) -> None:
@@ -166,4 +166,4 @@ def test_an_empty_rack_takes_a_server_in_and_gives_it_back(make: Make) -> None:
     bench.session.undo()
     bench.session.undo()
     assert all(p.parent is None for p in bench.session.design.parts.values())
-    assert np.isfinite(bench.canvas.scenery.geometry.rect).all()
+    assert np.isfinite(bench.canvas.scene.geometry.rect).all()

@@ -103,12 +103,12 @@ def test_a_click_on_one_of_many_selects_it_alone(bench: Any) -> None:
     assert bench.selected() == {"gpu0"}
 
 
-def test_a_click_on_a_wire_selects_its_link(bench: Any) -> None:
-    wire = bench.wire("cpu0--psw0")
-    at = bench.scene(*bench.canvas.scenery.stage.label_point(wire))
+def test_a_click_on_a_connection_selects_its_link(bench: Any) -> None:
+    connection = bench.connection("cpu0--psw0")
+    at = bench.scene(*bench.canvas.scene.view_state.label_point(connection))
     click(bench, at)
     assert bench.selected() == {"cpu0--psw0"}
-    assert bench.canvas.scenery.selected_wires.tolist() == [wire]
+    assert bench.canvas.scene.selected_connections.tolist() == [connection]
 
 
 def grid_of_parts() -> Design:
@@ -137,9 +137,9 @@ def test_the_rubber_band(make: Make, turned: bool, expected: set[str]) -> None:
     assert bench.steps() == 0
 
 
-def test_a_band_may_begin_on_a_wire_or_in_a_container(bench: Any) -> None:
-    wire = bench.wire("cpu0--psw0")
-    at = bench.scene(*bench.canvas.scenery.stage.label_point(wire))
+def test_a_band_may_begin_on_a_connection_or_in_a_container(bench: Any) -> None:
+    connection = bench.connection("cpu0--psw0")
+    at = bench.scene(*bench.canvas.scene.view_state.label_point(connection))
     press(bench, at)
     move(bench, at + QPoint(30, 30))
     assert isinstance(bench.canvas.tool, Band)
@@ -166,19 +166,19 @@ def test_escape_backs_out_one_step_at_a_time(bench: Any) -> None:
 
 
 def test_a_drag_moves_by_whole_grid_steps_and_is_one_step(bench: Any) -> None:
-    before = bench.canvas.scenery.geometry.rect[bench.box("gpu0")].copy()
+    before = bench.canvas.scene.geometry.rect[bench.box("gpu0")].copy()
     drag(bench, bench.at("gpu0"), bench.at("gpu0") + QPoint(0, 61))
     assert bench.steps() == 1
-    after = bench.canvas.scenery.geometry.rect[bench.box("gpu0")]
+    after = bench.canvas.scene.geometry.rect[bench.box("gpu0")]
     assert after[1] > before[1]
     assert bench.session.design.parts["gpu0"].position is not None
     bench.session.undo()
-    assert (bench.canvas.scenery.geometry.rect[bench.box("gpu0")] == before).all()
+    assert (bench.canvas.scene.geometry.rect[bench.box("gpu0")] == before).all()
 
 
 def test_alt_moves_freely(bench: Any) -> None:
     scale = bench.canvas.view.scale
-    x = bench.canvas.scenery.geometry.position(bench.box("gpu0"))[0]
+    x = bench.canvas.scene.geometry.position(bench.box("gpu0"))[0]
     drag(bench, bench.at("gpu0"), bench.at("gpu0") + QPoint(37, 31), ALT)
     position = bench.session.design.parts["gpu0"].position
     assert position is not None
@@ -187,7 +187,7 @@ def test_alt_moves_freely(bench: Any) -> None:
 
 def test_all_selected_things_move_together(bench: Any) -> None:
     bench.select("gpu0", "gpu1")
-    geometry = bench.canvas.scenery.geometry
+    geometry = bench.canvas.scene.geometry
     before = [geometry.position(bench.box(g)) for g in ("gpu0", "gpu1")]
     drag(bench, bench.at("gpu1"), bench.at("gpu1") + QPoint(0, 50))
     after = [(p.x, p.y) for p in (bench.session.design.parts[g].position for g in ("gpu0", "gpu1")) if p]
@@ -204,11 +204,11 @@ def test_a_cancelled_drag_leaves_no_trace(bench: Any) -> None:
     press(bench, start)
     move(bench, start + QPoint(80, 80))
     assert isinstance(bench.canvas.tool, Drag)
-    assert bench.canvas.scenery.stage.lifted is not None
+    assert bench.canvas.scene.view_state.lifted is not None
     key(bench, Key.Key_Escape)
     release(bench, start + QPoint(80, 80))
     assert bench.session.design is design
-    assert bench.canvas.scenery.stage.lifted is None
+    assert bench.canvas.scene.view_state.lifted is None
 
 
 def test_a_drag_into_a_container_changes_what_contains_it(make: Make) -> None:
@@ -248,7 +248,7 @@ def test_dropping_a_free_part_on_a_link_inserts_it(make: Make) -> None:
     }
     link = Link(id="l", a="cpu", b="gpu", kind="pcie", generation=5, lanes=16)
     bench = make(Design(name="d", parts=parts, links={"l": link}))
-    at = bench.scene(*bench.canvas.scenery.stage.label_point(0))
+    at = bench.scene(*bench.canvas.scene.view_state.label_point(0))
     drag(bench, bench.at("sw"), at)
     assert bench.steps() == 1
     ends = {frozenset((x.a, x.b)) for x in bench.session.design.links.values()}
@@ -258,7 +258,7 @@ def test_dropping_a_free_part_on_a_link_inserts_it(make: Make) -> None:
 
 def test_arrow_keys_nudge_and_merge(bench: Any) -> None:
     bench.select("gpu0")
-    x, y = bench.canvas.scenery.geometry.position(bench.box("gpu0"))
+    x, y = bench.canvas.scene.geometry.position(bench.box("gpu0"))
     for _ in range(5):
         key(bench, Key.Key_Right)
     key(bench, Key.Key_Down, SHIFT)
@@ -393,9 +393,9 @@ def test_an_end_of_a_link_is_hung_to_another_part(make: Make) -> None:
     design = free_pair()
     link = Link(id="l", a="cpu0", b="nic0", kind="pcie", generation=5, lanes=16)
     bench = make(design.model_copy(update={"links": {"l": link}}))
-    route = bench.canvas.scenery.geometry.wire_route[0]
+    route = bench.canvas.scene.geometry.connection_route[0]
     end = route[3] + (route[0] - route[3]) * 0.02
-    click(bench, bench.scene(*bench.canvas.scenery.stage.label_point(0)))
+    click(bench, bench.scene(*bench.canvas.scene.view_state.label_point(0)))
     press(bench, bench.scene(*end.tolist()))
     move(bench, bench.at("drive0"))
     assert isinstance(bench.canvas.tool, Rehang)
@@ -469,7 +469,7 @@ def test_fit_and_zoom_to_selection_and_back(bench: Any) -> None:
     bench.select("gpu0")
     canvas.zoom_to_selection()
     assert canvas.view.scale > fitted.scale
-    x, y, w, h = canvas.scenery.geometry.rect[bench.box("gpu0")].tolist()
+    x, y, w, h = canvas.scene.geometry.rect[bench.box("gpu0")].tolist()
     assert canvas.view.to_view(x + w / 2, y + h / 2) == pytest.approx((canvas.width() / 2, canvas.height() / 2), abs=1)
     canvas.zoom_back()
     assert canvas.view == fitted
@@ -502,7 +502,7 @@ def test_ctrl_arrows_go_to_the_neighbour_and_enter_goes_in(bench: Any) -> None:
     key(bench, Key.Key_Escape)
     assert bench.selected() == {"server"}
     key(bench, Key.Key_Return)
-    assert bench.selected() == {bench.canvas.scenery.geometry.refs[bench.box("server") + 1].id}
+    assert bench.selected() == {bench.canvas.scene.geometry.refs[bench.box("server") + 1].id}
 
 
 def test_delete_duplicate_copy_and_paste(bench: Any) -> None:
@@ -560,13 +560,13 @@ def test_copies_in_rows_and_columns(make: Make) -> None:
 
 
 def test_the_mark_in_a_header_closes_and_a_double_click_opens(bench: Any) -> None:
-    count = len(bench.canvas.scenery.geometry)
-    x, y, _, _ = bench.canvas.scenery.geometry.rect[bench.box("server")].tolist()
+    count = len(bench.canvas.scene.geometry)
+    x, y, _, _ = bench.canvas.scene.geometry.rect[bench.box("server")].tolist()
     click(bench, bench.scene(x + 12, y + 14))
     assert bench.session.design.parts["server"].collapsed
-    assert len(bench.canvas.scenery.geometry) == 1
+    assert len(bench.canvas.scene.geometry) == 1
     QTest.mouseDClick(bench.canvas, LEFT, NONE, bench.at("server"))
-    assert len(bench.canvas.scenery.geometry) == count
+    assert len(bench.canvas.scene.geometry) == count
     assert bench.steps() == 2
 
 
@@ -582,9 +582,9 @@ def test_a_group_opens_to_what_its_members_share(make: Make) -> None:
     assert bench.session.design.groups["servers"].content.parts["gpu0"].position is not None
     assert bench.steps() == 2
     bench.canvas.show_member((), "servers", 5)
-    assert bench.canvas.scenery.geometry.blocks[1] == (("servers", 5),)
+    assert bench.canvas.scene.geometry.blocks[1] == (("servers", 5),)
     # what is selected in all of them is shown in the one
-    assert bench.canvas.scenery.selected.tolist() == [gpu]
+    assert bench.canvas.scene.selected.tolist() == [gpu]
 
 
 def test_a_container_is_made_larger_but_not_smaller_than_its_contents(bench: Any) -> None:
@@ -598,13 +598,13 @@ def test_a_container_is_made_larger_but_not_smaller_than_its_contents(bench: Any
     size = bench.session.design.parts["server"].size
     assert size is not None
     assert size.width % 8 == 0
-    before = bench.canvas.scenery.geometry.rect[bench.box("server")].copy()
+    before = bench.canvas.scene.geometry.rect[bench.box("server")].copy()
     corner = bench.at("server", 1.0, 1.0)
     drag(bench, corner, QPoint(20, 20))
-    after = bench.canvas.scenery.geometry.rect[bench.box("server")]
+    after = bench.canvas.scene.geometry.rect[bench.box("server")]
     assert (after[2:] <= before[2:]).all()
     for child in ("gpu7", "nvsw3"):
-        x, y, w, h = bench.canvas.scenery.geometry.rect[bench.box(child)].tolist()
+        x, y, w, h = bench.canvas.scene.geometry.rect[bench.box(child)].tolist()
         assert x + w <= after[0] + after[2]
         assert y + h <= after[1] + after[3]
 
@@ -641,7 +641,7 @@ def part_data(text: str) -> QMimeData:
 
 def test_a_part_is_dropped_from_the_palette(make: Make) -> None:
     bench = make(designs.one_server())
-    x, y, w, h = bench.canvas.scenery.geometry.rect[bench.box("server")].tolist()
+    x, y, w, h = bench.canvas.scene.geometry.rect[bench.box("server")].tolist()
     drop_events(bench, part_data("gpu/nvidia/h100-sxm5"), bench.scene(x + w / 2, y + h - 8))
     part = bench.session.design.parts["gpu8"]
     assert part.type == "gpu/nvidia/h100-sxm5"
@@ -655,14 +655,14 @@ def test_a_part_dropped_on_a_link_is_inserted(make: Make) -> None:
     design = free_pair()
     link = Link(id="l", a="cpu0", b="nic0", kind="pcie", generation=5, lanes=16)
     bench = make(design.model_copy(update={"links": {"l": link}}))
-    at = bench.scene(*bench.canvas.scenery.stage.label_point(0))
+    at = bench.scene(*bench.canvas.scene.view_state.label_point(0))
     drop_events(bench, part_data('{"kind": "pcie_switch"}'), at)
     assert len(bench.session.design.links) == 2
     assert bench.steps() == 1
 
 
 def test_a_drop_that_is_refused_says_why(bench: Any) -> None:
-    x, y, w, h = bench.canvas.scenery.geometry.rect[bench.box("server")].tolist()
+    x, y, w, h = bench.canvas.scene.geometry.rect[bench.box("server")].tolist()
     drop_events(bench, part_data("rack"), bench.scene(x + w / 2, y + h - 8))
     assert "does not contain" in bench.warnings[0]
     assert bench.steps() == 0
@@ -741,14 +741,14 @@ def test_ctrl_may_be_pressed_and_let_go_during_the_drag(make: Make) -> None:
     start, stop = bench.at("gpu0"), bench.at("gpu0") + QPoint(0, 200)
     press(bench, start)
     move(bench, stop)
-    stage = bench.canvas.scenery.stage
-    assert stage.lifted is not None
+    view_state = bench.canvas.scene.view_state
+    assert view_state.lifted is not None
     QTest.keyPress(bench.canvas, Key.Key_Control, CTRL)
-    assert stage.lifted is None, "the original is seen where it stays"
+    assert view_state.lifted is None, "the original is seen where it stays"
     assert bench.canvas.cursor().shape() is Qt.CursorShape.DragCopyCursor
     bench.canvas.repaint()
     QTest.keyRelease(bench.canvas, Key.Key_Control, NONE)
-    assert stage.lifted is not None
+    assert view_state.lifted is not None
     release(bench, stop)
     assert set(bench.session.design.parts) == {"gpu0", "gpu1", "gpu2", "gpu3"}
     assert place(bench, "gpu0")[1] > 0
@@ -785,8 +785,8 @@ def test_a_copy_may_go_into_another_container_with_what_it_holds(make: Make) -> 
     (new,) = bench.selected()
     assert bench.session.design.parts[new].parent == "box2"
     assert bench.session.design.parts["own"] == design.parts["own"]
-    x, y = bench.canvas.scenery.geometry.rect[bench.box(new)][:2].tolist()
-    left, top, width, height = bench.canvas.scenery.geometry.rect[bench.box("box2")].tolist()
+    x, y = bench.canvas.scene.geometry.rect[bench.box(new)][:2].tolist()
+    left, top, width, height = bench.canvas.scene.geometry.rect[bench.box("box2")].tolist()
     assert left < x < left + width
     assert top < y < top + height
     assert bench.steps() == 1
@@ -808,11 +808,11 @@ def test_a_copy_may_go_into_another_container_with_what_it_holds(make: Make) -> 
 def test_copies_of_parts_that_were_laid_out_stand_where_they_are_dropped(bench: Any) -> None:
     """Parts without a place of their own."""
     box = bench.box("gpu0")
-    before = bench.canvas.scenery.geometry.rect[box].tolist()
+    before = bench.canvas.scene.geometry.rect[box].tolist()
     start = bench.at("gpu0")
     drag(bench, start, start + QPoint(0, 64), CTRL)
     (new,) = bench.selected()
-    after = bench.canvas.scenery.geometry.rect[bench.box(new)].tolist()
+    after = bench.canvas.scene.geometry.rect[bench.box(new)].tolist()
     moved = (after[1] - before[1]) * bench.canvas.view.scale
     assert moved == pytest.approx(64, abs=14)
     assert abs(after[0] - before[0]) * bench.canvas.view.scale < 14

@@ -10,7 +10,7 @@ from designer.analysis.study import analyze
 from designer.design.document import Design, WorkloadSpec
 from designer.interchange.templates import open_design
 from designer.sources import Status
-from tests.unit.analysis.drawn import draw, study, transfer
+from tests.unit.analysis.small_designs import draw, study, transfer
 
 PEERS = [f"gpu{a} gpu{b}: nvlink 2* 25 GB/s" for a in range(4) for b in range(a)]
 
@@ -61,13 +61,13 @@ def test_only_the_side_that_is_unsure_makes_it_wider():
     assert "assumed-spread" not in metric.sources
 
 
-def test_reduction_in_the_switch_is_not_told_as_a_ring():
+def test_reduction_in_the_switch_is_not_reported_as_a_ring():
     result = analyze(open_design("hgx-h100-8"), ["all-reduce"]).workloads[0]
     assert "nvls" in result.metrics["bus_bandwidth"].note
     assert all("ring" not in b.why for b in (*result.binding, *result.next))
 
 
-def test_a_bus_that_binds_is_told_without_a_direction():
+def test_a_bus_that_binds_is_reported_without_a_direction():
     """Both directions share it, so an arrow would be wrong half of the time."""
     design = draw("cpu0 mem0: memory_bus 20 GB/s", "cpu0 gpu0: pcie 5x16")
     for source, target in (("mem0", "gpu0"), ("gpu0", "mem0")):

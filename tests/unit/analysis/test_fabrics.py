@@ -13,7 +13,7 @@ from designer.analysis.routes import Legs, Routes, route
 from designer.design.document import Design, Group, Policy, Wiring, replaced, with_changes
 from designer.errors import AnalysisError
 from tests.designs import one_unit, pods
-from tests.unit.analysis.drawn import block, draw, paths, server, shares, study, transfer, way
+from tests.unit.analysis.small_designs import block, draw, paths, server, shares, study, transfer, way
 
 
 def host(n: int) -> list[str]:

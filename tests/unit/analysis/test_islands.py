@@ -12,7 +12,7 @@ from designer.analysis.network import build_network
 from designer.design.document import Block, Design, Part, Policy, replaced, with_changes
 from designer.design.elaborate import elaborate
 from tests.designs import one_unit, pods
-from tests.unit.analysis.drawn import study, transfer, way
+from tests.unit.analysis.small_designs import study, transfer, way
 
 
 def flat(design: Design) -> Design:

@@ -11,7 +11,7 @@ from designer.analysis.network import build_network
 from designer.design.document import Policy, with_changes
 from designer.errors import AnalysisError, DesignerError
 from tests.designs import one_server, one_unit, pods
-from tests.unit.analysis.drawn import draw, rates, server, shares, study, transfer, way
+from tests.unit.analysis.small_designs import draw, rates, server, shares, study, transfer, way
 
 SOCKETS = ("cpu0 mem0: memory_bus 900 GB/s", "cpu1 mem1: memory_bus 900 GB/s", "cpu2 mem2: memory_bus 900 GB/s")
 

@@ -12,7 +12,7 @@ from designer.analysis.selection import Traffic, pair_up, resolve
 from designer.errors import AnalysisError
 from designer.workload.operations import Transfer
 from tests.designs import one_server, one_unit
-from tests.unit.analysis.drawn import draw, server, transfer
+from tests.unit.analysis.small_designs import draw, server, transfer
 
 NETWORK = build_network(draw(*server(), "nic0 sw0: ethernet 100 Gb/s", "store0 sw0: ethernet 100 Gb/s"))
 PAIRINGS = ["nearest", "striped", "pairs", "shift", "permutation", "all", "auto"]

@@ -6,12 +6,12 @@ import pytest
 
 from designer.analysis.network import build_network
 from designer.design.document import Policy, replaced, with_changes
-from designer.design.siblings import degraded_links
+from designer.design.peers import degraded_links
 from designer.errors import AnalysisError, DocumentError
 from designer.formulas.transfer._constants import PCIE_BOTH_DIRECTIONS
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.templates import open_design
-from tests.unit.analysis.drawn import draw, paths, rates, server, shares, study, transfer, way
+from tests.unit.analysis.small_designs import draw, paths, rates, server, shares, study, transfer, way
 
 NVLINKS = [f"gpu{g} nvsw{k}: nvlink {n}* 25 GB/s" for g in range(4) for k, n in enumerate((4, 5, 5, 4))]
 

@@ -1,4 +1,4 @@
-"""What networks wired alike share does not change any answer; groups send as each would alone."""
+"""What networks connected alike share does not change any answer; groups send as each would alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def forget(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(structure, "_structures", OrderedDict())
     patch.setattr(islands, "_graphs", {})
-    patch.setattr(islands, "_ways", {})
+    patch.setattr(islands, "_path_memos", {})
 
 
 @pytest.mark.parametrize("template", ["hgx-h100-8", "dgx1-v100", "sm-4029gp-trt-pair"])

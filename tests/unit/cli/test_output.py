@@ -32,7 +32,7 @@ def test_a_paragraph_hangs() -> None:
     assert {line.index("source") for line in lines} == {8}
 
 
-def test_each_set_of_sources_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_set_of_sources_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze", "hgx-h100-8", "--workload", "llama-2-7b-fsdp"]) == 0
     told = capsys.readouterr().out
     marks = [line.split()[1] for line in told.splitlines() if line.startswith("  from ")]

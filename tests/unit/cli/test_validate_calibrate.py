@@ -269,7 +269,7 @@ def test_a_model_that_hardly_fits_is_predicted_but_named(tmp_path: Path, capsys:
     assert [line.count("needs") for line in problem.splitlines()] == [1, 1]
 
 
-def test_a_newer_file_of_measurements_is_told_by_its_version(
+def test_a_newer_file_of_measurements_is_reported_by_its_version(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "newer.json"

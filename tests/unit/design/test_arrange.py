@@ -53,9 +53,9 @@ def test_accelerators_stand_in_one_row_by_number_and_their_switches_below(server
     assert [float(b[0]) for b in switches] == sorted(float(b[0]) for b in switches)
 
 
-def test_no_pcie_wire_of_a_server_crosses_another(server: Boxes) -> None:
+def test_no_pcie_connection_of_a_server_crosses_another(server: Boxes) -> None:
     geometry = lay_out(one_server())
-    pcie = geometry.wire_route[geometry.wire_kind == geometry.wire_kinds.index("pcie")]
+    pcie = geometry.connection_route[geometry.connection_kind == geometry.connection_kinds.index("pcie")]
     steps = [(w[i], w[i + 1]) for w in pcie for i in range(3) if (w[i] != w[i + 1]).any()]
     upright = [(a[0], *sorted((a[1], b[1]))) for a, b in steps if a[0] == b[0]]
     level = [(a[1], *sorted((a[0], b[0]))) for a, b in steps if a[1] == b[1]]

@@ -28,7 +28,7 @@ def test_equal_designs_do_not_differ_even_as_other_objects() -> None:
     assert not diff(design, loads(dumps(design)).design)
 
 
-def test_every_change_is_found_at_its_address_and_told() -> None:
+def test_every_change_is_found_at_its_address_and_reported() -> None:
     design = one_unit(2)
     named = ChangeParts(("gpu0",), {"name": "A"}, within=("servers",)).apply(design)
     found = diff(design, named)

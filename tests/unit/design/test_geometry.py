@@ -1,4 +1,4 @@
-"""Boxes and wires of pictures: what is drawn where, with groups closed and open, and after edits."""
+"""Boxes and connections of pictures: what is drawn where, with groups closed and open, and after edits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from designer.design.address import Address, Ref
 from designer.design.arrange import arrange
-from designer.design.channels import channel_number, links_on_wires
+from designer.design.channels import channel_number, links_on_connections
+from designer.design.connection_paths import CURVE, ELBOW, STRAIGHT, beside, connection_width
 from designer.design.diff import diff
 from designer.design.document import Annotation, Design, Group, Link, Part, Position, Size
 from designer.design.edits.placement import Place
 from designer.design.edits.structure import Delete
 from designer.design.elaborate import elaborate
 from designer.design.geometry import STATUSES, Geometry, lay_out, opened_in, summary, update
-from designer.design.routes import CURVE, ELBOW, STRAIGHT, beside, wire_width
 from designer.interchange.templates import open_design
 from designer.sources import Status
 from tests.designs import one_server, one_unit, pods, server_block
@@ -29,14 +29,16 @@ def test_every_part_and_link_of_a_server_is_drawn_once() -> None:
     design = one_server()
     geometry = lay_out(design)
     assert {r.id for r in geometry.refs} == set(design.parts)
-    assert sorted(i for w in range(geometry.n_wires) for i in [geometry.wire_links(w)[1][0].id]) == sorted(design.links)
-    nvlink = geometry.wire_kinds.index("nvlink")
-    assert geometry.wire_count[geometry.wire_kind == nvlink].sum() == 8 * 18
-    upi = next(w for w in range(geometry.n_wires) if geometry.wire_links(w)[1][0].id == "upi")
-    assert geometry.wire_capacity[upi] == pytest.approx(4 * 32e9)
+    assert sorted(i for w in range(geometry.n_connections) for i in [geometry.connection_links(w)[1][0].id]) == sorted(
+        design.links
+    )
+    nvlink = geometry.connection_kinds.index("nvlink")
+    assert geometry.connection_count[geometry.connection_kind == nvlink].sum() == 8 * 18
+    upi = next(w for w in range(geometry.n_connections) if geometry.connection_links(w)[1][0].id == "upi")
+    assert geometry.connection_capacity[upi] == pytest.approx(4 * 32e9)
 
 
-def test_parallel_links_become_one_wire_that_knows_them_and_their_direction() -> None:
+def test_parallel_links_become_one_connection_that_knows_them_and_their_direction() -> None:
     parts = [Part(id="a", kind="gpu"), Part(id="b", kind="gpu")]
     links = [
         Link(id="one", a="a", b="b", kind="nvlink", bandwidth_per_direction="25 GB/s", count=2),
@@ -44,25 +46,25 @@ def test_parallel_links_become_one_wire_that_knows_them_and_their_direction() ->
         Link(id="other", a="b", b="a", kind="pcie", generation=4, lanes=16),
     ]
     geometry = lay_out(Design.model_validate({"name": "d", "parts": parts, "links": links}))
-    wire = geometry.wire_kind.tolist().index(geometry.wire_kinds.index("nvlink"))
-    assert geometry.n_wires == 2
-    assert geometry.wire_count[wire] == 3
-    assert geometry.wire_capacity[wire] == pytest.approx(75e9)
-    assert [(r.id, r.reversed) for r in geometry.wire_links(wire)[1]] == [("one", False), ("two", True)]
-    assert STATUSES[int(geometry.wire_status[wire])] is Status.ASSUMED
+    connection = geometry.connection_kind.tolist().index(geometry.connection_kinds.index("nvlink"))
+    assert geometry.n_connections == 2
+    assert geometry.connection_count[connection] == 3
+    assert geometry.connection_capacity[connection] == pytest.approx(75e9)
+    assert [(r.id, r.reversed) for r in geometry.connection_links(connection)[1]] == [("one", False), ("two", True)]
+    assert STATUSES[int(geometry.connection_status[connection])] is Status.ASSUMED
 
 
 def test_a_closed_group_is_one_card_and_links_into_it_end_at_its_border() -> None:
     geometry = lay_out(one_unit(), frozenset())
     assert [r.id for r in geometry.refs] == ["servers", "leaves", "spines"]
     assert geometry.replicas.tolist() == [32, 8, 4]
-    assert geometry.n_wires == 2
-    assert sorted(geometry.wire_count.tolist()) == [256, 256]
+    assert geometry.n_connections == 2
+    assert sorted(geometry.connection_count.tolist()) == [256, 256]
     assert geometry.kinds[geometry.kind[0]] == "server"
     assert geometry.detail(0).startswith("8 GPUs · 10 NICs")
 
 
-def test_an_open_group_shows_one_member_and_its_wires() -> None:
+def test_an_open_group_shows_one_member_and_its_connections() -> None:
     design = one_unit()
     geometry = lay_out(design, frozenset({SERVERS}))
     servers = geometry.box_of((), Ref("groups", "servers"))
@@ -72,9 +74,9 @@ def test_an_open_group_shows_one_member_and_its_wires() -> None:
     assert geometry.is_container[servers]
     assert servers < gpu < geometry.last[servers]
     assert geometry.content_address(servers) == SERVERS
-    rails = [w for w in range(geometry.n_wires) if geometry.wire_links(w)[1][0].id == "rails"]
+    rails = [w for w in range(geometry.n_connections) if geometry.connection_links(w)[1][0].id == "rails"]
     assert len(rails) == 8
-    assert geometry.wire_count[rails].tolist() == [1] * 8
+    assert geometry.connection_count[rails].tolist() == [1] * 8
 
 
 def test_a_member_can_be_shown_by_its_number() -> None:
@@ -114,8 +116,8 @@ def test_closed_containers_hide_their_contents_and_take_their_links() -> None:
     link = Link(id="out", a="nic0", b="leaf", kind="infiniband")
     geometry = lay_out(design.model_copy(update={"parts": extra, "links": {**design.links, "out": link}}))
     assert [r.id for r in geometry.refs] == ["server", "leaf"]
-    assert geometry.n_wires == 1
-    assert {int(geometry.wire_a[0]), int(geometry.wire_b[0])} == {0, 1}
+    assert geometry.n_connections == 1
+    assert {int(geometry.connection_a[0]), int(geometry.connection_b[0])} == {0, 1}
 
 
 def test_given_positions_and_sizes_are_kept() -> None:
@@ -159,9 +161,9 @@ def test_notes_lie_on_top_and_frames_behind() -> None:
     assert geometry.refs[0] == Ref("annotations", "f")
     assert geometry.refs[-1] == Ref("annotations", "n")
     assert geometry.label(0) == "rack 1"
-    wire, _ = links_on_wires(geometry)
-    assert (wire >= 0).all()
-    assert geometry.kinds[geometry.kind[geometry.wire_a[0]]] not in ("frame", "note")
+    connection, _ = links_on_connections(geometry)
+    assert (connection >= 0).all()
+    assert geometry.kinds[geometry.kind[geometry.connection_a[0]]] not in ("frame", "note")
 
 
 def test_links_that_end_nowhere_are_left_out_and_the_rest_is_drawn() -> None:
@@ -171,12 +173,12 @@ def test_links_that_end_nowhere_are_left_out_and_the_rest_is_drawn() -> None:
         Link(id="z", a="a", b="b", kind="nvlink"), Link(id="w", a="a", b="a[[", kind="nvlink"),
     ]  # fmt: skip
     geometry = lay_out(Design.model_validate({"name": "d", "parts": parts, "links": links}))
-    assert geometry.n_wires == 1
+    assert geometry.n_connections == 1
 
 
 def test_an_empty_design_has_an_empty_picture() -> None:
     geometry = lay_out(Design(name="empty"))
-    assert len(geometry) == geometry.n_wires == 0
+    assert len(geometry) == geometry.n_connections == 0
     assert geometry.bounds() == (0, 0, 0, 0)
 
 
@@ -186,9 +188,9 @@ def test_moving_one_part_shares_everything_else() -> None:
     moved = Place({Ref("parts", "gpu3"): (600, 800)}).apply(design)
     after = update(geometry, moved, diff(design, moved))
     assert after.refs is geometry.refs
-    assert after.wires is geometry.wires
+    assert after.connections is geometry.connections
     assert np.array_equal(after.rect, lay_out(moved).rect)
-    assert np.array_equal(after.wire_route, lay_out(moved).wire_route)
+    assert np.array_equal(after.connection_route, lay_out(moved).connection_route)
     assert not np.array_equal(after.rect, geometry.rect)
 
 
@@ -239,11 +241,11 @@ def _same_after_edits_of_links(design: Design, opened: frozenset[Address], numbe
 def _same_picture(geometry: Geometry, design: Design, laid: Geometry) -> None:
     after = update(geometry, design, diff(geometry.design, design))
     for field in fields(Geometry):
-        if field.name in ("boxes", "wires", "memory"):
+        if field.name in ("boxes", "connections", "memory"):
             continue
         one, other = getattr(after, field.name), getattr(laid, field.name)
         assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other, field.name
-    assert after.wires.links == laid.wires.links
+    assert after.connections.links == laid.connections.links
 
 
 def test_structure_is_laid_out_anew() -> None:
@@ -254,26 +256,26 @@ def test_structure_is_laid_out_anew() -> None:
 
 
 @pytest.mark.parametrize("opened", [frozenset[object](), frozenset({SERVERS}), frozenset({SERVER_3, (("spines", 1),)})])
-def test_links_of_the_elaborated_design_find_their_wires(opened: frozenset[object]) -> None:
+def test_links_of_the_elaborated_design_find_their_connections(opened: frozenset[object]) -> None:
     design = one_unit(servers=4)
     net = elaborate(design)
     geometry = lay_out(design, opened)  # type: ignore[arg-type]
-    wire, backwards = links_on_wires(geometry)
+    connection, backwards = links_on_connections(geometry)
     for link in range(net.n_links):
-        if wire[link] < 0:
+        if connection[link] < 0:
             continue
-        ends = [geometry.wire_a[wire[link]], geometry.wire_b[wire[link]]]
+        ends = [geometry.connection_a[connection[link]], geometry.connection_b[connection[link]]]
         first = ends[1] if backwards[link] else ends[0]
         within, ref = geometry.address(int(first))
         path = net.path(int(net.link_a[link]))
         assert ref.id in path
         assert all(group in path for group, _ in within)
-        assert geometry.wire_kinds[geometry.wire_kind[wire[link]]] == net.link(link).kind
+        assert geometry.connection_kinds[geometry.connection_kind[connection[link]]] == net.link(link).kind
     if not opened:
         between = [
             i for i in range(net.n_links) if net.path(int(net.link_a[i]))[:4] != net.path(int(net.link_b[i]))[:4]
         ]
-        assert (wire[between] >= 0).all()
+        assert (connection[between] >= 0).all()
 
 
 def test_channel_ids_name_their_numbers() -> None:
@@ -285,11 +287,11 @@ def test_channel_ids_name_their_numbers() -> None:
         assert channel_number(net, wrong) is None
 
 
-def test_wires_touch_the_borders_of_their_boxes() -> None:
+def test_connections_touch_the_borders_of_their_boxes() -> None:
     geometry = lay_out(one_server())
-    assert set(geometry.wire_shape.tolist()) == {STRAIGHT, ELBOW, CURVE}
-    for ends, point in ((geometry.wire_a, 0), (geometry.wire_b, 3)):
-        x, y = geometry.wire_route[:, point].T
+    assert set(geometry.connection_shape.tolist()) == {STRAIGHT, ELBOW, CURVE}
+    for ends, point in ((geometry.connection_a, 0), (geometry.connection_b, 3)):
+        x, y = geometry.connection_route[:, point].T
         left, top, width, height = geometry.rect[ends].T
         at_side = np.isclose(x, left) | np.isclose(x, left + width)
         at_end = np.isclose(y, top) | np.isclose(y, top + height)
@@ -299,16 +301,19 @@ def test_wires_touch_the_borders_of_their_boxes() -> None:
 
 def test_elbows_have_right_angles_and_two_strokes_lie_beside_each_other() -> None:
     geometry = lay_out(one_server())
-    elbows = geometry.wire_route[geometry.wire_shape == ELBOW]
+    elbows = geometry.connection_route[geometry.connection_shape == ELBOW]
     steps = np.diff(elbows, axis=1)
     assert (np.isclose(steps, 0).any(axis=2)).all()
-    one, other = (beside(geometry.wire_route, geometry.wire_shape, np.full(geometry.n_wires, d)) for d in (2.0, -2.0))
-    assert np.allclose((one + other) / 2, geometry.wire_route)
+    one, other = (
+        beside(geometry.connection_route, geometry.connection_shape, np.full(geometry.n_connections, d))
+        for d in (2.0, -2.0)
+    )
+    assert np.allclose((one + other) / 2, geometry.connection_route)
     assert (np.linalg.norm(one[:, 0] - other[:, 0], axis=1) >= 4 - 1e-6).all()
 
 
-def test_wires_get_wider_with_capacity_within_bounds() -> None:
-    widths = wire_width(np.array([0.0, 1e9, 1e10, 1e11, 1e12, 1e30]))
+def test_connections_get_wider_with_capacity_within_bounds() -> None:
+    widths = connection_width(np.array([0.0, 1e9, 1e10, 1e11, 1e12, 1e30]))
     assert (np.diff(widths) >= 0).all()
     assert widths[1] < widths[2] < widths[3]
     assert 1 <= widths[0] <= widths[-1] <= 8

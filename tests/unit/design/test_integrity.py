@@ -116,7 +116,7 @@ def test_sound_designs_have_nothing_to_tell() -> None:
         assert examine(sound) == ()
 
 
-def test_ports_of_many_equal_parts_are_told_once() -> None:
+def test_ports_of_many_equal_parts_are_reported_once() -> None:
     type_ = {"id": "gpu/x/y", "kind": "gpu", "title": "Y", "values": {"nvlink_links": {"value": 17}}}
     unit = one_unit(4)
     content = unit.groups["servers"].content
@@ -128,6 +128,6 @@ def test_ports_of_many_equal_parts_are_told_once() -> None:
     assert problems[0].text == "its links need 18 nvlink links, it has 17"
 
 
-def test_a_hopeless_document_is_told_in_bounds() -> None:
+def test_a_hopeless_document_is_reported_in_bounds() -> None:
     links = [{"id": f"l{i}", "kind": "pcie", "a": "x", "b": "y"} for i in range(1000)]
     assert len(examine(design(links=links))) == MAX_PROBLEMS

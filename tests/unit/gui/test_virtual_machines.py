@@ -122,6 +122,6 @@ def test_a_move_to_no_part_is_refused() -> None:
         MoveVm("nobody", HOSTS[0], ()).apply(cluster())
 
 
-def test_reasons_of_equal_gpus_are_told_once() -> None:
+def test_reasons_of_equal_gpus_are_reported_once() -> None:
     assert brief("g0: taken; g1: taken; g2: other size") == "g0 and 1 more: taken; g2: other size"
     assert brief("hosts[1] has 4 GiB of memory left") == "hosts[1] has 4 GiB of memory left"

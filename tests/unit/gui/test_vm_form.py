@@ -45,7 +45,7 @@ def test_each_field_makes_its_edit(name: str, text: str, now: object) -> None:
     ("name", "text"),
     [("memory", "64"), ("vcpus", "four"), ("memory", ""), ("dirty_rate", "-1 B/s"), ("stun_limit", "5 GB")],
 )
-def test_what_cannot_be_read_is_told_before_it_is_entered(name: str, text: str) -> None:
+def test_what_cannot_be_read_is_reported_before_it_is_entered(name: str, text: str) -> None:
     assert check(_entry(_form(cluster(), "infer0"), name), text)
 
 

@@ -191,7 +191,7 @@ def test_a_workload_of_the_design_may_have_other_settings(tmp_path: Path) -> Non
     assert measured.workload.settings["collective"] == "all-reduce"
 
 
-def test_what_is_told_of_one_gpu_is_a_share_of_all(tmp_path: Path) -> None:
+def test_what_is_reported_of_one_gpu_is_a_share_of_all(tmp_path: Path) -> None:
     told = {"workload": TRAIN, "value": "3000 tokens/s"}
     whole, each = read_cases(
         written(tmp_path, case(metric="tokens/s", **told), case(metric="tokens/s/GPU", id="e", **told))
@@ -238,7 +238,7 @@ def test_reading_strictly_raises_the_first_problem(tmp_path: Path) -> None:
         read_cases(path)
 
 
-def test_bands_are_told_by_area(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bands_are_reported_by_area(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, case(area="near"), case(id="b", area="far", value="2 GB/s"))
     assert run(["validate", str(path), "--json"]) == 0
     bands = json.loads(capsys.readouterr().out)["bands"]

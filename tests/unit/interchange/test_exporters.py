@@ -82,7 +82,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(tmp_path: Path, monkeypa
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_missing_folder_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ExchangeError) as refused:
         write_design(one_server(), "svg", tmp_path / "nowhere" / "x.svg")
     assert "folder" in refused.value.remedy

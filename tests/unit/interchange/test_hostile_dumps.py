@@ -45,7 +45,7 @@ SAMPLES = {"nccl-xml": NCCL, "hwloc-xml": HWLOC, "nvidia-smi-topo": MATRIX}
 
 
 def survives(data: bytes, format: str | None) -> bool:
-    """Whether `data` was read; the only other way out is an error with a message."""
+    """True if `data` was read; otherwise an error with a message is raised."""
     try:
         imported = read_any(data, format)
     except ExchangeError as error:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Annotation, Design, Part, Position
 from designer.design.elaborate import elaborate
@@ -139,12 +139,12 @@ def _picture(geometry: Geometry, name: str = "light", **changes: object) -> Pict
     return compose(geometry, palette(name), Options(**changes))  # type: ignore[arg-type]
 
 
-def test_a_picture_names_every_part_and_draws_every_wire() -> None:
+def test_a_picture_names_every_part_and_draws_every_connection() -> None:
     geometry = lay_out(one_server())
     picture = _picture(geometry, legend=False)
     texts = {e.text for e in picture.elements if isinstance(e, Label)}
     assert {f"gpu{n}" for n in range(8)} <= texts
-    assert sum(isinstance(e, Stroke) for e in picture.elements) == geometry.n_wires
+    assert sum(isinstance(e, Stroke) for e in picture.elements) == geometry.n_connections
     assert sum(isinstance(e, Glyph) for e in picture.elements) == len(geometry)
 
 
@@ -174,7 +174,7 @@ def test_text_on_cards_stays_on_its_card() -> None:
     assert label.text.endswith("…3")
 
 
-def test_a_name_of_two_lines_is_told_in_full() -> None:
+def test_a_name_of_two_lines_is_reported_in_full() -> None:
     name = "Storage leaves, servers"
     geometry = lay_out(Design.model_validate({"name": "d", "parts": [Part(id="s", kind="switch", name=name)]}))
     texts = [e.text for e in _picture(geometry, legend=False).elements if isinstance(e, Label)]
@@ -237,7 +237,7 @@ def test_pdf_is_one_page_the_same_twice() -> None:
     assert b"Inter" in data
 
 
-def test_a_selection_is_drawn_with_what_it_contains_and_the_wires_among_it() -> None:
+def test_a_selection_is_drawn_with_what_it_contains_and_the_connections_among_it() -> None:
     geometry = lay_out(one_unit(), frozenset({(("servers", None),)}))
     picture = _picture(geometry, chosen=frozenset({"servers[*]/gpu0", "servers[*]/nvsw0"}), legend=False)
     assert {e.text for e in picture.elements if isinstance(e, Label)} == {"gpu0", "nvsw0"}
@@ -256,7 +256,7 @@ def _loaded(full: str) -> tuple[Geometry, Picture, list[str]]:
     number = 2 * ids.index(full)
     load[number], share[number] = 40e9, 0.97
     geometry = lay_out(design, frozenset({(("servers", 0),)}))
-    loads = loads_of(geometry, load, share, (Bound("channel", full, full, ""),))
+    loads = loads_of(geometry, load, share, (Bottleneck("channel", full, full, ""),))
     picture = compose(geometry, palette("light"), Options(), loads)
     return geometry, picture, [e.text for e in picture.elements if isinstance(e, Label)]
 
@@ -267,25 +267,25 @@ def test_a_binding_link_has_a_badge_with_its_numbers_and_its_colour() -> None:
     strokes = [e for e in picture.elements if isinstance(e, Stroke)]
     assert sum(e.colour == palette("light").utilisation(0.97) for e in strokes) == 1
     assert sum(isinstance(e, Panel) and e.fill == palette("light").surface["bound"] for e in picture.elements) == 1
-    assert len(strokes) >= 2 * geometry.n_wires
+    assert len(strokes) >= 2 * geometry.n_connections
 
 
 def test_a_part_that_binds_by_itself_has_a_badge_at_its_card() -> None:
     design = one_unit(servers=4)
     net = elaborate(design)
     geometry, quiet = lay_out(design, frozenset({(("servers", 0),)})), np.zeros(2 * net.n_links)
-    binding = (Bound("compute", "servers[0]/gpu0", "", "", alike=32), Bound("limit", "overhead", "", ""))
+    binding = (Bottleneck("compute", "servers[0]/gpu0", "", "", alike=32), Bottleneck("limit", "overhead", "", ""))
     loads = loads_of(geometry, quiet, quiet, binding)
-    assert [geometry.refs[i].id for i in np.flatnonzero(loads.box_bound)] == ["gpu0"]
+    assert [geometry.refs[i].id for i in np.flatnonzero(loads.box_bottleneck)] == ["gpu0"]
     picture = compose(geometry, palette("light"), Options(), loads)
     assert [e.text for e in picture.elements if isinstance(e, Label)].count("bound ×32") == 1
     # in a closed group its card has the badge
     closed = loads_of(lay_out(design), quiet, quiet, binding)
-    assert [lay_out(design).refs[i].id for i in np.flatnonzero(closed.box_bound)] == ["servers"]
+    assert [lay_out(design).refs[i].id for i in np.flatnonzero(closed.box_bottleneck)] == ["servers"]
     # as it has for a link inside
-    inner = Bound("channel", "servers[0]/cpu0--psw0:ab", "", "")
+    inner = Bottleneck("channel", "servers[0]/cpu0--psw0:ab", "", "")
     hidden = loads_of(lay_out(design), quiet, quiet, (inner,))
-    assert [lay_out(design).refs[i].id for i in np.flatnonzero(hidden.box_bound)] == ["servers"]
+    assert [lay_out(design).refs[i].id for i in np.flatnonzero(hidden.box_bottleneck)] == ["servers"]
 
 
 def test_the_fullest_link_speaks_for_a_bundle() -> None:
@@ -298,13 +298,13 @@ def test_the_fullest_link_speaks_for_a_bundle() -> None:
     share[rail] = 1.0
     geometry = lay_out(design, frozenset())
     loads = loads_of(geometry, share * 50e9, share)
-    wire = next(w for w in range(geometry.n_wires) if geometry.wire_links(w)[1][0].id == "rails")
-    assert loads.utilisation[wire].tolist() == [1.0, 0.0]
-    assert loads.rate[wire, 0] == 50e9
-    assert loads.links[wire, 0] == 32
+    connection = next(w for w in range(geometry.n_connections) if geometry.connection_links(w)[1][0].id == "rails")
+    assert loads.utilisation[connection].tolist() == [1.0, 0.0]
+    assert loads.rate[connection, 0] == 50e9
+    assert loads.links[connection, 0] == 32
 
 
-def test_a_wire_drawn_from_the_other_end_has_its_directions_swapped() -> None:
+def test_a_connection_drawn_from_the_other_end_has_its_directions_swapped() -> None:
     parts = [Part(id="a", kind="gpu"), Part(id="b", kind="gpu")]
     links = [
         {"id": "one", "a": "a", "b": "b", "kind": "nvlink"}, {"id": "two", "a": "b", "b": "a", "kind": "nvlink"},

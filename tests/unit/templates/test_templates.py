@@ -137,7 +137,7 @@ def test_no_part_has_more_links_than_ports(template: str) -> None:
         for port in part_kinds()[part.kind].ports:
             quantity = design.quantity(part, port.count_field) if port.count_field else None
             limit = port.count or (int(quantity.value) if quantity is not None else 0)
-            # the wires between a socket and its NUMA domains are no socket links
+            # the links between a socket and its NUMA domains are no socket links
             if not limit or (part.kind == "cpu" and "numa" in {p.kind for p in net.part_defs}):
                 continue
             taken = sum(int(used.links[kind][members].max()) for kind in port.links if kind in used.links)
@@ -235,7 +235,7 @@ def test_workloads_can_be_read_and_one_is_the_default(template: str) -> None:
 
 
 @pytest.mark.parametrize("template", IDS)
-def test_loading_all_gpus_at_once_is_bound_where_it_was_published(template: str) -> None:
+def test_loading_all_gpus_at_once_is_bottleneck_where_it_was_published(template: str) -> None:
     answer = evaluate_transfer(build_network(opened(template)), Transfer("t", "memory", "gpus"), "t")
     share = SYSTEMS[template].share * 1e9
     assert len(answer.rate) == SYSTEMS[template].gpus
@@ -334,7 +334,7 @@ def test_the_vsphere_cluster_keeps_vmotion_away_from_storage() -> None:
 
 def test_one_nfs_mount_binds_a_vsphere_host() -> None:
     answer = analyze(opened("vsphere-cluster-4"), ["storage-to-gpus"], curves=False).workloads[0]
-    assert {bound.what for bound in answer.binding} == {"limit"}
+    assert {bottleneck.what for bottleneck in answer.binding} == {"limit"}
     assert "NFS" in answer.binding[0].label
 
 

@@ -47,7 +47,7 @@ def test_the_other_kinds_do_too(kind: str, template: str) -> None:
     check(kind, {name: m.unit for name, m in result.metrics.items()})
 
 
-def test_every_metric_is_of_a_kind_and_told() -> None:
+def test_every_metric_is_of_a_kind_and_reported() -> None:
     reported = {name for kind in workload_kinds().values() for name in kind.metrics}
     assert reported == set(METRICS)
     assert all(metric.unit in DIMENSION_OF_UNIT and metric.help for metric in METRICS.values())

@@ -107,13 +107,13 @@ def collectives() -> Iterator[tuple[str, Scored]]:
             continue
         template, n, gpus = COLLECTIVES[family]
         situation = case["situation"]
-        bound = case["metric"].endswith("lower_bound")
+        bottleneck = case["metric"].endswith("lower_bound")
         found = metric(
             servers(template, n), "collective", "communication_time" if case["metric"] == "time" else "bus_bandwidth",
             collective=situation["kind"], group=chosen(n, gpus), size=f"{situation['message']} B",
             algorithm=algorithm(case),
         )  # fmt: skip
-        sided, slack = (Sided.LOWER, SLACK) if bound else (Sided.BOTH, math.inf)
+        sided, slack = (Sided.LOWER, SLACK) if bottleneck else (Sided.BOTH, math.inf)
         yield case["id"], Scored(case["group"], found.value, case["value"], found.low, found.high, sided, slack)
 
 
@@ -159,7 +159,7 @@ def test_bands_hold_at_least_as_often_as_they_say():
     assert score.width < 0.13
 
 
-def test_bounds_hold():
+def test_bottlenecks_hold():
     """But for one machine, whose template says that its pairs sit on two sockets."""
     broken = {name for name, p in EVERY.items() if p.sided is not Sided.BOTH and point_error(p) > 0}
     assert broken <= {"azure-nc96ads-threshold-all-reduce-8gib"}

@@ -19,7 +19,7 @@ from designer.design.document import Design, Policy, WorkloadSpec, with_changes
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.operations import Transfer
-from tests.unit.analysis.drawn import draw
+from tests.unit.analysis.small_designs import draw
 
 #: PCIe x16 after line encoding: 16 or 32 GT/s × 16 lanes × 128/130 ÷ 8 bit
 GEN4, GEN5 = (rate * 16 * 128 / 130 / 8 for rate in (16e9, 32e9))

@@ -13,7 +13,7 @@ from designer.design.document import Design, Policy, with_changes
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.operations import Transfer
-from tests.unit.analysis.drawn import draw
+from tests.unit.analysis.small_designs import draw
 
 STREAM = 0.78
 
@@ -81,7 +81,7 @@ class TestTiers:
     def drawn(self, tier: str) -> Design:
         return draw(*self.lines, values=self.values, policy=Policy.model_validate({"memory_tier": tier}))
 
-    def test_buffers_lie_in_dram_unless_told(self) -> None:
+    def test_buffers_lie_in_dram_unless_reported(self) -> None:
         """63 × 0.88 = 55.5 GB/s of the link from DRAM, 63 × 0.78 = 49.1 GB/s of the expander."""
         assert total(self.drawn("auto")) == pytest.approx(32e9 * 16 * 128 / 130 / 8 * 0.88, rel=1e-3)
         assert total(self.drawn("cxl")) == pytest.approx(63e9 * STREAM)

@@ -117,7 +117,7 @@ def test_design_is_whole(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=_name)
-def test_what_is_assumed_is_told(path: Path) -> None:
+def test_what_is_assumed_is_reported(path: Path) -> None:
     imported = _imported(path)
     told = {where for finding in imported.findings for where in finding.where}
     for link in imported.design.links.values():

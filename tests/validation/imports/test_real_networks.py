@@ -149,7 +149,7 @@ def test_types_have_the_ports_of_their_record(real: Path, name: str) -> None:
     assert (part.overrides["height"].value if "height" in part.overrides else None) == height
 
 
-def test_wrong_records_are_told(real: Path) -> None:
+def test_wrong_records_are_reported(real: Path) -> None:
     assert "IMP-TWICE" in _codes(_read(real / "netbox" / "device-type__Nvidia__DGC-A100.yaml"))
     supermicro = _read(real / "netbox" / "device-type__Supermicro__AS-8125GS-TNMR2.yml")
     assert "IMP-SUPPLIES" in _codes(supermicro)

@@ -36,11 +36,11 @@ def explained(result: WorkloadResult, design: Design) -> None:
         assert 0 < metric.low <= metric.value <= metric.high < math.inf
         assert metric.sources
     assert result.binding
-    for bound in result.binding:
-        assert bound.label
-        assert any(unit in bound.why for unit in ("B/s", "µs")), bound.why
-        if bound.what == "channel":
-            link = design.links[bound.id.rsplit(":", 1)[0]]
+    for bottleneck in result.binding:
+        assert bottleneck.label
+        assert any(unit in bottleneck.why for unit in ("B/s", "µs")), bottleneck.why
+        if bottleneck.what == "channel":
+            link = design.links[bottleneck.id.rsplit(":", 1)[0]]
             assert {link.a, link.b} <= set(design.parts)
     assert not [f for f in result.findings if f.severity is Severity.ERROR]
 

@@ -66,7 +66,7 @@ def _kvm(case: dict[str, Any]) -> Estimate:
         compression=Compression(case.get("compression", "none")),
     )
     if case["answer"] == "bw":
-        return bandwidth.wire
+        return bandwidth.link_rate
     outcome = _precopy(case, bandwidth)
     if case["answer"] == "total":
         return outcome.total_time
@@ -79,7 +79,7 @@ def _kvm(case: dict[str, Any]) -> Estimate:
 def _precopy(case: dict[str, Any], bandwidth: KvmBandwidth) -> Outcome:
     memory = parse_size(case["memory"])
     filled = parse_size(case.get("filled", case["memory"]))
-    squeeze = bandwidth.guest.value / bandwidth.wire.value
+    squeeze = bandwidth.guest.value / bandwidth.link_rate.value
     if "wire" in case:
         filled = min(memory, parse_size(case["wire"]) * squeeze)
     pinning = {"setup_time": pinning_time(memory)} if case.get("pinned") else {}
@@ -88,7 +88,7 @@ def _precopy(case: dict[str, Any], bandwidth: KvmBandwidth) -> Outcome:
         bandwidth.guest.value,
         0.0 if case.get("busy") else IDLE_DIRTY_RATE,
         filled=filled,
-        wire_bandwidth=bandwidth.wire.value,
+        link_bandwidth=bandwidth.link_rate.value,
         # The old compression threads take pages from one scanning thread.
         scan_bandwidth=bandwidth.scan * case.get("scanners", case["channels"]) / case["channels"],
         **pinning,

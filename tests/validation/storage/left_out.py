@@ -55,8 +55,8 @@ def refitted(others: Iterable[Case]) -> tuple[dict[Any, Constant], dict[Any, Con
             continue
         caps.pop(key, None)
         alike = KERNEL if client in KERNEL else BYPASS if client in BYPASS else ()
-        wires = BYPASS if client in KERNEL else alike
-        share = middle(lambda c: delivered(c) / c["host_rate"], wires, pattern)
+        connections = BYPASS if client in KERNEL else alike
+        share = middle(lambda c: delivered(c) / c["host_rate"], connections, pattern)
         shares[key] = constant(share if share is not None else NEUTRAL)
         rate = middle(lambda c: delivered(c) / c["sockets"], alike, pattern)
         if client in KERNEL and rate is not None:

@@ -28,7 +28,7 @@ ALIKE: Mapping[tuple[str, str], tuple[str, str]] = {
 
 
 def measured_once(case: Case) -> bool:
-    """Whether only one publication knows the mechanism: windows the cores map, host memory shared by both ways."""
+    """True if only one publication knows the mechanism: windows the cores map, host memory shared by both ways."""
     now = case["situation"]
     return now["protocol"].startswith("bar-") or (now["link"] == "c2c" and now.get("both_directions", False))
 

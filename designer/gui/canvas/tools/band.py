@@ -9,9 +9,9 @@ from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose_overlay import band, selection
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.hit import inside
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 
 class Band(Tool):
@@ -24,19 +24,17 @@ class Band(Tool):
     def __init__(self, host: Host, start: Pointer) -> None:
         super().__init__(host)
         self._start, self._at = start, start
-        self._base = host.scenery.selection
+        self._base = host.scene.selection
         self._found = np.empty(0, dtype=np.int64)
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         self._at = p
-        self._found = inside(self.host.scenery.stage, *self._rect(), touch=self._touch)
+        self._found = inside(self.host.scene.view_state, *self._rect(), touch=self._touch)
         self.host.refresh()
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.move(p)
-        picked: frozenset[Picked] = self.host.scenery.picks(self._found)
+        picked: frozenset[Picked] = self.host.scene.picks(self._found)
         if p.ctrl:
             picked = self._base ^ picked
         elif p.shift:
@@ -53,7 +51,6 @@ class Band(Tool):
         return min(a.sx, b.sx), min(a.sy, b.sy), abs(a.sx - b.sx), abs(a.sy - b.sy)
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
-        stage = self.host.scenery.stage
-        found = selection(stage, frame, region, self._found, np.empty(0, dtype=np.int64))
-        return found + band(self._rect(), frame, stage.theme, self._touch)
+        view_state = self.host.scene.view_state
+        found = selection(view_state, frame, region, self._found, np.empty(0, dtype=np.int64))
+        return found + band(self._rect(), frame, view_state.theme, self._touch)

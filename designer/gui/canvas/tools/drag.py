@@ -10,25 +10,25 @@ from PySide6.QtCore import Qt
 
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose_boxes import cards, containers
-from designer.gui.canvas.compose_overlay import ghosts, guides, outline, tip, wire_glow
+from designer.gui.canvas.compose_connections import near
+from designer.gui.canvas.compose_overlay import connection_glow, ghosts, guides, outline, tip
 from designer.gui.canvas.compose_text import texts
-from designer.gui.canvas.compose_wires import near
 from designer.gui.canvas.copying import copy_to
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
-from designer.gui.canvas.hit import container_for, wire_at
+from designer.gui.canvas.hit import connection_at, container_for
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 #: edges this near to those of a neighbour are pulled in line [view px]
 _REACH = 6.0
-#: more things or wires than this are shown as plain outlines, or not at all, while they are dragged
+#: more things or connections than this are shown as plain outlines, or not at all, while they are dragged
 _MOST_BOXES = 1200
-_MOST_WIRES = 500
+_MOST_CONNECTIONS = 500
 
 
 class Drag(Tool):
@@ -42,37 +42,35 @@ class Drag(Tool):
     def __init__(self, host: Host, start: Pointer, boxes: Int) -> None:
         super().__init__(host)
         self._start = start
-        scenery = host.scenery
-        geometry = scenery.geometry
+        scene = host.scene
+        geometry = scene.geometry
         self._boxes = movable(geometry, boxes.tolist())
-        self._lifted = scenery.contents(self._boxes)
-        a, b = self._lifted[geometry.wire_a], self._lifted[geometry.wire_b]
-        self._wires, self._inner = a | b, a & b
-        self._frame_rect = scenery.region(np.array(self._boxes, dtype=np.int64))
+        self._lifted = scene.contents(self._boxes)
+        a, b = self._lifted[geometry.connection_a], self._lifted[geometry.connection_b]
+        self._connections, self._inner = a | b, a & b
+        self._frame_rect = scene.region(np.array(self._boxes, dtype=np.int64))
         parents = {int(geometry.parent[i]) for i in self._boxes}
         self._parent = parents.pop() if len(parents) == 1 else None
         self._kinds = {geometry.kinds[int(geometry.kind[i])] for i in self._boxes}
         self._others = self._neighbours()
         self._snap = Snapped(0.0, 0.0)
         self._target: int | None = None
-        self._wire = -1
+        self._connection = -1
         self._offer: Offer | None = None
         self._at = start
         self._copying = False
 
     def enter(self) -> None:
-        """See `Tool`."""
-        self.host.lift(self._lifted, self._wires)
+        self.host.lift(self._lifted, self._connections)
 
     def leave(self) -> None:
-        """See `Tool`."""
         self.host.lift(None, None)
 
     def _neighbours(self) -> Float:
         """What to line up with: things in sight beside what moves, the nearest ones."""
-        stage = self.host.scenery.stage
-        geometry = stage.geometry
-        seen = stage.box_index.touching(*self.host.view.visible())
+        view_state = self.host.scene.view_state
+        geometry = view_state.geometry
+        seen = view_state.box_index.touching(*self.host.view.visible())
         seen = seen[~self._lifted[seen]]
         if self._parent is not None:
             beside = seen[geometry.parent[seen] == self._parent]
@@ -87,11 +85,10 @@ class Drag(Tool):
     def _copy(self, on: bool) -> None:
         """Whether the originals stay where they are, to be seen and to line up with."""
         self._copying = on
-        self.host.lift(None if on else self._lifted, None if on else self._wires)
+        self.host.lift(None if on else self._lifted, None if on else self._connections)
         self.host.set_cursor(Qt.CursorShape.DragCopyCursor if on else self.cursor)
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         self._at = p
         if p.ctrl != self._copying:
             self._copy(p.ctrl)
@@ -105,29 +102,28 @@ class Drag(Tool):
         """What to line up with now."""
         if not self._copying:
             return self._others
-        return np.concatenate([self._others, self.host.scenery.geometry.rect[self._boxes]])
+        return np.concatenate([self._others, self.host.scene.geometry.rect[self._boxes]])
 
     def _aim(self, p: Pointer) -> None:
         """What the drop would do: hang into another container, or into a link."""
-        stage = self.host.scenery.stage
-        self._offer, self._wire = None, -1
-        target = container_for(stage, p.sx, p.sy, self._kinds, without=self._lifted)
+        view_state = self.host.scene.view_state
+        self._offer, self._connection = None, -1
+        target = container_for(view_state, p.sx, p.sy, self._kinds, without=self._lifted)
         home = self._parent if self._parent is not None else target
         self._target = None
         if target != home:
             self._target = target
-            self._offer = put_into(stage.geometry, self._boxes, self._snap.dx, self._snap.dy, target)
-        if len(self._boxes) == 1 and not self._wires.any() and not self._copying:
-            wire = wire_at(stage, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
-            if wire >= 0:
-                offer = thread(stage.geometry, wire, self._boxes[0])
+            self._offer = put_into(view_state.geometry, self._boxes, self._snap.dx, self._snap.dy, target)
+        if len(self._boxes) == 1 and not self._connections.any() and not self._copying:
+            connection = connection_at(view_state, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
+            if connection >= 0:
+                offer = thread(view_state.geometry, connection, self._boxes[0])
                 if offer.ok:
-                    self._wire, self._offer, self._target = wire, offer, None
+                    self._connection, self._offer, self._target = connection, offer, None
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.move(p)
-        offer, geometry = self._offer, self.host.scenery.geometry
+        offer, geometry = self._offer, self.host.scene.geometry
         if offer is not None and not offer.ok:
             self.host.finish()
             self.host.warn(offer.reason)
@@ -142,38 +138,36 @@ class Drag(Tool):
         self.host.finish()
 
     def key(self, press: Press) -> bool:
-        """See `Tool`: keys other than Ctrl and Esc wait until the drag is over."""
+        """Keys other than Ctrl and Esc wait until the drag is over."""
         if press.key == Qt.Key.Key_Control:
             self.move(replace(self._at, ctrl=True))
         return True
 
     def key_up(self, press: Press) -> bool:
-        """See `Tool`."""
         if press.key == Qt.Key.Key_Control:
             self.move(replace(self._at, ctrl=False))
         return True
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
-        stage = self.host.scenery.stage
-        geometry, theme = stage.geometry, stage.theme
+        view_state = self.host.scene.view_state
+        geometry, theme = view_state.geometry, view_state.theme
         dx, dy = round(self._snap.dx * frame.scale), round(self._snap.dy * frame.scale)
         found: list[Batch] = []
         if self._target is not None and self._target >= 0:
             good = self._offer is not None and self._offer.ok
             rect = frame.boxes(geometry.rect[self._target : self._target + 1])
             found.append(outline(rect, 3 * frame.ratio, theme.good if good else theme.bad))
-        if self._wire >= 0:
-            found += wire_glow(stage, frame, np.array([self._wire]), theme.good)
+        if self._connection >= 0:
+            found += connection_glow(view_state, frame, np.array([self._connection]), theme.good)
         boxes = np.flatnonzero(self._lifted)
         if len(boxes) <= _MOST_BOXES:
             moved = frame.moved(dx, dy)
-            found += containers(stage, moved, boxes)
-            wires = np.flatnonzero(self._inner if self._copying else self._wires)
-            if len(wires) <= _MOST_WIRES:
-                found += near(stage, frame, wires, self._stretched(wires))
-            found += cards(stage, moved, boxes)
-            found += texts(stage, moved, boxes)
+            found += containers(view_state, moved, boxes)
+            connections = np.flatnonzero(self._inner if self._copying else self._connections)
+            if len(connections) <= _MOST_CONNECTIONS:
+                found += near(view_state, frame, connections, self._stretched(connections))
+            found += cards(view_state, moved, boxes)
+            found += texts(view_state, moved, boxes)
         shift = np.array([self._snap.dx, self._snap.dy, 0.0, 0.0])
         found += ghosts(geometry.rect[self._boxes] + shift, frame, theme)
         found += guides(self._snap.guides, frame, theme.guide)
@@ -184,17 +178,17 @@ class Drag(Tool):
         return found
 
     def _said(self) -> str:
-        geometry = self.host.scenery.geometry
+        geometry = self.host.scene.geometry
         assert self._target is not None
         verb = "Copy" if self._copying else "Move"
         return f"{verb} to the canvas" if self._target < 0 else f"{verb} into {geometry.label(self._target)}"
 
-    def _stretched(self, wires: Int) -> Float:
-        """Routes of wires whose ends moved; the bends between follow."""
-        geometry = self.host.scenery.geometry
+    def _stretched(self, connections: Int) -> Float:
+        """Routes of connections whose ends moved; the bends between follow."""
+        geometry = self.host.scene.geometry
         shift = np.array([self._snap.dx, self._snap.dy])
-        route = geometry.wire_route[wires].copy()
-        a, b = self._lifted[geometry.wire_a[wires]], self._lifted[geometry.wire_b[wires]]
+        route = geometry.connection_route[connections].copy()
+        a, b = self._lifted[geometry.connection_a[connections]], self._lifted[geometry.connection_b[connections]]
         route[a, 0] += shift
         route[a, 1] += shift
         route[b, 2] += shift
@@ -202,7 +196,7 @@ class Drag(Tool):
         one = a ^ b
         # an elbow keeps the height at which it turns
         middle = (route[one, 1, 1] + route[one, 2, 1]) / 2
-        bent = geometry.wire_shape[wires][one] == 1
+        bent = geometry.connection_shape[connections][one] == 1
         rows = np.flatnonzero(one)[bent]
         route[rows, 1, 1] = route[rows, 2, 1] = middle[bent]
         return route

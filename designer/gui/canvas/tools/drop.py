@@ -13,14 +13,14 @@ from designer.catalog.parttype import PartType, fitting_links, part_kinds
 from designer.design.arrange.sizes import card_size
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import visible_boxes
-from designer.gui.canvas.compose_overlay import ghosts, outline, tip, wire_glow
+from designer.gui.canvas.compose_overlay import connection_glow, ghosts, outline, tip
 from designer.gui.canvas.editing import Offer, add, insert
-from designer.gui.canvas.hit import container_for, wire_at
+from designer.gui.canvas.hit import connection_at, container_for
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 PART_MIME = "application/x-designer-part"
 TEMPLATE_MIME = "application/x-designer-template"
@@ -65,32 +65,30 @@ class Drop(Tool):
         self._type: PartType | None = host.part_type(dragged.type_id) if dragged.type_id else None
         self._at: Pointer | None = None
         self._corner = (0.0, 0.0)
-        self._target, self._wire = -1, -1
+        self._target, self._connection = -1, -1
         self.offer = Offer()
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
-        stage = self.host.scenery.stage
+        view_state = self.host.scene.view_state
         self._at = p
         width, height = card_size(self._dragged.kind)
         x, y = p.sx - width / 2, p.sy - height / 2
         if not p.alt:
             x, y = gridded(x), gridded(y)
         self._corner = (x, y)
-        self._wire = -1
+        self._connection = -1
         kind = self._dragged.kind
-        self._target = container_for(stage, p.sx, p.sy, (kind,))
+        self._target = container_for(view_state, p.sx, p.sy, (kind,))
         if self.host.frame().level > Level.FAR:
-            wire = wire_at(stage, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
-            if wire >= 0:
-                self.offer = insert(stage.geometry, wire, kind, self._type, x, y)
-                self._wire = wire if self.offer.ok else -1
-        if self._wire < 0:
-            self.offer, _ = add(stage.geometry, kind, self._type, self._target, x, y)
+            connection = connection_at(view_state, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
+            if connection >= 0:
+                self.offer = insert(view_state.geometry, connection, kind, self._type, x, y)
+                self._connection = connection if self.offer.ok else -1
+        if self._connection < 0:
+            self.offer, _ = add(view_state.geometry, kind, self._type, self._target, x, y)
         self.host.refresh()
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.move(p)
         offer = self.offer
         self.host.finish()
@@ -100,15 +98,14 @@ class Drop(Tool):
             self.host.warn(offer.reason)
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
         if self._at is None:
             return []
-        stage = self.host.scenery.stage
-        theme, geometry = stage.theme, stage.geometry
+        view_state = self.host.scene.view_state
+        theme, geometry = view_state.theme, view_state.geometry
         found: list[Batch] = self._lights(frame, region)
         good = self.offer.ok
-        if self._wire >= 0:
-            found += wire_glow(stage, frame, np.array([self._wire]), theme.good)
+        if self._connection >= 0:
+            found += connection_glow(view_state, frame, np.array([self._connection]), theme.good)
         elif self._target >= 0:
             rect = frame.boxes(geometry.rect[self._target : self._target + 1])
             found.append(outline(rect, 3 * frame.ratio, theme.good if good else theme.bad))
@@ -122,25 +119,25 @@ class Drop(Tool):
     def _said(self) -> str:
         known = part_kinds().get(self._dragged.kind)
         name = self._type.title if self._type is not None else known.title if known else self._dragged.kind
-        if self._wire >= 0:
+        if self._connection >= 0:
             return f"Insert {name} into this link"
-        where = f" to {self.host.scenery.geometry.label(self._target)}" if self._target >= 0 else ""
+        where = f" to {self.host.scene.geometry.label(self._target)}" if self._target >= 0 else ""
         return f"Add {name}{where}"
 
     def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
         """What the part could be linked to is framed, the rest dims."""
-        stage = self.host.scenery.stage
-        seen = visible_boxes(stage, frame, (region,))
-        seen = seen[stage.is_card[seen]]
+        view_state = self.host.scene.view_state
+        seen = visible_boxes(view_state, frame, (region,))
+        seen = seen[view_state.is_card[seen]]
         if len(seen) > _MOST or not len(seen):
             return []
-        kinds = stage.geometry.kinds
+        kinds = view_state.geometry.kinds
         fits_kind = np.array([bool(fitting_links(self._dragged.kind, k)) for k in kinds], dtype=bool)
-        fits = fits_kind[stage.geometry.kind[seen]]
-        rects = frame.boxes(stage.geometry.rect[seen])
+        fits = fits_kind[view_state.geometry.kind[seen]]
+        rects = frame.boxes(view_state.geometry.rect[seen])
         found: list[Batch] = []
         if (~fits).any():
-            found.append(Rects(rects[~fits], stage.theme.background + "80"))
+            found.append(Rects(rects[~fits], view_state.theme.background + "80"))
         if fits.any():
-            found.append(outline(rects[fits], frame.ratio, stage.theme.good))
+            found.append(outline(rects[fits], frame.ratio, view_state.theme.good))
         return found

@@ -16,10 +16,10 @@ from designer.gui.canvas.compose_overlay import handles, outline, side_points, t
 from designer.gui.canvas.editing import Offer, connect, rehang
 from designer.gui.canvas.hit import box_at, container_at
 from designer.gui.canvas.navigate import Direction, nearest
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 Int = npt.NDArray[np.int64]
 
@@ -70,22 +70,21 @@ class _Aim(Tool):
         self.host.refresh()
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.at = p
         self.point_at(self._box_near(p))
 
     def _box_near(self, p: Pointer) -> int:
         """The box at the pointer, or a fitting one close to it: small ports far away must be easy to hit."""
-        stage = self.host.scenery.stage
-        box = box_at(stage, p.sx, p.sy, self.host.view.scale)
-        if box >= 0 and not stage.geometry.is_container[box] and not stage.is_frame[box]:
+        view_state = self.host.scene.view_state
+        box = box_at(view_state, p.sx, p.sy, self.host.view.scale)
+        if box >= 0 and not view_state.geometry.is_container[box] and not view_state.is_frame[box]:
             return box
         slack = _SNAP / self.host.view.scale
-        close = stage.box_index.at(p.sx, p.sy, slack)
-        close = close[stage.is_card[close]][:20]
+        close = view_state.box_index.at(p.sx, p.sy, slack)
+        close = close[view_state.is_card[close]][:20]
         if not len(close):
             return -1
-        rect = stage.geometry.rect[close]
+        rect = view_state.geometry.rect[close]
         gap = np.hypot(
             np.maximum(np.maximum(rect[:, 0] - p.sx, p.sx - rect[:, 0] - rect[:, 2]), 0),
             np.maximum(np.maximum(rect[:, 1] - p.sy, p.sy - rect[:, 1] - rect[:, 3]), 0),
@@ -96,7 +95,7 @@ class _Aim(Tool):
         return -1
 
     def key(self, press: Press) -> bool:
-        """See `Tool`: arrows go from box to box, Enter chooses."""
+        """Arrows go from box to box, Enter chooses."""
         if press.key in ARROWS:
             start = self.target if self.target >= 0 else self.anchors[0]
             self.at = None
@@ -111,29 +110,27 @@ class _Aim(Tool):
 
     def _next(self, start: int, direction: Direction) -> int:
         """The nearest box that fits; where none does the nearest at all, which says why not."""
-        stage = self.host.scenery.stage
-        first = box = nearest(stage, start, direction)
+        view_state = self.host.scene.view_state
+        first = box = nearest(view_state, start, direction)
         for _ in range(_MOST):
             if box not in self.anchors and self.offer_for(box).ok:
                 return box
-            before, box = box, nearest(stage, box, direction)
+            before, box = box, nearest(view_state, box, direction)
             if box == before:
                 break
         # step over the anchors themselves
-        return nearest(stage, first, direction) if first in self.anchors else first
+        return nearest(view_state, first, direction) if first in self.anchors else first
 
     def _reveal(self, box: int) -> None:
         if box >= 0:
             view = self.host.view
-            rect = self.host.scenery.region(np.array([box], dtype=np.int64))
+            rect = self.host.scene.region(np.array([box], dtype=np.int64))
             self.host.set_view(view.revealing(rect))
 
     def press(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.move(p)
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.move(p)
         if self.dragging and self._start is not None and not p.far_from(self._start):
             # a click on a port: go on without the button
@@ -163,13 +160,12 @@ class _Aim(Tool):
 
     def from_point(self, frame: Frame, anchor: int, to: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Where the line leaves a box: the side nearest to its other end."""
-        sides = side_points(frame, self.host.scenery.geometry.rect[anchor])
+        sides = side_points(frame, self.host.scene.geometry.rect[anchor])
         return sides[np.hypot(*(sides - to).T).argmin()]
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
-        stage = self.host.scenery.stage
-        geometry, theme = stage.geometry, stage.theme
+        view_state = self.host.scene.view_state
+        geometry, theme = view_state.geometry, view_state.theme
         found = self._lights(frame, region)
         anchors = frame.boxes(geometry.rect[self.anchors])
         found.append(outline(anchors, 2 * frame.ratio, theme.selection, frame.ratio))
@@ -198,23 +194,23 @@ class _Aim(Tool):
         """What stands beside the pointer."""
         if self.target < 0:
             return ""
-        return self.offer.reason or f"to {self.host.scenery.geometry.label(self.target)}"
+        return self.offer.reason or f"to {self.host.scene.geometry.label(self.target)}"
 
     def _lights(self, frame: Frame, region: Rect) -> list[Batch]:
         """Boxes that fit are framed, the others dim."""
-        stage = self.host.scenery.stage
-        seen = visible_boxes(stage, frame, (region,))
-        seen = seen[stage.is_card[seen]]
+        view_state = self.host.scene.view_state
+        seen = visible_boxes(view_state, frame, (region,))
+        seen = seen[view_state.is_card[seen]]
         if len(seen) > _MOST:
             return []
         fits = np.array([self.offer_for(int(box)).ok for box in seen], dtype=bool)
         own = np.isin(seen, self.anchors)
-        rects = frame.boxes(stage.geometry.rect[seen])
+        rects = frame.boxes(view_state.geometry.rect[seen])
         found: list[Batch] = []
         if (~fits & ~own).any():
-            found.append(Rects(rects[~fits & ~own], stage.theme.background + "a8"))
+            found.append(Rects(rects[~fits & ~own], view_state.theme.background + "a8"))
         if fits.any():
-            found.append(outline(rects[fits], 2 * frame.ratio, stage.theme.good))
+            found.append(outline(rects[fits], 2 * frame.ratio, view_state.theme.good))
         return found
 
 
@@ -230,7 +226,7 @@ class Connect(_Aim):
     def _asked(self, box: int) -> Offer:
         if box in self.anchors:
             return Offer(reason="a part cannot be linked to itself")
-        offers = [connect(self.host.scenery.geometry, a, box, self._kind) for a in self.anchors]
+        offers = [connect(self.host.scene.geometry, a, box, self._kind) for a in self.anchors]
         good = [offer for offer in offers if offer.edit is not None]
         if not good:
             return offers[0]
@@ -239,7 +235,6 @@ class Connect(_Aim):
         return Offer(edit, kinds=good[0].kinds, note=good[0].note)
 
     def key(self, press: Press) -> bool:
-        """See `Tool`."""
         if press.key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab) and self.target >= 0:
             self._cycle()
             return True
@@ -257,53 +252,50 @@ class Connect(_Aim):
         self.point_at(self.target)
 
     def dropped(self, p: Pointer) -> None:
-        """See `_Aim`: over empty ground, parts are offered that fit."""
-        scenery = self.host.scenery
-        geometry = scenery.geometry
-        container = container_at(scenery.stage, p.sx, p.sy)
+        """Over empty ground, parts are offered that fit."""
+        scene = self.host.scene
+        geometry = scene.geometry
+        container = container_at(scene.view_state, p.sx, p.sy)
         kinds = {geometry.kinds[int(geometry.kind[a])] for a in self.anchors}
         known = sorted(part_kinds().values(), key=lambda k: k.order)
         fits = tuple(k.name for k in known if all(fitting_links(own, k.name) for own in kinds))
         inside = geometry.address(container) if container >= 0 else None
-        wanted = QuickAdd(p.sx, p.sy, scenery.picks(self.anchors), fits, inside)
+        wanted = QuickAdd(p.sx, p.sy, scene.picks(self.anchors), fits, inside)
         self.host.finish()
         self.host.wish(wanted)
 
     def remark(self) -> str:
-        """See `_Aim`."""
         if self.target < 0 or not self.offer.ok:
             return super().remark()
         kind = self._kind or self.offer.kinds[0]
         more = f"  ({len(self.offer.kinds)} kinds fit: Tab)" if len(self.offer.kinds) > 1 else ""
         note = f", {self.offer.note}" if self.offer.note else ""
-        return f"{link_kinds()[kind].title} to {self.host.scenery.geometry.label(self.target)}{note}{more}"
+        return f"{link_kinds()[kind].title} to {self.host.scene.geometry.label(self.target)}{note}{more}"
 
 
 class Rehang(_Aim):
-    """Hangs one end of a wire to another part."""
+    """Hangs one end of a connection to another part."""
 
     hint = "Drop on another part · Esc cancels"
 
-    def __init__(self, host: Host, wire: int, end: Literal["a", "b"], start: Pointer) -> None:
-        geometry = host.scenery.geometry
-        kept = int(geometry.wire_b[wire] if end == "a" else geometry.wire_a[wire])
+    def __init__(self, host: Host, connection: int, end: Literal["a", "b"], start: Pointer) -> None:
+        geometry = host.scene.geometry
+        kept = int(geometry.connection_b[connection] if end == "a" else geometry.connection_a[connection])
         super().__init__(host, [kept], start)
-        self._wire: int = wire
+        self._connection: int = connection
         self._side: Literal["a", "b"] = end
-        self._left = int(geometry.wire_a[wire] if end == "a" else geometry.wire_b[wire])
+        self._left = int(geometry.connection_a[connection] if end == "a" else geometry.connection_b[connection])
 
     def enter(self) -> None:
-        """See `Tool`."""
-        wires = np.zeros(self.host.scenery.geometry.n_wires, dtype=bool)
-        wires[self._wire] = True
-        self.host.lift(np.zeros(len(self.host.scenery.geometry), dtype=bool), wires)
+        connections = np.zeros(self.host.scene.geometry.n_connections, dtype=bool)
+        connections[self._connection] = True
+        self.host.lift(np.zeros(len(self.host.scene.geometry), dtype=bool), connections)
 
     def leave(self) -> None:
-        """See `Tool`."""
         self.host.lift(None, None)
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`: back on its part nothing changes."""
+        """Back on its part nothing changes."""
         self.move(p)
         if self.target in (-1, self._left):
             self.host.finish()
@@ -311,4 +303,4 @@ class Rehang(_Aim):
             self.commit()
 
     def _asked(self, box: int) -> Offer:
-        return rehang(self.host.scenery.geometry, self._wire, self._side, box)
+        return rehang(self.host.scene.geometry, self._connection, self._side, box)

@@ -12,10 +12,10 @@ from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_overlay import outline, tip
 from designer.gui.canvas.compose_virtual_machines import floating
 from designer.gui.canvas.hit import box_at
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
 from designer.gui.canvas.trays import CHIP, Trays
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.virtual_machines import Verdict
@@ -35,7 +35,7 @@ class MoveMachine(Tool):
 
     def __init__(self, host: Host, start: Pointer, chip: int) -> None:
         super().__init__(host)
-        trays = host.scenery.stage.trays
+        trays = host.scene.view_state.trays
         assert trays is not None
         self._trays: Trays = trays
         self._chip = trays.chips[chip]
@@ -45,7 +45,6 @@ class MoveMachine(Tool):
         self._verdicts: dict[str, Verdict] = {}
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         self._at = p
         self._dragging = self._dragging or p.far_from(self._start)
         self.quiet = self._dragging
@@ -53,7 +52,6 @@ class MoveMachine(Tool):
             self.host.refresh()
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         if p.button is not Qt.MouseButton.LeftButton:
             return
         self.move(p)
@@ -68,7 +66,7 @@ class MoveMachine(Tool):
         self.host.move_machine(self._chip.id, target)
 
     def key(self, press: Press) -> bool:
-        """See `Tool`: keys other than Esc wait until the drag is over."""
+        """Keys other than Esc wait until the drag is over."""
         return True
 
     def verdict(self, host: str) -> Verdict:
@@ -85,21 +83,20 @@ class MoveMachine(Tool):
         row = self._trays.row_at(p.sx, p.sy)
         if row >= 0:
             return self._trays.rows[row].host
-        stage = self.host.scenery.stage
-        box = box_at(stage, p.sx, p.sy, self.host.view.scale)
+        view_state = self.host.scene.view_state
+        box = box_at(view_state, p.sx, p.sy, self.host.view.scale)
         while box >= 0:
             found = self._trays.one_host.get(box)
             if found is not None:
                 return found
-            box = int(stage.geometry.parent[box])
+            box = int(view_state.geometry.parent[box])
         return ""
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
         if not self._dragging:
             return []
-        stage = self.host.scenery.stage
-        theme, trays = stage.theme, self._trays
+        view_state = self.host.scene.view_state
+        theme, trays = view_state.theme, self._trays
         over = self._host_at(self._at)
         found = self._lit(frame, region, over)
         point = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
@@ -116,8 +113,8 @@ class MoveMachine(Tool):
 
     def _lit(self, frame: Frame, region: Rect, over: str) -> list[Batch]:
         """Rows and boxes of hosts in the colour of whether they take the machine."""
-        stage, trays = self.host.scenery.stage, self._trays
-        theme, geometry = stage.theme, stage.geometry
+        view_state, trays = self.host.scene.view_state, self._trays
+        theme, geometry = view_state.theme, view_state.geometry
         x, y, w, h = frame.scene(region)
         rects: dict[bool, list[int]] = {True: [], False: []}
         boxes: dict[int, bool] = {}

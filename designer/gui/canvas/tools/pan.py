@@ -19,13 +19,11 @@ class Pan(Tool):
         self._moved = False
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         if self._moved or p.far_from(self._start):
             self._moved = True
             self.host.set_view(self._view.panned(p.x - self._start.x, p.y - self._start.y))
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         if p.button is not self._start.button:
             return
         self.host.finish()
@@ -33,13 +31,13 @@ class Pan(Tool):
             self.host.ask_context(p, self.host.hit(p))
 
     def cancel(self) -> bool:
-        """See `Tool`: the view goes back to where it was."""
+        """The view goes back to where it was."""
         self.host.set_view(self._view)
         self.host.finish()
         return True
 
     def redrawn(self) -> None:
-        """See `Tool`: a changing design does not disturb the view."""
+        """A changing design does not disturb the view."""
 
 
 class Hand(Tool):
@@ -54,26 +52,22 @@ class Hand(Tool):
         self._pan: Pan | None = None
 
     def press(self, p: Pointer) -> None:
-        """See `Tool`."""
         self._pan = Pan(self.host, p)
         self.host.set_cursor(Pan.cursor)
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         if self._pan is not None:
             self._pan.move(p)
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         self._pan = None
         self.host.set_cursor(self.cursor)
 
     def key_up(self, press: Press) -> bool:
-        """See `Tool`."""
         if press.key == Qt.Key.Key_Space and self._held:
             self.host.finish()
             return True
         return False
 
     def redrawn(self) -> None:
-        """See `Tool`."""
+        """Nothing to do."""

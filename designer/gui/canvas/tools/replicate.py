@@ -10,10 +10,10 @@ from designer.design.edits.clipboard import Replicate as ReplicateEdit
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose_overlay import ghosts, tip
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.link import ARROWS
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 _GAP = 24.0
 _MOST = 200
@@ -29,27 +29,24 @@ class Replicate(Tool):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        scenery = host.scenery
-        self._boxes = scenery.selected
-        self._rect = scenery.region(self._boxes)
+        scene = host.scene
+        self._boxes = scene.selected
+        self._rect = scene.region(self._boxes)
         self.dx = max(gridded(self._rect[2] + _GAP), 8.0)
         self.dy = max(gridded(self._rect[3] + _GAP), 8.0)
         self.columns, self.rows = 2, 1
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         x, y, width, height = self._rect
         self.columns = _count((p.sx - x - width) / self.dx)
         self.rows = _count((p.sy - y - height) / self.dy)
         self.host.refresh()
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         if p.button is Qt.MouseButton.LeftButton:
             self.commit()
 
     def key(self, press: Press) -> bool:
-        """See `Tool`."""
         if press.key in ARROWS:
             direction = ARROWS[press.key]
             self.columns = min(max(self.columns + {"right": 1, "left": -1}.get(direction, 0), 1), _MOST)
@@ -63,7 +60,7 @@ class Replicate(Tool):
 
     def commit(self) -> None:
         """Make the copies."""
-        geometry = self.host.scenery.geometry
+        geometry = self.host.scene.geometry
         picked = [geometry.address(int(box)) for box in self._boxes]
         self.host.finish()
         if not picked or self.columns * self.rows < 2:
@@ -75,7 +72,6 @@ class Replicate(Tool):
         )
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
         x, y, width, height = self._rect
         cells = np.array(
             [
@@ -85,7 +81,7 @@ class Replicate(Tool):
                 if r or c
             ]
         ).reshape(-1, 4)
-        theme = self.host.scenery.theme
+        theme = self.host.scene.theme
         found = ghosts(cells, frame, theme) if len(cells) else []
         corner = frame.points(
             np.array([x + (self.columns - 1) * self.dx + width, y + (self.rows - 1) * self.dy + height])

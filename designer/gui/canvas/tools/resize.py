@@ -9,9 +9,9 @@ from designer.design.edits.placement import Resize as ResizeEdit
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 _SMALLEST = (48.0, 32.0)
 
@@ -26,7 +26,7 @@ class Resize(Tool):
     def __init__(self, host: Host, box: int, start: Pointer) -> None:
         super().__init__(host)
         self._box, self._start = box, start
-        geometry = host.scenery.geometry
+        geometry = host.scene.geometry
         self._rect = geometry.rect[box].copy()
         #: positions of the contents count from here, and so does the size of a container
         self._origin = geometry.origin[box].copy() if geometry.is_container[box] else self._rect[:2]
@@ -38,7 +38,6 @@ class Resize(Tool):
         self._size = self._rect[2:] - (self._origin - self._rect[:2])
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         corner = self._rect[:2] + self._rect[2:] + np.array([p.sx - self._start.sx, p.sy - self._start.sy])
         if not p.alt:
             corner = np.array([gridded(float(corner[0])), gridded(float(corner[1]))])
@@ -46,15 +45,13 @@ class Resize(Tool):
         self.host.refresh()
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`."""
         self.move(p)
-        within, ref = self.host.scenery.geometry.address(self._box)
+        within, ref = self.host.scene.geometry.address(self._box)
         width, height = (round(float(v)) for v in self._size)
         self.host.finish()
         if p.far_from(self._start, 1.0):
             self.host.make(ResizeEdit(ref, (width, height), within=within))
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
         rect = np.array([[*self._rect[:2], *(self._origin - self._rect[:2] + self._size)]])
-        return ghosts(rect, frame, self.host.scenery.theme)
+        return ghosts(rect, frame, self.host.scene.theme)

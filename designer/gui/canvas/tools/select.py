@@ -13,13 +13,12 @@ from designer.design.edit import Edit
 from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
 from designer.gui.canvas.batches import Batch, Rects
-from designer.gui.canvas.compose_overlay import handles, hover, side_points, tip, wire_glow, wire_text
+from designer.gui.canvas.compose_overlay import connection_glow, connection_text, handles, hover, side_points, tip
 from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, under_pointer
-from designer.gui.canvas.editing import Picked, move, wire_picks
+from designer.gui.canvas.editing import Picked, connection_picks, move
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.navigate import first_inside, following, nearest
-from designer.gui.canvas.stage import Frame
 from designer.gui.canvas.steppers import step_at, steppers
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.band import Band
@@ -31,6 +30,7 @@ from designer.gui.canvas.tools.replicate import Replicate
 from designer.gui.canvas.tools.resize import Resize
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame
 
 #: arrow keys move by this, with Shift by that, with Alt by one [scene units]
 _NUDGE: Final = (8, 64, 1)
@@ -60,12 +60,11 @@ class Select(Tool):
         self._nudged = (0.0, 0, frozenset[Picked]())
 
     def enter(self) -> None:
-        """See `Tool`."""
         self._down, self._over, self._handle, self._chip = None, NOTHING, -1, -1
         self._step = (-1, 0)
 
     def redrawn(self) -> None:
-        """See `Tool`: numbers of boxes may mean others now."""
+        """Numbers of boxes may mean others now."""
         self._down, self._hit, self._over, self._handle, self._chip = None, NOTHING, NOTHING, -1, -1
         self._step = (-1, 0)
 
@@ -77,7 +76,6 @@ class Select(Tool):
     # ---- pointer
 
     def press(self, p: Pointer) -> None:
-        """See `Tool`."""
         if p.button in (Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton):
             if p.button is Qt.MouseButton.RightButton:
                 self._choose_for_menu(self.host.hit(p))
@@ -106,7 +104,7 @@ class Select(Tool):
             return
         self._hit = hit = self.host.hit(p)
         picked = self._picked(hit)
-        selection = self.host.scenery.selection
+        selection = self.host.scene.selection
         self._was_selected = bool(picked) and picked <= selection
         if hit.area is Area.FOLD or not picked:
             return
@@ -119,19 +117,18 @@ class Select(Tool):
             self.host.select(picked)
 
     def _picked(self, hit: Hit) -> frozenset[Picked]:
-        geometry = self.host.scenery.geometry
+        geometry = self.host.scene.geometry
         if hit.is_box:
             return frozenset((geometry.address(hit.number),))
-        return wire_picks(geometry, hit.number) if hit.is_wire else frozenset()
+        return connection_picks(geometry, hit.number) if hit.is_connection else frozenset()
 
     def _choose_for_menu(self, hit: Hit) -> None:
         """A right click means what is under it; a selection it belongs to stays."""
         picked = self._picked(hit)
-        if picked and not picked <= self.host.scenery.selection:
+        if picked and not picked <= self.host.scene.selection:
             self.host.select(picked)
 
     def move(self, p: Pointer) -> None:
-        """See `Tool`."""
         if self._down is not None:
             if p.far_from(self._down):
                 self._begin_drag(p)
@@ -147,17 +144,17 @@ class Select(Tool):
     def _step_at(self, p: Pointer) -> tuple[int, int]:
         """The group whose arrow is under the pointer, and where that leads; −1 and 0 for none."""
         frame = self.host.frame()
-        return step_at(self.host.scenery.stage, frame, p.x * frame.ratio, p.y * frame.ratio)
+        return step_at(self.host.scene.view_state, frame, p.x * frame.ratio, p.y * frame.ratio)
 
     def _chip_at(self, p: Pointer) -> int:
         """The chip of a virtual machine under the pointer; −1 for none."""
-        frame, scenery = self.host.frame(), self.host.scenery
-        if frame.level is Level.FAR or scenery.stage.trays is None:
+        frame, scene = self.host.frame(), self.host.scene
+        if frame.level is Level.FAR or scene.view_state.trays is None:
             return -1
-        if counts_only(scenery.stage, frame):
+        if counts_only(scene.view_state, frame):
             # no chip is drawn: the tip names the one that is taken
-            return scenery.stage.trays.nearest_chip(p.sx, p.sy)
-        return scenery.chip_at(p.sx, p.sy)
+            return scene.view_state.trays.nearest_chip(p.sx, p.sy)
+        return scene.chip_at(p.sx, p.sy)
 
     def _cursor(self, p: Pointer) -> Qt.CursorShape:
         if self._chip >= 0:
@@ -166,7 +163,7 @@ class Select(Tool):
             return Qt.CursorShape.CrossCursor
         if self._grip_at(p) >= 0:
             return Qt.CursorShape.SizeFDiagCursor
-        if self._step[1] or self._over.area is Area.FOLD or self._over.is_wire:
+        if self._step[1] or self._over.area is Area.FOLD or self._over.is_connection:
             return Qt.CursorShape.PointingHandCursor
         return Qt.CursorShape.ArrowCursor
 
@@ -174,19 +171,19 @@ class Select(Tool):
         down, hit = self._down, self._hit
         assert down is not None
         self._down = None
-        selected = self.host.scenery.selected
+        selected = self.host.scene.selected
         movable = hit.area in (Area.CARD, Area.HEADER) or (hit.area is Area.BODY and self._was_selected)
         if movable and hit.number in selected and not down.shift:
             tool: Tool = Drag(self.host, down, selected)
-        elif hit.area in (Area.WIRE_A, Area.WIRE_B) and self._was_selected:
-            tool = Rehang(self.host, hit.number, "a" if hit.area is Area.WIRE_A else "b", down)
+        elif hit.area in (Area.CONNECTION_A, Area.CONNECTION_B) and self._was_selected:
+            tool = Rehang(self.host, hit.number, "a" if hit.area is Area.CONNECTION_A else "b", down)
         else:
             tool = Band(self.host, down)
         self.host.switch(tool)
         tool.move(p)
 
     def release(self, p: Pointer) -> None:
-        """See `Tool`: a click that did not become a drag."""
+        """A click that did not become a drag."""
         down, hit = self._down, self._hit
         self._down = None
         if down is None or p.button is not Qt.MouseButton.LeftButton:
@@ -199,10 +196,10 @@ class Select(Tool):
         elif not (p.shift or p.ctrl):
             self.host.select(self._picked(hit))
         elif down.ctrl and self._was_selected:
-            self.host.select(self.host.scenery.selection - self._picked(hit))
+            self.host.select(self.host.scene.selection - self._picked(hit))
 
     def double(self, p: Pointer) -> None:
-        """See `Tool`: opens what can be opened; on empty ground parts are offered."""
+        """Opens what can be opened; on empty ground parts are offered."""
         step = self._step_at(p)
         if step[1]:
             # the second click of two quick ones
@@ -210,17 +207,17 @@ class Select(Tool):
             return
         hit = self.host.hit(p)
         self._down = None
-        geometry = self.host.scenery.geometry
+        geometry = self.host.scene.geometry
         if hit.area is Area.NOTHING or hit.area is Area.BODY:
-            container = container_at(self.host.scenery.stage, p.sx, p.sy)
+            container = container_at(self.host.scene.view_state, p.sx, p.sy)
             inside = geometry.address(container) if container >= 0 else None
             self.host.wish(QuickAdd(p.sx, p.sy, container=inside))
         elif hit.is_box and self._can_fold(hit.number):
             self.fold(hit.number)
         elif hit.is_box:
             self.host.activate(geometry.address(hit.number))
-        elif hit.is_wire:
-            for picked in sorted(wire_picks(geometry, hit.number)):
+        elif hit.is_connection:
+            for picked in sorted(connection_picks(geometry, hit.number)):
                 self.host.activate(picked)
                 break
 
@@ -239,56 +236,55 @@ class Select(Tool):
             or self.host.frame().level is Level.FAR
         ):
             return -1
-        box, scenery = self._over.number, self.host.scenery
-        if box >= len(scenery.geometry) or not self._has_handles(box):
+        box, scene = self._over.number, self.host.scene
+        if box >= len(scene.geometry) or not self._has_handles(box):
             return -1
         frame = self.host.frame()
-        points = side_points(frame, scenery.geometry.rect[box]) / frame.ratio
+        points = side_points(frame, scene.geometry.rect[box]) / frame.ratio
         near = np.abs(points - np.array([p.x, p.y])).max(axis=1) <= HANDLE_REACH
         return box if near.any() else -1
 
     def _has_handles(self, box: int) -> bool:
-        """Whether a card is large enough for port handles to leave room for clicks on itself."""
-        stage, frame = self.host.scenery.stage, self.host.frame()
-        least = float(stage.geometry.rect[box, 2:].min()) * frame.scale
-        return not stage.is_note[box] and least > _ROOM_FOR_HANDLES * frame.ratio
+        """True if a card is large enough for port handles to leave room for clicks on itself."""
+        view_state, frame = self.host.scene.view_state, self.host.frame()
+        least = float(view_state.geometry.rect[box, 2:].min()) * frame.scale
+        return not view_state.is_note[box] and least > _ROOM_FOR_HANDLES * frame.ratio
 
     def _grip_at(self, p: Pointer) -> int:
         """The selected box whose lower right corner is under the pointer; −1 for none."""
-        selected = self.host.scenery.selected
-        if len(selected) != 1 or self.host.scenery.geometry.is_group[selected[0]]:
+        selected = self.host.scene.selected
+        if len(selected) != 1 or self.host.scene.geometry.is_group[selected[0]]:
             return -1
-        x, y, w, h = self.host.scenery.geometry.rect[selected[0]].tolist()
+        x, y, w, h = self.host.scene.geometry.rect[selected[0]].tolist()
         corner = self.host.view.to_view(x + w, y + h)
         return int(selected[0]) if abs(corner[0] - p.x) <= GRIP and abs(corner[1] - p.y) <= GRIP else -1
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
-        """See `Tool`."""
-        scenery = self.host.scenery
-        stage, theme = scenery.stage, scenery.theme
-        found = steppers(stage, frame, self._step)
+        scene = self.host.scene
+        view_state, theme = scene.view_state, scene.theme
+        found = steppers(view_state, frame, self._step)
         over = self._over
-        if over.is_box and over.number < len(stage.geometry) and self._down is None:
+        if over.is_box and over.number < len(view_state.geometry) and self._down is None:
             if over.area is not Area.BODY:
-                found += hover(stage, frame, over.number)
+                found += hover(view_state, frame, over.number)
             if over.area is Area.CARD and frame.level > Level.FAR and self._has_handles(over.number):
-                rect = stage.geometry.rect[over.number]
+                rect = view_state.geometry.rect[over.number]
                 found += handles(side_points(frame, rect), frame, theme.selection)
-        elif over.is_wire and over.number < stage.geometry.n_wires and self._down is None:
-            found += wire_glow(stage, frame, np.array([over.number]), theme.hover)
-            route = frame.points(stage.geometry.wire_route[over.number])
+        elif over.is_connection and over.number < view_state.geometry.n_connections and self._down is None:
+            found += connection_glow(view_state, frame, np.array([over.number]), theme.hover)
+            route = frame.points(view_state.geometry.connection_route[over.number])
             x, y = ((route[1] + route[2]) / 2).tolist()
-            text = wire_text(stage, over.number)
+            text = connection_text(view_state, over.number)
             found += tip(text, x, y, frame, self.host.measure, theme, True, region)
-        found += chosen_chips(stage, frame, {ref.id for _, ref in scenery.selection if ref.what == "vms"})
-        if self._chip >= 0 and stage.trays is not None:
-            found += under_pointer(stage, frame, self._chip, self.host.measure, region)
-        if len(scenery.selected_wires) == 1 and not len(scenery.selected):
-            ends = stage.geometry.wire_route[scenery.selected_wires[0]][[0, 3]]
+        found += chosen_chips(view_state, frame, {ref.id for _, ref in scene.selection if ref.what == "vms"})
+        if self._chip >= 0 and view_state.trays is not None:
+            found += under_pointer(view_state, frame, self._chip, self.host.measure, region)
+        if len(scene.selected_connections) == 1 and not len(scene.selected):
+            ends = view_state.geometry.connection_route[scene.selected_connections[0]][[0, 3]]
             found += handles(frame.points(ends), frame, theme.selection)
-        selected = scenery.selected
-        if len(selected) == 1 and not stage.geometry.is_group[selected[0]]:
-            x, y, w, h = frame.boxes(stage.geometry.rect[selected])[0].tolist()
+        selected = scene.selected
+        if len(selected) == 1 and not view_state.geometry.is_group[selected[0]]:
+            x, y, w, h = frame.boxes(view_state.geometry.rect[selected])[0].tolist()
             size = round(7 * frame.ratio)
             found.append(Rects(np.array([[x + w - size / 2, y + h - size / 2, size, size]]).round(), theme.selection))
         return found
@@ -296,7 +292,6 @@ class Select(Tool):
     # ---- keyboard
 
     def key(self, press: Press) -> bool:
-        """See `Tool`."""
         key = press.key
         if key in ARROWS:
             self._arrow(press)
@@ -315,80 +310,80 @@ class Select(Tool):
         return True
 
     def cancel(self) -> bool:
-        """See `Tool`: a press is forgotten; else the selection goes up to the container, then away."""
+        """A press is forgotten; else the selection goes up to the container, then away."""
         if self._down is not None:
             self._down = None
             return True
-        scenery = self.host.scenery
-        if not scenery.selection:
+        scene = self.host.scene
+        if not scene.selection:
             return False
-        parents = {int(scenery.geometry.parent[box]) for box in scenery.selected.tolist()}
-        if len(parents) == 1 and len(scenery.selected) == len(scenery.selection):
+        parents = {int(scene.geometry.parent[box]) for box in scene.selected.tolist()}
+        if len(parents) == 1 and len(scene.selected) == len(scene.selection):
             above = parents.pop()
-            self.host.select(scenery.picks([above]) if above >= 0 else ())
+            self.host.select(scene.picks([above]) if above >= 0 else ())
         else:
             self.host.select(())
         return True
 
     def _arrow(self, press: Press) -> None:
-        scenery = self.host.scenery
+        scene = self.host.scene
         direction = ARROWS[press.key]
-        selected = scenery.selected
+        selected = scene.selected
         if not len(selected) or press.ctrl:
             start = int(selected[-1]) if len(selected) else -1
             if start < 0:
                 self.step(False)
             else:
-                self._go_to(nearest(scenery.stage, start, direction))
+                self._go_to(nearest(scene.view_state, start, direction))
             return
         step = _NUDGE[1] if press.shift else _NUDGE[2] if press.alt else _NUDGE[0]
         dx, dy = _STEPS[direction]
         last, number, what = self._nudged
         now = time.monotonic()
-        if now - last > _NUDGE_PAUSE or what != scenery.selection:
+        if now - last > _NUDGE_PAUSE or what != scene.selection:
             number += 1
-        self._nudged = (now, number, scenery.selection)
-        edit = move(scenery.geometry, selected.tolist(), dx * step, dy * step, ("nudge", number))
+        self._nudged = (now, number, scene.selection)
+        edit = move(scene.geometry, selected.tolist(), dx * step, dy * step, ("nudge", number))
         if edit is not None:
             self.host.make(edit)
 
     def step(self, back: bool) -> bool:
         """Select the next thing in the order of the outline; False at its end."""
-        scenery = self.host.scenery
-        selected = scenery.selected
+        scene = self.host.scene
+        selected = scene.selected
         start = int(selected[-1]) if len(selected) else None
-        if start is not None and start == (0 if back else len(scenery.geometry) - 1):
+        if start is not None and start == (0 if back else len(scene.geometry) - 1):
             return False
-        box = following(scenery.stage, start, back)
+        box = following(scene.view_state, start, back)
         if box >= 0:
             self._go_to(box)
         return box >= 0
 
     def _go_to(self, box: int) -> None:
-        scenery = self.host.scenery
-        self.host.select(scenery.picks([box]))
-        self.host.set_view(self.host.view.revealing(scenery.region(np.array([box], dtype=np.int64))))
+        scene = self.host.scene
+        self.host.select(scene.picks([box]))
+        self.host.set_view(self.host.view.revealing(scene.region(np.array([box], dtype=np.int64))))
 
     def _go_in(self) -> None:
-        scenery = self.host.scenery
-        if len(scenery.selected) != 1:
+        scene = self.host.scene
+        if len(scene.selected) != 1:
             return
-        box = int(scenery.selected[0])
-        inner = first_inside(scenery.stage, box)
+        box = int(scene.selected[0])
+        inner = first_inside(scene.view_state, box)
         if inner is not None:
             self._go_to(inner)
         elif self._can_fold(box):
             self.fold(box)
         else:
-            self.host.activate(scenery.geometry.address(box))
+            self.host.activate(scene.geometry.address(box))
 
     def connect_selected(self) -> None:
         """Begin to connect what is selected."""
-        scenery = self.host.scenery
-        cards = [int(b) for b in scenery.selected if scenery.stage.is_card[b]]
+        scene = self.host.scene
+        cards = [int(b) for b in scene.selected if scene.view_state.is_card[b]]
         if cards:
             self.host.switch(Connect(self.host, cards))
-        elif any(ref.what == "parts" for _, ref in scenery.selection):
+        elif any(ref.what == "parts" for _, ref in scene.selection):
             self.host.warn("the selected part is inside something closed: open that first, then press C to connect it")
         else:
             self.host.warn("select a part first, then press C to connect it")
@@ -396,7 +391,7 @@ class Select(Tool):
     def delete(self, heal: bool = False) -> None:
         """Take the selected things out; with `heal` join the neighbours of parts in a chain."""
         by_block: dict[Address, list[Ref]] = {}
-        for within, ref in self.host.scenery.selection:
+        for within, ref in self.host.scene.selection:
             by_block.setdefault(within, []).append(ref)
         # innermost first, so that no address is gone before it is used
         order = sorted(by_block, key=len, reverse=True)
@@ -406,7 +401,7 @@ class Select(Tool):
 
     def replicate(self) -> None:
         """Begin to copy what is selected in rows and columns."""
-        if len(self.host.scenery.selected):
+        if len(self.host.scene.selected):
             self.host.switch(Replicate(self.host))
         else:
             self.host.warn("select what to copy first")
@@ -414,8 +409,8 @@ class Select(Tool):
     # ---- opening and closing
 
     def _can_fold(self, box: int) -> bool:
-        scenery = self.host.scenery
-        geometry = scenery.geometry
+        scene = self.host.scene
+        geometry = scene.geometry
         if geometry.is_container[box] or geometry.is_group[box]:
             return True
         thing = geometry.thing(box)
@@ -423,6 +418,6 @@ class Select(Tool):
 
     def fold(self, box: int) -> None:
         """Close an open container or group; open a closed one."""
-        geometry = self.host.scenery.geometry
+        geometry = self.host.scene.geometry
         within, ref = geometry.address(box)
         self.host.make(SetCollapsed((ref,), bool(geometry.is_container[box]), within=within))

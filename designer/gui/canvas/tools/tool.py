@@ -19,9 +19,9 @@ from designer.design.edit import Edit
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.hit import Hit
-from designer.gui.canvas.scenery import Scenery
-from designer.gui.canvas.stage import Frame
+from designer.gui.canvas.scene import Scene
 from designer.gui.canvas.view import Rect, View
+from designer.gui.canvas.view_state import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Pointer:
     alt: bool = False
 
     def far_from(self, other: Pointer, reach: float = 4.0) -> bool:
-        """Whether the pointer moved enough since `other` to mean a drag."""
+        """True if the pointer moved enough since `other` to mean a drag."""
         return abs(self.x - other.x) > reach or abs(self.y - other.y) > reach
 
 
@@ -73,7 +73,7 @@ class Host(Protocol):
     """What a tool may ask of the canvas."""
 
     @property
-    def scenery(self) -> Scenery:
+    def scene(self) -> Scene:
         """The picture and its state."""
         ...
 
@@ -118,8 +118,8 @@ class Host(Protocol):
         """Move the view there, shortly animated."""
         ...
 
-    def lift(self, boxes: npt.NDArray[np.bool_] | None, wires: npt.NDArray[np.bool_] | None) -> None:
-        """Take boxes and wires out of the picture, to be drawn by the tool; None puts all back."""
+    def lift(self, boxes: npt.NDArray[np.bool_] | None, connections: npt.NDArray[np.bool_] | None) -> None:
+        """Take boxes and connections out of the picture, to be drawn by the tool; None puts all back."""
         ...
 
     def refresh(self) -> None:

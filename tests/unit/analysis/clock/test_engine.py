@@ -291,7 +291,7 @@ def test_priority_goes_before_time_in_a_queue():
     assert [work.ended for work in works] == [1.0, 3.0, 2.0]
 
 
-def test_an_endless_loop_that_takes_no_time_is_told():
+def test_an_endless_loop_that_takes_no_time_is_reported():
     clock = Clock([1.0])
     clock.add(Turns(lambda k: Work(0.0, Shape())))
     with pytest.raises(AnalysisError, match="without end"):

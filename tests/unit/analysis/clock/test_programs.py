@@ -136,7 +136,7 @@ def test_the_same_seed_is_the_same_run(shape: str):
     assert len(runs[0].ends("queue", "serve")) == 300
 
 
-def test_more_arrivals_than_can_be_served_are_told_with_the_rate():
+def test_more_arrivals_than_can_be_served_are_reported_with_the_rate():
     """0.5 s each on one GPU: 2 a second at most."""
     program = Program("queue", (Step("serve", Compute("gpu0", 0.5)),), 20, Arrivals("poisson", 3.0))
     run = play(prices(), [job_of(program)])
@@ -252,7 +252,7 @@ def test_bad_programs_are_refused(make):
         make()
 
 
-def test_a_trace_file_with_a_wrong_line_is_told_by_its_line(tmp_path):
+def test_a_trace_file_with_a_wrong_line_is_reported_by_its_line(tmp_path):
     from designer.workload.program.arrivals import read_trace
 
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
@@ -306,7 +306,7 @@ def test_periods_are_read_from_ends():
     assert (found.items, found.time, found.settled) == (2, 1.5, True)
 
 
-def test_two_jobs_on_one_link_are_told_to_shift():
+def test_two_jobs_on_one_link_are_reported_to_shift():
     """1 s of computing, then 1 s alone on a link that both use: 3 s a period together, 2 s if one starts later."""
     table = prices()
     probe = play(table, [job_of(Program("p", (Step("m", Move("memory", "gpu0", 1e9)),)))])
@@ -398,7 +398,7 @@ def test_a_run_outlives_what_is_priced_after_it():
     assert run.channels_at(run.end / 2).max() <= 1 + 1e-9
 
 
-def test_a_metric_that_cannot_be_told_yet_is_said():
+def test_a_metric_that_cannot_be_reported_yet_is_said():
     found = simulate(designer.open_design("hgx-h100-8"), ["llama-2-7b-fsdp"], until=0.1, bands=False)
     assert [f.code for f in found.findings] == ["CLOCK-SHORT"]
     assert "step_time" in found.findings[0].text

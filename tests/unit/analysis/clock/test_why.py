@@ -78,7 +78,7 @@ def test_a_tied_set_gains_only_together():
 
     why = explain(measure)
     assert len(why.binding) == 2
-    assert [bound.gain_if_doubled for bound in why.binding] == pytest.approx([1.0, 1.0])
+    assert [bottleneck.gain_if_doubled for bottleneck in why.binding] == pytest.approx([1.0, 1.0])
     assert why.binding[0].gain_together == pytest.approx(2.0)
 
 
@@ -116,8 +116,8 @@ def test_what_binds_a_copy_is_what_analyze_says():
     )
     found = answer(table, job_of(program))
     closed = designer.analyze(design, ["h2d"]).workloads[0]
-    kinds = {bound.what for bound in closed.binding}
-    assert {bound.what for bound in found.why.binding} == kinds
+    kinds = {bottleneck.what for bottleneck in closed.binding}
+    assert {bottleneck.what for bottleneck in found.why.binding} == kinds
     assert found.why.binding[0].gain_together == pytest.approx(closed.binding[0].gain_together, rel=0.01)
 
 

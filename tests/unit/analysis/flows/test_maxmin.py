@@ -123,14 +123,14 @@ def test_shallow_problems_are_done_by_rounds():
     assert solve(permutation(2048)).rounds <= 20
 
 
-def test_who_is_bound_by_a_resource_is_the_last_to_be_settled_on_it():
+def test_who_is_bottleneck_by_a_resource_is_the_last_to_be_settled_on_it():
     incidence = random_incidence(5, 40, 12)
     for method in METHODS:
         answer = solve(incidence, method=method)
         assert answer.frozen_in.max() == answer.rounds
-        bound = binding(incidence, answer)
-        for activity in np.flatnonzero(~bound.by_demand):
-            last = [answer.frozen_in[incidence.columns.users(r)].max() for r in bound.of(activity)]
+        bottleneck = binding(incidence, answer)
+        for activity in np.flatnonzero(~bottleneck.by_demand):
+            last = [answer.frozen_in[incidence.columns.users(r)].max() for r in bottleneck.of(activity)]
             assert answer.frozen_in[activity] in last
 
 

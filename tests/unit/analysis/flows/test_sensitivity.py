@@ -172,6 +172,6 @@ def test_deep_problems_are_swept_in_order():
     incidence = chain(3000)
     answer = solve(incidence)
     slopes = adjoint(incidence, answer, np.ones(3000))
-    bound = binding(incidence, answer).union(range(3000))
-    assert set(np.flatnonzero(slopes)) <= set(bound)
+    bottleneck = binding(incidence, answer).union(range(3000))
+    assert set(np.flatnonzero(slopes)) <= set(bottleneck)
     assert maxmin.solve(incidence).rounds == answer.rounds

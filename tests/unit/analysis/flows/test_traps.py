@@ -54,9 +54,9 @@ class TestTies:
         """The switch port is full, yet what holds the slow group is its NIC."""
         rows = [[(0, 1.0), (1, 1.0)]] * 2 + [[(1, 1.0)]] * 2
         shared = Incidence.from_rows(rows, [50.0, 450.0])
-        bound = binding(shared, solve(shared))
-        assert bound.of(0).tolist() == [0]
-        assert bound.of(2).tolist() == [1]
+        bottleneck = binding(shared, solve(shared))
+        assert bottleneck.of(0).tolist() == [0]
+        assert bottleneck.of(2).tolist() == [1]
         assert gain_if_doubled(shared, [[1], [0]], slowest()) == [1.0, 2.0]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from designer.analysis.routing.fabric import SwitchGraph, hashed_ways, measure, split_ways
+from designer.analysis.routing.fabric import SwitchGraph, hashed_paths, measure, split_paths
 
 
 def random_graph(seed: int, n: int, links: int) -> tuple[SwitchGraph, nx.MultiDiGraph]:
@@ -82,7 +82,7 @@ def test_splits_are_hop_by_hop_and_count_cables(seed: int, n: int):
     targets = sorted(set(goal.tolist()))
     distances = measure(graph, [[t] for t in targets])
     number = np.searchsorted(targets, goal)
-    ways = split_ways(graph, distances, np.arange(len(pairs)), switch, number, np.ones(len(pairs)))
+    ways = split_paths(graph, distances, np.arange(len(pairs)), switch, number, np.ones(len(pairs)))
     for i, (a, b) in enumerate(pairs):
         mine = ways.request == i
         found = np.bincount(ways.channel[mine], ways.share[mine], minlength=1)
@@ -103,7 +103,7 @@ def test_a_hashed_way_is_one_of_the_shortest(seed: int, n: int):
     if not len(switch):
         return
     distances = measure(graph, [[0]])
-    ways = hashed_ways(graph, distances, np.arange(len(switch)), switch, np.zeros(len(switch), dtype=np.int64), seed)
+    ways = hashed_paths(graph, distances, np.arange(len(switch)), switch, np.zeros(len(switch), dtype=np.int64), seed)
     ends = {k: (x, y) for x, y, k in textbook.edges(keys=True)}
     for i, start in enumerate(switch.tolist()):
         at = start
@@ -119,7 +119,7 @@ def test_hashing_is_even_over_cables():
     source, target, cables = np.array([0, 0, 0]), np.array([1, 1, 1]), np.array([1, 2, 5])
     graph = SwitchGraph.of(2, source, target, np.array([0, 2, 4]), cables)
     n = 8000
-    ways = hashed_ways(
+    ways = hashed_paths(
         graph, measure(graph, [[1]]), np.arange(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), 7
     )
     assert_allclose(np.bincount(ways.channel, minlength=5)[[0, 2, 4]] / n, cables / 8, atol=0.02)

@@ -11,7 +11,7 @@ from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
-from tests.unit.analysis.drawn import BUS, draw
+from tests.unit.analysis.small_designs import BUS, draw
 
 A100: dict[str, object] = {
     "flops_fp16": "312 TFLOP/s", "flops_bf16": "312 TFLOP/s", "memory_bandwidth": "2 TB/s", "memory_capacity": "80 GB",

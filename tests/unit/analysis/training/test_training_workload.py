@@ -192,8 +192,8 @@ def test_parts_of_any_step_add_up(tensor: int, micro: int, batches: int, shardin
     assert value(result, "samples_per_second") * step == pytest.approx(data * micro * batches)
     assert 0 < value(result, "mfu") < 1
     assert 0 < value(result, "gpu_utilization") <= 1
-    for bound in (*result.binding, *result.next):
-        assert max(bound.gain_if_doubled or 1, bound.gain_together or 1) <= 2 + 1e-9
+    for bottleneck in (*result.binding, *result.next):
+        assert max(bottleneck.gain_if_doubled or 1, bottleneck.gain_together or 1) <= 2 + 1e-9
 
 
 def test_online_learning_is_no_faster_than_samples_arrive() -> None:
@@ -254,7 +254,7 @@ def test_storage_sizing_asks_what_mlperf_storage_asks() -> None:
     assert result.binding
 
 
-def test_storage_sizing_keeps_the_utilisation_of_the_benchmark_unless_told() -> None:
+def test_storage_sizing_keeps_the_utilisation_of_the_benchmark_unless_reported() -> None:
     """A valid CosmoFlow run keeps 70 %, the others 90 %."""
     most = {
         kept: value(run(opened("su-h100-32"), "storage_sizing", benchmark="cosmoflow", **told), "accelerators")
@@ -318,7 +318,7 @@ def test_trials_whose_ranks_lie_worse_decide_a_sweep() -> None:
     assert value(five, "communication_time") > 2 * value(one, "communication_time")
 
 
-def test_retraining_that_piles_up_is_told() -> None:
+def test_retraining_that_piles_up_is_reported() -> None:
     design = opened("hgx-h100-8")
     whole = value(run(design, **RESNET), "time_to_train")
     for every, told in ((2 * whole, False), (whole / 2, True)):

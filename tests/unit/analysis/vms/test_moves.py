@@ -29,10 +29,10 @@ def test_emptying_host_one_names_time_stun_link_and_who_stays() -> None:
     assert told["Front end"]["pause"] < 1
     assert told["Training 0"]["to"] is None
     assert "grid_a100d-80c" in told["Training 0"]["note"]
-    assert {bound.id for bound in result.binding} == {"vmotion_network[0]:ab", "vmotion_network[2]:ba"}
+    assert {bottleneck.id for bottleneck in result.binding} == {"vmotion_network[0]:ab", "vmotion_network[2]:ba"}
     assert result.binding[0].gain_together is not None
     assert result.binding[0].gain_together > 1.5
-    assert any("streams" in bound.id for bound in result.next)
+    assert any("streams" in bottleneck.id for bottleneck in result.next)
     stays = [finding for finding in result.findings if finding.code == "MIG-STAYS"]
     assert [finding.where for finding in stays] == [("train0",)]
 
@@ -46,7 +46,7 @@ def test_a_machine_that_needs_a_whole_gpu_leaves_as_soon_as_one_is_empty() -> No
 def test_ten_times_the_network_is_five_times_faster_and_streams_bind() -> None:
     slow, fast = (ask(with_speed(cluster(), rate), "evacuation", **EVACUATE) for rate in ("10 Gb/s", "100 Gb/s"))
     assert 4 < value(slow, "evacuation_time") / value(fast, "evacuation_time") < 7.7
-    assert all(bound.what == "limit" and "streams" in bound.id for bound in fast.binding)
+    assert all(bottleneck.what == "limit" and "streams" in bottleneck.id for bottleneck in fast.binding)
     assert value(fast, "stun_time") < value(slow, "stun_time") / 4
 
 

@@ -38,7 +38,7 @@ def with_nics(count: int, speed: str, design: Design | None = None) -> Design:
 
 
 @pytest.mark.parametrize(
-    ("count", "speed", "streams", "gigabits", "bound"),
+    ("count", "speed", "streams", "gigabits", "bottleneck"),
     [
         (1, "10 Gb/s", 1, 10 * LINE, "line rate"),
         (2, "10 Gb/s", 2, 20 * LINE, "line rate"),
@@ -50,16 +50,16 @@ def with_nics(count: int, speed: str, design: Design | None = None) -> Design:
     ],
 )
 def test_bandwidth_follows_from_nics_and_streams(
-    count: int, speed: str, streams: int, gigabits: float, bound: str
+    count: int, speed: str, streams: int, gigabits: float, bottleneck: str
 ) -> None:
     result = ask(with_nics(count, speed), "vmotion", release="8.0 U3", **MOVE)
     told = rows(result, "hosts")["hosts[1]/server"]
     assert told["streams"] == streams
-    assert bound in told["limited by"]
+    assert bottleneck in told["limited by"]
     assert value(result, "rate") * 8e-9 == pytest.approx(min(gigabits, count * 100 * LINE), rel=0.02)
     # 24 GB in use on an Ampere board, no faster than the streams carry it
     assert value(result, "stun_time") == pytest.approx(
-        0.6 + 24e9 * 8 / min(gigabits * 1e9 * (0.9 if bound == "streams" else 1.0), 1e15), rel=0.05
+        0.6 + 24e9 * 8 / min(gigabits * 1e9 * (0.9 if bottleneck == "streams" else 1.0), 1e15), rel=0.05
     )
 
 
@@ -92,10 +92,11 @@ def test_concurrency_by_nic_speed_and_operation() -> None:
 
 def test_distance() -> None:
     near, far, too_far = (
-        ask(with_nics(1, "100 Gb/s"), "vmotion", vms="web0", round_trip=trip) for trip in ("0 s", "100 ms", "200 ms")
+        ask(with_nics(1, "100 Gb/s"), "vmotion", vms="web0", round_trip=migration)
+        for migration in ("0 s", "100 ms", "200 ms")
     )
     assert value(near, "migration_time") < value(far, "migration_time") < value(too_far, "migration_time")
-    assert "sender" in {bound.id for bound in far.binding}
+    assert "sender" in {bottleneck.id for bottleneck in far.binding}
     assert "MIG-DISTANCE" not in {f.code for f in far.findings}
     found = [f for f in too_far.findings if f.code == "MIG-DISTANCE"]
     assert found[0].severity is Severity.ERROR
@@ -118,7 +119,7 @@ def test_a_narrow_host_bus_binds_before_the_network() -> None:
     drawn = with_changes(design, groups=replaced(design.groups, [with_changes(group, content=content)]))
     result = ask(drawn, "vmotion", vms="web0", to="hosts[3]/server")
     assert value(result, "rate") < 2e9
-    assert all("vmotion_nic0" in bound.id for bound in result.binding)
+    assert all("vmotion_nic0" in bottleneck.id for bottleneck in result.binding)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 8])
@@ -144,6 +145,9 @@ def test_what_binds_is_a_set_whose_doubling_gains() -> None:
     freed = with_changes(cluster(), vms={key: vm for key, vm in cluster().vms.items() if key != "lab1"})
     result = ask(freed, "evacuation", hosts="hosts[0]/server")
     assert len({row["to"] for row in rows(result).values()}) == 2
-    assert {bound.id.split(":")[0] for bound in result.binding} >= {"vmotion_network[0]", "vmotion_network[3]"}
+    assert {bottleneck.id.split(":")[0] for bottleneck in result.binding} >= {
+        "vmotion_network[0]",
+        "vmotion_network[3]",
+    }
     assert result.binding[0].gain_together is not None
     assert result.binding[0].gain_together > 1.3

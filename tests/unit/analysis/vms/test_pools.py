@@ -18,13 +18,13 @@ def test_sharing_shortens_the_wait_and_saves_accelerators() -> None:
     assert value(result, "accelerators_saved") >= 1
 
 
-def test_accelerators_nobody_owns_are_told() -> None:
+def test_accelerators_nobody_owns_are_reported() -> None:
     found = {f.code: f.text for f in ask(cluster(), "pooling", owners=3).findings}
     assert found == {"POOL-REST": "2 of 8 accelerators are left out: 3 teams own 2 each"}
     assert not ask(cluster(), "pooling", owners=4).findings
 
 
-def test_more_work_than_accelerators_is_told() -> None:
+def test_more_work_than_accelerators_is_reported() -> None:
     result = ask(cluster(), "pooling", owners=4, jobs_per_second="0.00003 1/s", job_time="20 h")
     assert [f.code for f in result.findings] == ["POOL-FULL"]
 

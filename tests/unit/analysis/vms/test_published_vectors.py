@@ -246,7 +246,7 @@ def test_other_shapes_are_counted_too() -> None:
     assert more["grid_a100d-20c"] == 31
 
 
-def test_what_a_machine_needs_is_told_with_the_room_for_more() -> None:
+def test_what_a_machine_needs_is_reported_with_the_room_for_more() -> None:
     told = {row[0]: row[1] for row in ask(cluster(), "vm_capacity", vm="infer0").tables["needs"].rows}
     assert told["64-bit MMIO space"] == "pciPassthru.64bitMMIOSizeGB = 256, with EFI firmware"
     assert told["time slice"] == "2 ms"

@@ -49,7 +49,7 @@ class TestSeverity:
         assert [f.severity for f in found] == [Severity.WARNING, Severity.ERROR]
         assert value(emptied, "machines_staying") == value(named, "machines_staying") == 1
 
-    def test_a_stun_above_the_limit_is_an_error_and_9_0_is_told_as_a_way(self) -> None:
+    def test_a_stun_above_the_limit_is_an_error_and_9_0_is_reported_as_a_way(self) -> None:
         limited = with_changes(cluster().vms["infer0"], stun_limit="5 s")
         result = ask(with_vms(cluster(), limited), "evacuation", hosts=HOST)
         stays = next(f for f in result.findings if f.where == ("infer0",) and f.code == "MIG-STAYS")
@@ -122,7 +122,7 @@ class TestBadInput:
         vm = _machine(*devices, hardware_version=hardware)
         assert any(said in f.text and f.severity is Severity.ERROR for f in _placed(vm).findings)
 
-    def test_a_hardware_version_that_is_new_enough_is_not_told(self) -> None:
+    def test_a_hardware_version_that_is_new_enough_is_not_reported(self) -> None:
         found = _placed(_machine(_device(), hardware_version=21)).findings
         assert "VM-HARDWARE" not in {f.code for f in found}
 
@@ -192,7 +192,7 @@ class TestFrameBuffer:
         # 24 GB over one lane of generation 3, which carries less than 1 GB/s
         assert value(narrow, "stun_time") > 24
         assert value(wide, "stun_time") < 5
-        assert any("frame buffer" in bound.label for bound in (*narrow.binding, *narrow.next))
+        assert any("frame buffer" in bottleneck.label for bottleneck in (*narrow.binding, *narrow.next))
 
     def test_what_the_slot_gives_does_not_matter_behind_a_slow_network(self) -> None:
         move = {"vms": "lab0", "to": "hosts[3]/server"}

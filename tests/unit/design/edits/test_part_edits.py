@@ -25,7 +25,7 @@ H100 = PartType(id="gpu/nvidia/h100", kind="gpu", title="H100")
 
 
 def small() -> Design:
-    """A server with two GPUs at a switch, and a group of two boxes wired to it."""
+    """A server with two GPUs at a switch, and a group of two boxes connected to it."""
     content = Block.model_validate({"parts": [Part(id="nic0", kind="nic"), Part(id="nic1", kind="nic")]})
     return Design.model_validate(
         {

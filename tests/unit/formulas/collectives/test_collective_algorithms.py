@@ -130,7 +130,7 @@ def test_in_switch_trees_join_servers() -> None:
     assert one.bandwidth_term == pytest.approx(2 * GIB / network)
 
 
-def test_rack_scale_domains_are_told_with_a_wide_band_below_a_baseboard() -> None:
+def test_rack_scale_domains_are_reported_with_a_wide_band_below_a_baseboard() -> None:
     (board,) = in_switch(replace(H100, ranks=8))
     (rack,) = in_switch(replace(H100, ranks=72))
     share = (1 + 1 / 72) / (1 + 1 / 8)

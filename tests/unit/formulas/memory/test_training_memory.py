@@ -178,7 +178,7 @@ def test_a_model_too_large_for_the_accelerators_says_how_many_would_do() -> None
     assert transformer_memory(model("gpt-1t"), many, ROUND, BF16, MEGATRON, 2048, 1).fits
 
 
-def test_a_sequence_no_number_of_accelerators_holds_is_told() -> None:
+def test_a_sequence_no_number_of_accelerators_holds_is_reported() -> None:
     with pytest.raises(AnalysisError) as refused:
         step_model(model("llama-2-13b"), 10**9).estimate(Layout(), 1, NETWORK.costs(Layout()))
     assert "shorter sequences" in (refused.value.remedy or "")

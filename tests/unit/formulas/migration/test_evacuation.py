@@ -18,7 +18,7 @@ from designer.formulas.migration.evacuation_schedule import (
     evacuation_schedule,
     lower_bound,
 )
-from designer.formulas.migration.evacuation_targets import Guest, Room, evacuation_targets
+from designer.formulas.migration.evacuation_targets import FreeCapacity, Guest, evacuation_targets
 from designer.units import parse_rate
 
 GB = 1e9
@@ -142,7 +142,7 @@ def test_bad_input() -> None:
         evacuation_estimate([GB], GB, 0)
 
 
-ROOMS = [Room("a", 512 * GB, 64), Room("b", 512 * GB, 64), Room("c", 128 * GB, 8)]
+ROOMS = [FreeCapacity("a", 512 * GB, 64), FreeCapacity("b", 512 * GB, 64), FreeCapacity("c", 128 * GB, 8)]
 
 
 def test_targets_are_spread_and_gpu_shapes_go_where_they_fit() -> None:

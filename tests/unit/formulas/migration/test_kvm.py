@@ -21,7 +21,9 @@ HUNDRED = parse_rate("100 Gb/s")
 
 
 def test_channels_add_up_to_the_link() -> None:
-    rates = [kvm_bandwidth(HUNDRED, channels=n, monitor=Monitor.CLOUD_HYPERVISOR).wire.value for n in (1, 2, 4, 8, 16)]
+    rates = [
+        kvm_bandwidth(HUNDRED, channels=n, monitor=Monitor.CLOUD_HYPERVISOR).link_rate.value for n in (1, 2, 4, 8, 16)
+    ]
     assert rates == sorted(rates)
     assert rates[1] == pytest.approx(2 * rates[0])
     assert rates[3] == rates[4] == 0.94 * HUNDRED
@@ -44,19 +46,19 @@ def test_compression_helps_on_slow_links_and_hurts_on_fast_ones() -> None:
 
 def test_a_configured_ceiling_rules() -> None:
     found = kvm_bandwidth(HUNDRED, channels=8, max_bandwidth=128 * 2**20)
-    assert found.wire.value == 128 * 2**20
+    assert found.link_rate.value == 128 * 2**20
     assert found.limited_by == "configured ceiling"
 
 
 def test_the_routed_network_replaces_the_line() -> None:
-    assert kvm_bandwidth(HUNDRED, routed_bandwidth=2e9, channels=8).wire.value == 2e9
+    assert kvm_bandwidth(HUNDRED, routed_bandwidth=2e9, channels=8).link_rate.value == 2e9
 
 
 def test_rdma() -> None:
     line = parse_rate("32 Gb/s")
     pinned = kvm_bandwidth(line, transport=Transport.RDMA_PINNED)
     dynamic = kvm_bandwidth(line, transport=Transport.RDMA)
-    assert pinned.wire.value == pytest.approx(parse_rate("26 Gb/s"), rel=0.01)
+    assert pinned.link_rate.value == pytest.approx(parse_rate("26 Gb/s"), rel=0.01)
     assert dynamic.limited_by == "memory registration"
     assert pinning_time(8 * 2**30) == pytest.approx(1.36, abs=0.02)
 
@@ -155,9 +157,9 @@ def test_what_always_holds(
 def test_bandwidth_always_holds(line: float, channels: int, compression: Compression, transport: Transport) -> None:
     found = kvm_bandwidth(line, channels=channels, compression=compression, transport=transport)
     more = kvm_bandwidth(line, channels=channels + 1, compression=compression, transport=transport)
-    assert found.wire.low <= found.wire.value <= found.wire.high
+    assert found.link_rate.low <= found.link_rate.value <= found.link_rate.high
     assert found.guest.low <= found.guest.value <= found.guest.high
-    assert found.wire.value <= line
+    assert found.link_rate.value <= line
     assert more.guest.value >= found.guest.value
 
 

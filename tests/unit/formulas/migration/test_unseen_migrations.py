@@ -42,7 +42,7 @@ def _bandwidth(lines: list[float], release: Release, adapters: int, encrypted: b
 
 
 def _conserved(outcome: Outcome, memory: float, working_set: float) -> None:
-    """What a pass dirties is what the next one sends, and nothing else goes over the wire."""
+    """What a pass dirties is what the next one sends, and nothing else goes over the link."""
     rounds = outcome.rounds
     assert rounds[0].sent == pytest.approx(memory)
     for before, after in pairwise(rounds):
@@ -138,7 +138,7 @@ def test_every_kvm_migration_has_a_verdict_and_bounds(
 ) -> None:  # fmt: skip
     moved = kvm_bandwidth(line, channels=channels, compression=squeeze, transport=transport)
     done = kvm_precopy(
-        memory, moved.guest.value, rate, wire_bandwidth=moved.wire.value, scan_bandwidth=moved.scan,
+        memory, moved.guest.value, rate, link_bandwidth=moved.link_rate.value, scan_bandwidth=moved.scan,
         auto_converge=auto, post_copy=post, downtime_limit=limit,
     )  # fmt: skip
     assert done.reason
@@ -147,7 +147,7 @@ def test_every_kvm_migration_has_a_verdict_and_bounds(
         assert rate > 0
         assert not post
         # what gets it over has a finite answer and a band
-        way = kvm_precopy(memory, moved.guest.value, rate, wire_bandwidth=moved.wire.value, post_copy=True)
+        way = kvm_precopy(memory, moved.guest.value, rate, link_bandwidth=moved.link_rate.value, post_copy=True)
         assert way.total_time.low <= way.total_time.value <= way.total_time.high < math.inf
         return
     assert 0 < done.total_time.low <= done.total_time.value < math.inf

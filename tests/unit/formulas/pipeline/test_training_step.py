@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
-from designer.formulas.communication import Group, Kind, NoCommunication
+from designer.formulas.communication import Kind, NoCommunication, RankGroup
 from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.pipeline.bubble import bubble_fraction
 from designer.formulas.pipeline.gradient_exchange import parameter_server_time, ring_time
@@ -166,7 +166,7 @@ def test_sending_tokens_to_experts_is_seen_in_full() -> None:
     spread = Layout(data=8, expert=8)
     found = step_model(EXPERTS).estimate(spread, 64, NETWORK.costs(spread))
     tokens = 1024 * EXPERTS.experts_per_token * EXPERTS.hidden * 2
-    one = NETWORK.costs(spread).time(Kind.ALL_TO_ALL, Group.EXPERT, Bytes(tokens))
+    one = NETWORK.costs(spread).time(Kind.ALL_TO_ALL, RankGroup.EXPERT, Bytes(tokens))
     assert found.expert_communication == pytest.approx(8 * 4 * one * EXPERTS.moe_layers)
 
 
@@ -213,28 +213,28 @@ def test_ring_inside_a_server_by_hand() -> None:
     size = Bytes(1e9)
     rate = 100e9 * INSIDE_SHARE.value
     one = 7 / 8 * 1e9 / rate + 6 * INSIDE_LATENCY.value
-    assert costs.time(Kind.ALL_GATHER, Group.TENSOR, size) == pytest.approx(one)
-    assert costs.time(Kind.ALL_REDUCE, Group.TENSOR, size) == pytest.approx(2 * one)
+    assert costs.time(Kind.ALL_GATHER, RankGroup.TENSOR, size) == pytest.approx(one)
+    assert costs.time(Kind.ALL_REDUCE, RankGroup.TENSOR, size) == pytest.approx(2 * one)
 
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_one_rank_talks_to_nobody(kind: Kind) -> None:
-    assert NETWORK.costs(Layout()).time(kind, Group.DATA, Bytes(1e9)) == 0
-    assert NETWORK.costs(Layout(data=2)).time(kind, Group.DATA, Bytes(0.0)) == 0
+    assert NETWORK.costs(Layout()).time(kind, RankGroup.DATA, Bytes(1e9)) == 0
+    assert NETWORK.costs(Layout(data=2)).time(kind, RankGroup.DATA, Bytes(0.0)) == 0
 
 
 @given(kind=st.sampled_from(list(Kind)), data=st.sampled_from([2, 4, 8, 16, 64]), size=st.floats(1e3, 1e10))
 def test_collectives_grow_with_size_and_leave_the_server_at_a_price(kind: Kind, data: int, size: float) -> None:
     costs = NETWORK.costs(Layout(data=data))
-    assert costs.time(kind, Group.DATA, Bytes(size)) < costs.time(kind, Group.DATA, Bytes(2 * size))
+    assert costs.time(kind, RankGroup.DATA, Bytes(size)) < costs.time(kind, RankGroup.DATA, Bytes(2 * size))
     near, far = NETWORK.costs(Layout(data=8)), NETWORK.costs(Layout(tensor=8, data=8))
-    assert near.time(kind, Group.DATA, Bytes(size)) < far.time(kind, Group.DATA, Bytes(size))
+    assert near.time(kind, RankGroup.DATA, Bytes(size)) < far.time(kind, RankGroup.DATA, Bytes(size))
 
 
 def test_a_group_without_links_is_refused() -> None:
     alone = NominalNetwork(8, BytesPerSecond(100e9), BytesPerSecond(0.0))
     with pytest.raises(AnalysisError, match="no link"):
-        alone.costs(Layout(data=16)).time(Kind.ALL_REDUCE, Group.DATA, Bytes(1.0))
+        alone.costs(Layout(data=16)).time(Kind.ALL_REDUCE, RankGroup.DATA, Bytes(1.0))
 
 
 def test_parameter_servers_against_a_ring() -> None:

@@ -70,7 +70,7 @@ def test_a_name_tells_what_numbers_do_not(name: str, found: CpuModel) -> None:
     assert cpu_model("AMD" if "AMD" in name else "Intel", "", "", name=name) is found
 
 
-def test_three_generations_of_one_number_are_told_apart_by_name_and_guessed_without() -> None:
+def test_three_generations_of_one_number_are_reported_apart_by_name_and_guessed_without() -> None:
     assert cpu_model("GenuineIntel", "6", "85", name="Intel(R) Xeon(R) Platinum 8174 CPU @ 3.10GHz") is SKYLAKE_1
     assert SKYLAKE.guess
 

@@ -333,7 +333,7 @@ def test_sizes_are_spelled_as_people_do_and_kept_as_they_are() -> None:
     assert part["numa0"].attributes["local_memory"] == "33784975360"
 
 
-def test_memory_that_is_only_a_device_is_told() -> None:
+def test_memory_that_is_only_a_device_is_reported() -> None:
     imported = read(topology(2, package(2, 0) + os_device("dax0.0", 0)))
     assert kinds(imported.design)["memory"] == 1
     assert "IMP-DAX" in codes(imported)

@@ -244,7 +244,7 @@ def test_odd_but_readable() -> None:
     assert {"IMP-STRAY-TEXT", "IMP-JUNK", "IMP-IGNORED"} <= codes(imported)
 
 
-def test_duplicates_are_told() -> None:
+def test_duplicates_are_reported() -> None:
     imported = read(system(cpu(0, gpu("0000:11:00.0", 0)), cpu(0, gpu("0000:11:00.0", 0))))
     assert kinds(imported.design)["gpu"] == 2
     assert sum(f.code == "IMP-DUPLICATE" for f in imported.findings) == 2
@@ -363,7 +363,7 @@ def test_many_equal_ids_are_numbered_in_one_go() -> None:
     assert seconds(2000) < 9 * seconds(500)
 
 
-def test_what_is_assumed_is_told_with_its_speed_and_eight_are_not_two() -> None:
+def test_what_is_assumed_is_reported_with_its_speed_and_eight_are_not_two() -> None:
     chip = '<c2c count="1"/>'
     imported = read(system(*(cpu(0, "") for _ in range(7)), cpu(0, gpu("0000:11:00.0", 0, chip)), cpu(1, "")))
     texts = {f.code: f.text for f in imported.findings}

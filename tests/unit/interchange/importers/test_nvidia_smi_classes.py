@@ -135,7 +135,7 @@ def rows(cells: Mapping[tuple[str, str], str], names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_a_cell_no_tree_can_have_is_told() -> None:
+def test_a_cell_no_tree_can_have_is_reported() -> None:
     """One switch holds GPU0 and NIC0, and NIC0 and NIC1, so GPU0 and NIC1 cannot be on different host bridges."""
     cells = {("GPU0", "NIC0"): "PIX", ("NIC0", "NIC1"): "PIX", ("GPU0", "NIC1"): "NODE"}
     text = rows(cells, ["GPU0", "NIC0", "NIC1"])
@@ -145,7 +145,7 @@ def test_a_cell_no_tree_can_have_is_told() -> None:
     assert "GPU0 to NIC1 is NODE in the table and PIX as drawn" in told.text
 
 
-def test_host_bridges_that_are_not_drawn_are_told() -> None:
+def test_host_bridges_that_are_not_drawn_are_reported() -> None:
     cells = {("GPU0", "GPU1"): "PHB", ("GPU0", "NIC0"): "NODE", ("GPU1", "NIC0"): "NODE"}
     imported = read_any(rows(cells, ["GPU0", "GPU1", "NIC0"]).encode(), "nvidia-smi-topo")
     assert "IMP-HOST-BRIDGES" in {f.code for f in imported.findings}

@@ -118,7 +118,7 @@ def test_empty_cpu_affinity_between_tabs() -> None:
     assert {p.id for p in read(text).design.parts.values() if p.kind == "numa"} == {"numa0", "numa1"}
 
 
-def test_affinity_against_the_matrix_is_told() -> None:
+def test_affinity_against_the_matrix_is_reported() -> None:
     text = table(["GPU0", "GPU1"], ["SYS", ""], [["0-7", "0", "", "N/A"], ["0-7", "0", "", "N/A"]])
     assert "IMP-CONTRADICTION" in {f.code for f in read(text).findings}
 

@@ -123,7 +123,9 @@ def test_the_file_stays_in_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     keeper.close()
 
 
-def test_a_full_disk_is_told_and_the_next_record_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_the_next_record_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keeper = Journal(tmp_path / "a.journal")
     design = one_unit(2)
     keeper.record(design)
@@ -144,7 +146,7 @@ def test_a_full_disk_is_told_and_the_next_record_begins_anew(tmp_path: Path, mon
     keeper.discard()
 
 
-def test_a_disk_that_fails_to_keep_is_told_at_once_and_at_the_next_edit(
+def test_a_disk_that_fails_to_keep_is_reported_at_once_and_at_the_next_edit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[OSError | None] = []

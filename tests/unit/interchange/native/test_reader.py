@@ -186,7 +186,7 @@ def test_unknown_kinds_are_kept_unchanged() -> None:
     assert json.loads(dumps(loaded.design))["design"] == content
 
 
-def test_what_stands_beside_the_design_is_told() -> None:
+def test_what_stands_beside_the_design_is_reported() -> None:
     assert [f.code for f in loads(envelope(extra=1)).findings] == ["FMT-UNKNOWN"]
 
 

@@ -119,12 +119,12 @@ def test_many_wirings_are_refused_before_any_is_made() -> None:
     assert any("with those before it, more than" in f.text for f in findings)
 
 
-def test_replicas_of_wired_groups_are_refused_before_they_are_made() -> None:
-    wired = {
+def test_replicas_of_connected_groups_are_refused_before_they_are_made() -> None:
+    connected = {
         "groups": [{"id": "a", "replicas": 300, "content": {"parts": [_GPU]}}],
         "wirings": [{"id": "w", "pattern": "mesh", "a": "a[*]/g", "b": "a[*]/g", "kind": "pcie"}],
     }
     start = time.monotonic()
-    findings = loaded({"groups": [{"id": "outer", "replicas": 1000, "content": wired}]}).findings
+    findings = loaded({"groups": [{"id": "outer", "replicas": 1000, "content": connected}]}).findings
     assert time.monotonic() - start < 3
     assert any("the group makes 44,850,000 links" in f.text for f in findings)

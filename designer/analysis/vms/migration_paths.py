@@ -1,4 +1,4 @@
-"""The ways migrations take on the drawn network, and what each gets when several move beside other traffic."""
+"""The paths migrations take on the drawn network, and what each gets when several move beside other traffic."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.achieved import COPY, Achieved
-from designer.analysis.bounds import Limit
+from designer.analysis.bottlenecks import Limit
+from designer.analysis.efficiency import COPY, Efficiencies
 from designer.analysis.flows import Allocation, Incidence, solve
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routes import Legs, Routes, route
@@ -26,7 +26,7 @@ WIDTH_TOLERANCE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Ride:
+class MigrationTransfer:
     """One machine on its way: hosts and sockets at both ends, and the most it can take [B/s].
 
     With GPUs it is frame buffer on its way: from those GPUs through host memory to the NICs, and back in there.
@@ -60,8 +60,8 @@ class Background:
     limits: tuple[Limit, ...] = ()
 
 
-class Lanes:
-    """Rides and background traffic as one flow problem; any set of rides can be asked about.
+class MigrationPaths:
+    """Transfers and background traffic as one flow problem; any set of transfers can be asked about.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ class Lanes:
     def __init__(
         self,
         network: Network,
-        rides: Sequence[Ride],
+        transfers: Sequence[MigrationTransfer],
         streams: Mapping[str, StreamPlan],
         payload: Constant,
         background: Sequence[Background] = (),
         shares: Shares = Shares(),
     ) -> None:
-        self.network, self.rides, self.shares = network, tuple(rides), shares
+        self.network, self.transfers, self.shares = network, tuple(transfers), shares
         self._limits: list[Limit] = []
         self._limit_of: dict[tuple[str, str], int] = {}
         pairs: dict[tuple[object, ...], int] = {}
@@ -88,25 +88,25 @@ class Lanes:
             pairs.setdefault(
                 (r.source.path, r.target.path, r.from_sockets, r.to_sockets, r.from_gpus, r.to_gpus), len(pairs)
             )
-            for r in rides
+            for r in transfers
         ]
-        examples: dict[int, Ride] = {}
-        for number, ride in zip(self._pair, rides, strict=True):
-            examples.setdefault(number, ride)
+        examples: dict[int, MigrationTransfer] = {}
+        for number, transfer in zip(self._pair, transfers, strict=True):
+            examples.setdefault(number, transfer)
         self.routes = route(network, self._legs(examples))
         self.lost = frozenset(self.routes.lost.tolist())
         self._of_pair = self._entries(self.routes, len(pairs), payload)
         resource: list[Int] = []
         usage: list[Float] = []
-        for ride, number in zip(rides, self._pair, strict=True):
-            limits = self._limits_of(ride, streams, payload)
+        for transfer, number in zip(transfers, self._pair, strict=True):
+            limits = self._limits_of(transfer, streams, payload)
             if number in self.lost:
                 limits = []
             own_resource, own_usage = self._of_pair[number]
             resource.append(np.concatenate([own_resource, np.array(limits, dtype=np.int64)]))
             usage.append(np.concatenate([own_usage, np.ones(len(limits))]))
         self._first: list[tuple[int, int]] = []
-        weight, demand = [1.0] * len(rides), [ride.cap for ride in rides]
+        weight, demand = [1.0] * len(transfers), [transfer.cap for transfer in transfers]
         base = network.n_resources
         for each in background:
             incidence = each.incidence
@@ -134,13 +134,13 @@ class Lanes:
         )
         self._known: dict[tuple[int, ...], Allocation] = {}
 
-    def reaches(self, ride: int) -> bool:
-        """Whether there is a way for a ride."""
-        return self._pair[ride] not in self.lost
+    def reaches(self, transfer: int) -> bool:
+        """True if a path exists for a transfer."""
+        return self._pair[transfer] not in self.lost
 
-    def doubled(self, resources: Sequence[int]) -> Lanes:
-        """The same lanes with twice the capacity on some resources."""
-        twin = object.__new__(Lanes)
+    def doubled(self, resources: Sequence[int]) -> MigrationPaths:
+        """The same paths with twice the capacity on some resources."""
+        twin = object.__new__(MigrationPaths)
         twin.__dict__.update(self.__dict__)
         capacity = self.incidence.capacity.copy()
         capacity[list(resources)] *= 2
@@ -149,16 +149,16 @@ class Lanes:
         return twin
 
     def asked(self, moving: Sequence[int]) -> Incidence:
-        """The flow problem when just these rides move."""
+        """The flow problem when just these transfers move."""
         demand = self.incidence.demand.copy()
-        still = np.ones(len(self.rides), dtype=bool)
+        still = np.ones(len(self.transfers), dtype=bool)
         still[list(moving)] = False
-        demand[: len(self.rides)][still] = 0.0
+        demand[: len(self.transfers)][still] = 0.0
         return self._weighed(len(moving)).with_demand(demand)
 
     def _weighed(self, moving: int) -> Incidence:
         """The flows with the shares of their class, which those of a class divide among themselves."""
-        shares, own, base = self.shares, len(self.rides), self.incidence
+        shares, own, base = self.shares, len(self.transfers), self.incidence
         if not (shares.migrations and shares.beside and moving and base.n_activities > own):
             return base
         weight = base.weight.copy()
@@ -167,14 +167,14 @@ class Lanes:
         return Incidence(base.ptr, base.resource, base.usage, base.capacity, weight, base.demand)
 
     def allocation(self, moving: Sequence[int]) -> Allocation:
-        """Rates of all activities when just these rides move; remembered."""
+        """Rates of all activities when just these transfers move; kept."""
         key = tuple(sorted(moving))
         if key not in self._known:
             self._known[key] = solve(self.asked(key))
         return self._known[key]
 
     def rates(self, moving: Sequence[int]) -> Float:
-        """Rates of rides that move at the same time [B/s], in their order."""
+        """Rates of transfers that move at the same time [B/s], in their order."""
         return self.allocation(moving).rate[list(moving)]
 
     def of_background(self, moving: Sequence[int], number: int) -> Float:
@@ -182,16 +182,16 @@ class Lanes:
         first, count = self._first[number]
         return self.allocation(moving).rate[first : first + count]
 
-    def channels(self, ride: int) -> tuple[list[int], list[float]]:
-        """Channels a ride takes, and the share of it on each."""
-        rows = self.routes.flow == self._pair[ride]
+    def channels(self, transfer: int) -> tuple[list[int], list[float]]:
+        """Channels a transfer takes, and the share of it on each."""
+        rows = self.routes.flow == self._pair[transfer]
         return self.routes.channel[rows].tolist(), self.routes.share[rows].tolist()
 
-    def fraction_of(self, ride: int) -> dict[int, float]:
-        """What share of each resource the payload of a ride achieves."""
-        return self._fractions[self._pair[ride]]
+    def fraction_of(self, transfer: int) -> dict[int, float]:
+        """What share of each resource the payload of a transfer achieves."""
+        return self._fractions[self._pair[transfer]]
 
-    def _legs(self, examples: Mapping[int, Ride]) -> Legs:
+    def _legs(self, examples: Mapping[int, MigrationTransfer]) -> Legs:
         flow: list[int] = []
         source: list[int] = []
         target: list[int] = []
@@ -203,17 +203,20 @@ class Lanes:
             target.append(b)
             share.append(part)
 
-        for number, ride in examples.items():
-            for a, b, part in nic_pairs(ride.source, ride.target):
+        for number, transfer in examples.items():
+            for a, b, part in nic_pairs(transfer.source, transfer.target):
                 leg(number, a, b, part)
-                out, back = _memories(ride.source, ride.from_sockets), _memories(ride.target, ride.to_sockets)
+                out, back = (
+                    _memories(transfer.source, transfer.from_sockets),
+                    _memories(transfer.target, transfer.to_sockets),
+                )
                 for memory in out:
                     leg(number, memory, a, part / len(out))
                 for memory in back:
                     leg(number, b, memory, part / len(back))
             for gpus, sockets, host, outward in (
-                (ride.from_gpus, ride.from_sockets, ride.source, True),
-                (ride.to_gpus, ride.to_sockets, ride.target, False),
+                (transfer.from_gpus, transfer.from_sockets, transfer.source, True),
+                (transfer.to_gpus, transfer.to_sockets, transfer.target, False),
             ):
                 memories = _memories(host, sockets) if gpus else []
                 for gpu in gpus:
@@ -228,13 +231,13 @@ class Lanes:
     def _entries(self, routes: Routes, n_pairs: int, payload: Constant) -> list[tuple[Int, Float]]:
         """Resources and usage of each pair of hosts."""
         network = self.network
-        achieved = Achieved(network)
+        efficiencies = Efficiencies(network)
         protocol = np.full(n_pairs, COPY, dtype=np.int64)
         link = routes.channel >> 1
         fraction = np.ones(len(link))
         host = network.domain[link] != NETWORK
         inside = replace(routes, flow=routes.flow[host], channel=routes.channel[host], share=routes.share[host])
-        fraction[host] = achieved.of(inside, protocol, achieved.placement(inside, n_pairs))
+        fraction[host] = efficiencies.of(inside, protocol, efficiencies.placement(inside, n_pairs))
         fraction[~host] = payload.value
         direction = np.where(network.full[link], routes.channel & 1, 0)
         # Migrations use many connections, so they spread over all cables of a bundle.
@@ -255,23 +258,25 @@ class Lanes:
             self._fractions.append(dict(zip(resource[rows].tolist(), fraction[again[rows]].tolist(), strict=True)))
         return found
 
-    def _limits_of(self, ride: Ride, streams: Mapping[str, StreamPlan], payload: Constant) -> list[int]:
+    def _limits_of(
+        self, transfer: MigrationTransfer, streams: Mapping[str, StreamPlan], payload: Constant
+    ) -> list[int]:
         found: list[int] = []
-        for host, way in ((ride.source, "out"), (ride.target, "in")):
+        for host, way in ((transfer.source, "out"), (transfer.target, "in")):
             nics = host.migration_nics
             line = sum(nic.line_rate for nic in nics)
             plan = streams.get(host.path)
             if plan is not None:
                 words = f"vMotion streams of {host.path}, {way}: {plan.streams}, about one core each"
                 found.append(self._limit(f"streams:{host.path}:{way}", words, carried(plan.streams)))
-            drawn = self._drawn_rate(host)
+            drawn = self._cable_rate(host)
             if line < drawn * (1 - WIDTH_TOLERANCE):
                 found.append(
                     self._limit(f"nic:{host.path}:{way}", f"ports of {host.path}, {way}", line * payload.value)
                 )
         return found
 
-    def _drawn_rate(self, host: Host) -> float:
+    def _cable_rate(self, host: Host) -> float:
         """Rate of the cables of the migration NICs [B/s], whatever their ports can do."""
         network = self.network
         parts = {nic.part for nic in host.migration_nics}

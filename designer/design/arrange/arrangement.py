@@ -1,4 +1,4 @@
-"""Where the parts and groups of one block stand while its groups are closed. Remembered as long as the block lives."""
+"""Where the parts and groups of one block stand while its groups are closed. Kept as long as the block lives."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from designer.design.arrange.contents import Content, arrange_contents
 from designer.design.arrange.joints import Memory, joint_of, joints
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, card_size, fitted
+from designer.design.connection_paths import bow_swing
 from designer.design.document import Block, Group, Link, Part, Wiring
 from designer.design.query import index
-from designer.design.routes import bow_swing
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class Arrangement:
     """The drawn things of a block, containers before their contents.
 
     Parameters
@@ -61,10 +61,10 @@ class Plan:
     number: Mapping[Ref, int]
 
 
-_plans: dict[int, tuple[weakref.ref[Block], Plan]] = {}
+_plans: dict[int, tuple[weakref.ref[Block], Arrangement]] = {}
 
 
-def plan(block: Block) -> Plan:
+def plan(block: Block) -> Arrangement:
     """Where everything of a block stands, its groups closed."""
     known = _plans.get(id(block))
     if known is not None and known[0]() is block:
@@ -76,7 +76,7 @@ def plan(block: Block) -> Plan:
 
 
 def needs_room(block: Block, link: Link | Wiring) -> bool:
-    """Whether a container, or the block, may be larger for a link that bows around the things of a row."""
+    """True if a container, or the block, may be larger for a link that bows around the things of a row."""
     joined = joint_of(block, link, Memory())
     if joined is None or link_domain(link.kind) is Domain.HOST:
         return False
@@ -130,7 +130,7 @@ class _Planner:
             return False
         return ref.id in self.parts_in or ref.id in self.groups_in
 
-    def finish(self) -> Plan:
+    def finish(self) -> Arrangement:
         order = self._order()
         for ref in reversed(order):
             self._measure(ref)
@@ -192,7 +192,7 @@ class _Planner:
                 found.append((a[0], bottom, a[0], bottom + bow_swing(abs(a[0] - b[0])) - PADDING / 2))
         return found
 
-    def _numbered(self, order: list[Ref], low: Corner, high: Corner) -> Plan:
+    def _numbered(self, order: list[Ref], low: Corner, high: Corner) -> Arrangement:
         number = {ref: i for i, ref in enumerate(order)}
         n = len(order)
         parent, last, depth = np.full(n, -1, dtype=np.int64), np.arange(1, n + 1), np.zeros(n, dtype=np.int64)
@@ -205,7 +205,7 @@ class _Planner:
             if parent[i] >= 0:
                 last[parent[i]] = max(last[parent[i]], last[i])
         corners = np.array([self.corners[ref] for ref in order], dtype=np.float64).reshape(n, 2, 2)
-        return Plan(
+        return Arrangement(
             refs=tuple(order),
             parent=parent,
             last=last,

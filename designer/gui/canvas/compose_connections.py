@@ -1,4 +1,4 @@
-"""Wires as batches of lines: width is capacity, colour utilisation, dashes an assumed capacity. No Qt."""
+"""Connections as batches of lines: width is capacity, colour utilisation, dashes an assumed capacity. No Qt."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from designer.gui.canvas.batches import Batch, Lines
 from designer.gui.canvas.compose_boxes import faded
 from designer.gui.canvas.cut import Cut
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.stage import Frame, Regions, Stage
-from designer.gui.canvas.ways import level, offset, pieces, ways
+from designer.gui.canvas.polylines import level, offset, pieces, polylines
+from designer.gui.canvas.view_state import Frame, Regions, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: width at 1 GB/s, growth per tenfold capacity, and the widest wire, scene units
+#: width at 1 GB/s, growth per tenfold capacity, and the widest connection, scene units
 _WIDTH: Final = (1.0, 1.15, 5.5)
 _GAP: Final = 1.4
 _DASH: Final = (7.0, 4.0)
 #: so many lines are drawn as they are; among more, those that fall on the same pixels are drawn once
 _MANY: Final = 4000
-#: more merged wires than this are drawn without smoothing from afar
+#: more merged connections than this are drawn without smoothing from afar
 _SMOOTH: Final = 400
 
 
@@ -37,38 +37,38 @@ class _Style(NamedTuple):
 
 
 def width_of(capacity: Float) -> Float:
-    """Width of wires by their capacity per direction, scene units. : (k,) [B/s] → (k,)"""
+    """Width of connections by their capacity per direction, scene units. : (k,) [B/s] → (k,)"""
     least, growth, most = _WIDTH
     return np.clip(least + growth * np.log10(np.maximum(capacity, 1e8) / 1e9), 0.8, most)
 
 
-def wires(stage: Stage, frame: Frame, regions: Regions, only: Bool | None = None) -> list[Batch]:
-    """The wires in regions of device pixels; with `only` no others."""
+def connections(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None = None) -> list[Batch]:
+    """The connections in regions of device pixels; with `only` no others."""
     if frame.level is Level.FAR:
-        return _far(stage, frame, regions, only)
-    found = visible_wires(stage, frame, regions)
+        return _far(view_state, frame, regions, only)
+    found = visible_connections(view_state, frame, regions)
     if only is not None:
         found = found[only[found]]
-    elif stage.lifted_wires is not None:
-        found = found[~stage.lifted_wires[found]]
+    elif view_state.lifted_connections is not None:
+        found = found[~view_state.lifted_connections[found]]
     if frame.level is Level.NEAR:
-        return near(stage, frame, found, stage.geometry.wire_route[found], regions)
-    return _middle(stage, frame, found, regions)
+        return near(view_state, frame, found, view_state.geometry.connection_route[found], regions)
+    return _middle(view_state, frame, found, regions)
 
 
-def visible_wires(stage: Stage, frame: Frame, regions: Regions) -> Int:
-    """Numbers of the wires that may touch regions of device pixels."""
-    x, y, width, height = stage.bounds
+def visible_connections(view_state: ViewState, frame: Frame, regions: Regions) -> Int:
+    """Numbers of the connections that may touch regions of device pixels."""
+    x, y, width, height = view_state.bounds
     for region in regions:
         left, top, wide, high = frame.scene(region)
         if left <= x and top <= y and left + wide >= x + width and top + high >= y + height:
-            # all is in sight: the index, which is made anew after each edit of wires, would say the same
-            return np.arange(stage.geometry.n_wires)
-    return frame.touched(stage.wires_touching, regions, 10.0)
+            # all is in sight: the index, which is made anew after each edit of connections, would say the same
+            return np.arange(view_state.geometry.n_connections)
+    return frame.touched(view_state.connections_touching, regions, 10.0)
 
 
-def near(stage: Stage, frame: Frame, chosen: Int, route: Float, regions: Regions = ()) -> list[Batch]:
-    """Wires in full: a stroke for each direction where loads are known, else one.
+def near(view_state: ViewState, frame: Frame, chosen: Int, route: Float, regions: Regions = ()) -> list[Batch]:
+    """Connections in full: a stroke for each direction where loads are known, else one.
 
     Parameters
     ----------
@@ -78,15 +78,15 @@ def near(stage: Stage, frame: Frame, chosen: Int, route: Float, regions: Regions
     """
     if not len(chosen):
         return []
-    live, geometry = stage.live, stage.geometry
+    live, geometry = view_state.live, view_state.geometry
     size = min(max(frame.scale / frame.ratio, 0.7), 1.6) * frame.ratio
-    width = np.round(width_of(geometry.wire_capacity[chosen]) * size * 2) / 2
+    width = np.round(width_of(geometry.connection_capacity[chosen]) * size * 2) / 2
     heat = live.heat[chosen]
     both: Bool = np.any(heat >= 0, axis=1)
-    idle = -1 - geometry.wire_kind[chosen]
+    idle = -1 - geometry.connection_kind[chosen]
     found: dict[_Style, list[Float]] = {}
-    for group in ways(np.arange(len(chosen)), frame.points(route), geometry.wire_shape[chosen]):
-        at = group.wires
+    for group in polylines(np.arange(len(chosen)), frame.points(route), geometry.connection_shape[chosen]):
+        at = group.connections
         two = both[at]
         _collect(found, group.points[~two], idle[at[~two]], width[at[~two]], live.assumed[chosen[at[~two]]])
         if two.any():
@@ -97,31 +97,33 @@ def near(stage: Stage, frame: Frame, chosen: Int, route: Float, regions: Regions
                 # traffic keeps to the right, so the two directions never swap sides
                 moved = offset(group.points[two], -sign * gap)
                 _collect(found, moved, np.maximum(heat[rows, direction], 0), thin, live.assumed[chosen[rows]])
-    return _batches(stage, frame, found, regions)
+    return _batches(view_state, frame, found, regions)
 
 
-def _middle(stage: Stage, frame: Frame, visible: Int, regions: Regions) -> list[Batch]:
-    """Parallel wires as one, in the way of one of them."""
-    cut, live, geometry = stage.cut(None), stage.live, stage.geometry
-    merged = np.unique(cut.of_wire[visible])
+def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions) -> list[Batch]:
+    """Parallel connections as one, in the way of one of them."""
+    cut, live, geometry = view_state.cut(None), view_state.live, view_state.geometry
+    merged = np.unique(cut.of_connection[visible])
     merged = merged[merged >= 0]
     if not len(merged):
         return []
-    heat = _tones(stage, cut, merged)
+    heat = _tones(view_state, cut, merged)
     size = max(0.55, frame.scale / frame.ratio * 1.2) * frame.ratio
-    width = np.maximum(np.round(width_of(cut.total(geometry.wire_capacity)[merged]) * size), 1.0)
+    width = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[merged]) * size), 1.0)
     assumed = cut.most(live.assumed.astype(np.float64))[merged] > 0
     lead = cut.chosen[merged]
     found: dict[_Style, list[Float]] = {}
-    for group in ways(np.arange(len(lead)), frame.points(geometry.wire_route[lead]), geometry.wire_shape[lead]):
-        at = group.wires
+    for group in polylines(
+        np.arange(len(lead)), frame.points(geometry.connection_route[lead]), geometry.connection_shape[lead]
+    ):
+        at = group.connections
         _collect(found, group.points, heat[at], width[at], assumed[at])
-    return _batches(stage, frame, found, regions, smooth=len(cut) <= 15 * _SMOOTH)
+    return _batches(view_state, frame, found, regions, smooth=len(cut) <= 15 * _SMOOTH)
 
 
-def _far(stage: Stage, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
+def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
     """Straight lines between what is still told apart."""
-    cut, geometry = stage.cut(frame.octave), stage.geometry
+    cut, geometry = view_state.cut(frame.octave), view_state.geometry
     if not len(cut):
         return []
     lines = cut.lines * frame.scale
@@ -137,21 +139,21 @@ def _far(stage: Stage, frame: Frame, regions: Regions, only: Bool | None) -> lis
     seen &= (high - low).max(axis=1) >= frame.ratio
     if only is not None:
         seen &= cut.most(only.astype(np.float64)) > 0
-    elif stage.lifted_wires is not None:
-        seen &= cut.most((~stage.lifted_wires).astype(np.float64)) > 0
+    elif view_state.lifted_connections is not None:
+        seen &= cut.most((~view_state.lifted_connections).astype(np.float64)) > 0
     at = np.flatnonzero(seen)
-    heat = _tones(stage, cut, at)
+    heat = _tones(view_state, cut, at)
     few = len(cut) <= _SMOOTH
     thick = np.full(len(at), float(max(1, round(frame.ratio))))
     if few:
-        thick = np.maximum(np.round(width_of(cut.total(geometry.wire_capacity)[at]) * 0.55 * frame.ratio), 1.0)
+        thick = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[at]) * 0.55 * frame.ratio), 1.0)
     lines = lines[at]
     if len(cut) > _MANY:
         kept = _distinct(lines, heat)
         lines, heat, thick = lines[kept], heat[kept], thick[kept]
     found: dict[_Style, list[Float]] = {}
     _collect(found, lines.reshape(-1, 2, 2), heat, thick, np.zeros(len(lines), dtype=bool))
-    return _batches(stage, frame, found, (), smooth=few)
+    return _batches(view_state, frame, found, (), smooth=few)
 
 
 def _distinct(lines: Float, heat: Int) -> Int:
@@ -164,10 +166,10 @@ def _distinct(lines: Float, heat: Int) -> Int:
     return order[first]
 
 
-def _tones(stage: Stage, cut: Cut, merged: Int) -> Int:
-    """Class of utilisation of merged wires, or −1 − kind of their first one. : (k,)"""
-    live, geometry = stage.live, stage.geometry
-    kinds = geometry.wire_kind[cut.wires[cut.first[merged]]]
+def _tones(view_state: ViewState, cut: Cut, merged: Int) -> Int:
+    """Class of utilisation of merged connections, or −1 − kind of their first one. : (k,)"""
+    live, geometry = view_state.live, view_state.geometry
+    kinds = geometry.connection_kind[cut.connections[cut.first[merged]]]
     if not live.known:
         return -1 - kinds
     heat = cut.most(live.heat.max(axis=1).astype(np.float64))[merged].astype(np.int64)
@@ -196,17 +198,17 @@ def _collect(found: dict[_Style, list[Float]], points: Float, tone: Int, width: 
 
 
 def _batches(
-    stage: Stage, frame: Frame, found: dict[_Style, list[Float]], regions: Regions, smooth: bool = True
+    view_state: ViewState, frame: Frame, found: dict[_Style, list[Float]], regions: Regions, smooth: bool = True
 ) -> list[Batch]:
-    """Idle wires first, the busiest on top."""
-    theme, kinds = stage.theme, stage.geometry.wire_kinds
+    """Idle connections first, the busiest on top."""
+    theme, kinds = view_state.theme, view_state.geometry.connection_kinds
     made: list[Batch] = []
     for style in sorted(found):
         lines = _needed(np.concatenate(found[style]), regions, style.width / 2 + 2 * frame.ratio)
         if not len(lines):
             continue
         if style.tone >= 0:
-            colour = faded(stage, theme.heat[style.tone])
+            colour = faded(view_state, theme.heat[style.tone])
         else:
             colour = theme.link(kinds[-1 - style.tone])
         dash = tuple(d * frame.ratio for d in _DASH) if style.assumed else ()

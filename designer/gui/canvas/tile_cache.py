@@ -9,50 +9,54 @@ import numpy as np
 from PySide6.QtCore import QObject, QRect, QTimer
 from PySide6.QtGui import QPainter, QRegion
 
-from designer.gui.canvas.backing import Backing
+from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.compose import compose_steps
+from designer.gui.canvas.display_list import DisplayList
 from designer.gui.canvas.levels import Level, next_level, next_octave
-from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.sheet import Sheet
-from designer.gui.canvas.stage import Frame, Regions, Stage
+from designer.gui.canvas.surface import Surface
 from designer.gui.canvas.view import Rect, View
+from designer.gui.canvas.view_state import Frame, Regions, ViewState
 
 #: pictures that take less than this are drawn within the frame, roughly [µs]
 _AT_ONCE: Final = 10_000.0
-#: what a picture costs at least, and what a box and a wire cost at each level, roughly [µs]
+#: what a picture costs at least, and what a box and a connection cost at each level, roughly [µs]
 _LEAST: Final = 3000.0
 _COSTS: Final = {Level.FAR: (2.0, 4.0), Level.MIDDLE: (25.0, 40.0), Level.NEAR: (45.0, 80.0)}
 #: a picture that only the scale changed is drawn after so long without another change [ms]
 _SETTLE: Final = 60
-#: what only helps later, the sheet and the small picture, waits so long after a change [ms]
+#: what only helps later, the display list and the small picture, waits so long after a change [ms]
 _QUIET: Final = 40
 #: extent of the small picture of the whole [px]
 _OVERVIEW: Final = (640, 420)
 
 
-class Screen(QObject):
+class TileCache(QObject):
     """Keeps pixels of the picture and of the whole, small.
 
     Parameters
     ----------
-    stage
+    view_state
         Gives the present picture.
     refreshed
         Called when there are better pixels to show.
     """
 
     def __init__(
-        self, pencil: Pencil, stage: Callable[[], Stage], refreshed: Callable[[], None], parent: QObject
+        self,
+        batch_painter: BatchPainter,
+        view_state: Callable[[], ViewState],
+        refreshed: Callable[[], None],
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._stage, self._refreshed = stage, refreshed
-        self.pencil = pencil
-        self.backing = Backing(pencil, self._source, stage().theme.background)
-        self.overview = Backing(pencil, self._plain, stage().theme.background, *_OVERVIEW)
+        self._view_state, self._refreshed = view_state, refreshed
+        self.batch_painter = batch_painter
+        self.surface = Surface(batch_painter, self._source, view_state().theme.background)
+        self.overview = Surface(batch_painter, self._plain, view_state().theme.background, *_OVERVIEW)
         self.level, self.octave = Level.MIDDLE, 0
         self._want: Frame | None = None
-        self._growing: Sheet | None = None
+        self._growing: DisplayList | None = None
         self._late = True
         #: the pixels are of an earlier picture; the next frame draws them anew, however often it changed till then
         self._outdated = False
@@ -75,21 +79,21 @@ class Screen(QObject):
         return Frame(view.scale * ratio, round(view.x * ratio), round(view.y * ratio), self.level, ratio, self.octave)
 
     def _source(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
-        return compose_steps(self._stage(), frame, regions)
+        return compose_steps(self._view_state(), frame, regions)
 
     def _plain(self, frame: Frame, regions: Regions) -> Iterator[list[Batch]]:
-        return compose_steps(self._stage(), frame, regions, grid=False)
+        return compose_steps(self._view_state(), frame, regions, grid=False)
 
     # ---- changes
 
     def resize(self, width: int, height: int) -> None:
         """Another extent in device pixels."""
-        self.backing.resize(width, height)
+        self.surface.resize(width, height)
 
     def drop(self) -> None:
         """Other colours: forget all pixels."""
-        self.backing.background = self.overview.background = self._stage().theme.background
-        self.backing.drop()
+        self.surface.background = self.overview.background = self._view_state().theme.background
+        self.surface.drop()
         self.overview.drop()
         self._late, self._growing, self._outdated = True, None, False
 
@@ -97,110 +101,110 @@ class Screen(QObject):
         """The picture changed within a scene rectangle, or as a whole."""
         self._late = True
         self._quiet.start()
-        self.backing.sheet = self._growing = None
-        self.backing.cancel_job()
-        frame = self.backing.frame
-        if frame is None or self.backing.pixmap is None:
+        self.surface.display_list = self._growing = None
+        self.surface.cancel_job()
+        frame = self.surface.frame
+        if frame is None or self.surface.pixmap is None:
             return
         if region is None:
             self._outdated = self.cost(frame) <= _AT_ONCE
             if not self._outdated:
-                self.backing.draw_later(frame)
+                self.surface.draw_later(frame)
                 self._worker.start()
             return
         self.repair(region)
 
     def repair(self, region: Rect) -> None:
         """Draw a scene rectangle anew."""
-        self.backing.sheet = self._growing = None
-        frame = self.backing.frame
+        self.surface.display_list = self._growing = None
+        frame = self.surface.frame
         if frame is None or self._outdated or (region[2] <= 0 and region[3] <= 0 and region[0] == region[1] == 0):
             return
         if self.cost(frame, region) > 2 * _AT_ONCE:
-            self.backing.draw_later(frame)
+            self.surface.draw_later(frame)
             self._worker.start()
             return
-        # names, shadows of groups and broad wires reach over the edge
+        # names, shadows of groups and broad connections reach over the edge
         margin = 14 * frame.ratio
         left, top = region[0] * frame.scale + frame.x - margin, region[1] * frame.scale + frame.y - margin
         right = (region[0] + region[2]) * frame.scale + frame.x + margin
         bottom = (region[1] + region[3]) * frame.scale + frame.y + margin
         low = max(-10, int(np.floor(left))), max(-10, int(np.floor(top)))
-        high = min(self.backing.width + 10, int(np.ceil(right))), min(self.backing.height + 10, int(np.ceil(bottom)))
-        self.backing.repair(QRegion(QRect(*low, high[0] - low[0], high[1] - low[1])))
+        high = min(self.surface.width + 10, int(np.ceil(right))), min(self.surface.height + 10, int(np.ceil(bottom)))
+        self.surface.repair(QRegion(QRect(*low, high[0] - low[0], high[1] - low[1])))
 
     def cost(self, frame: Frame, region: Rect | None = None) -> float:
         """What drawing a frame takes, roughly, if things are spread evenly [µs]."""
-        stage = self._stage()
-        x, y, w, h = frame.scene((0.0, 0.0, float(self.backing.width), float(self.backing.height)))
+        view_state = self._view_state()
+        x, y, w, h = frame.scene((0.0, 0.0, float(self.surface.width), float(self.surface.height)))
         if region is not None:
             x, y = max(x, region[0]), max(y, region[1])
             w, h = min(w, region[2]), min(h, region[3])
-        bx, by, bw, bh = self._stage().bounds
+        bx, by, bw, bh = self._view_state().bounds
         wide = max(0.0, min(x + w, bx + bw) - max(x, bx))
         high = max(0.0, min(y + h, by + bh) - max(y, by))
         share = wide * high / max(bw * bh, 1.0)
-        box, wire = _COSTS[frame.level]
-        return _LEAST + share * (len(stage.geometry) * box + stage.geometry.n_wires * wire)
+        box, connection = _COSTS[frame.level]
+        return _LEAST + share * (len(view_state.geometry) * box + view_state.geometry.n_connections * connection)
 
     # ---- painting
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
         """Show a frame; the painter works in device pixels."""
         self._prepare(frame)
-        backing = self.backing
-        if not backing.shows(frame):
-            painter.fillRect(0, 0, backing.width, backing.height, self.pencil.colour(backing.background))
+        surface = self.surface
+        if not surface.shows(frame):
+            painter.fillRect(0, 0, surface.width, surface.height, self.batch_painter.colour(surface.background))
             self.overview.paint(painter, frame)
-            self.pencil.calls += 1
-        backing.paint(painter, frame)
+            self.batch_painter.calls += 1
+        surface.paint(painter, frame)
 
     def _prepare(self, frame: Frame) -> None:
-        backing = self.backing
+        surface = self.surface
         self._want = frame
         if self._outdated:
             self._outdated = False
             if self.cost(frame) <= _AT_ONCE:
-                backing.cancel_job()
-                backing.draw_now(frame)
+                surface.cancel_job()
+                surface.draw_now(frame)
             else:
-                backing.draw_later(frame)
-        elif backing.shows(frame):
+                surface.draw_later(frame)
+        elif surface.shows(frame):
             pass
-        elif backing.can_scroll(frame):
-            backing.scroll(frame)
+        elif surface.can_scroll(frame):
+            surface.scroll(frame)
         elif self.cost(frame) <= _AT_ONCE:
-            backing.cancel_job()
-            backing.draw_now(frame)
-        elif backing.pixmap is None:
-            if backing.job_frame != frame:
-                backing.draw_later(frame)
-        elif backing.job_frame != frame:
+            surface.cancel_job()
+            surface.draw_now(frame)
+        elif surface.pixmap is None:
+            if surface.job_frame != frame:
+                surface.draw_later(frame)
+        elif surface.job_frame != frame:
             # the scale is changing: show the old pixels scaled, draw when it has come to rest
-            backing.cancel_job()
+            surface.cancel_job()
             self._settle.start()
-        if backing.busy or self._late or self._wants_sheet():
+        if surface.busy or self._late or self._wants_display_list():
             self._worker.start()
 
     def _settled(self) -> None:
-        if self._want is not None and not self.backing.shows(self._want):
-            self.backing.draw_later(self._want)
+        if self._want is not None and not self.surface.shows(self._want):
+            self.surface.draw_later(self._want)
             self._worker.start()
 
     def _work(self) -> None:
-        """One slice: first the picture, then the sheet around it, then the small one of the whole."""
-        if self.backing.busy:
-            if self.backing.advance():
+        """One slice: first the picture, then the display list around it, then the small one of the whole."""
+        if self.surface.busy:
+            if self.surface.advance():
                 self._refreshed()
             return
         if self._quiet.isActive():
             self._worker.stop()
             return
-        if self._grow_sheet():
+        if self._grow_display_list():
             return
         if self._late and not self._settle.isActive():
             self._late = False
-            self._stage().warm()
+            self._view_state().warm()
             self.overview.draw_later(self._overview_frame())
             return
         if self.overview.busy:
@@ -209,39 +213,39 @@ class Screen(QObject):
             return
         self._worker.stop()
 
-    def _wants_sheet(self) -> bool:
-        """Whether the view comes near the border of the sheet, or there is none."""
-        frame, sheet = self.backing.frame, self.backing.sheet
-        if frame is None or not self.backing.shows(frame):
+    def _wants_display_list(self) -> bool:
+        """True if the view comes near the border of the display list, or there is none."""
+        frame, display_list = self.surface.frame, self.surface.display_list
+        if frame is None or not self.surface.shows(frame):
             return False
-        if sheet is None:
+        if display_list is None:
             return True
-        if not sheet.ready and sheet.suits(frame):
+        if not display_list.ready and display_list.suits(frame):
             return True
         margin = self._margin() / 2
-        wide, high = self.backing.width + 2 * margin, self.backing.height + 2 * margin
-        return not sheet.covers(frame, ((-margin, -margin, wide, high),))
+        wide, high = self.surface.width + 2 * margin, self.surface.height + 2 * margin
+        return not display_list.covers(frame, ((-margin, -margin, wide, high),))
 
-    def _grow_sheet(self) -> bool:
-        """One step of the sheet; False if there is nothing to do."""
-        if not self._wants_sheet():
+    def _grow_display_list(self) -> bool:
+        """One step of the display list; False if there is nothing to do."""
+        if not self._wants_display_list():
             return False
-        frame, backing = self.backing.frame, self.backing
+        frame, surface = self.surface.frame, self.surface
         assert frame is not None
         growing = self._growing
         if growing is None or not growing.suits(frame) or growing.ready:
             margin = self._margin()
-            region = (-margin, -margin, backing.width + 2 * margin, backing.height + 2 * margin)
-            growing = self._growing = Sheet(frame, region, compose_steps(self._stage(), frame, (region,)))
+            region = (-margin, -margin, surface.width + 2 * margin, surface.height + 2 * margin)
+            growing = self._growing = DisplayList(frame, region, compose_steps(self._view_state(), frame, (region,)))
         if growing.grow():
-            backing.sheet, self._growing = growing, None
+            surface.display_list, self._growing = growing, None
         return True
 
     def _margin(self) -> float:
-        return float(max(self.backing.width, self.backing.height) // 3)
+        return float(max(self.surface.width, self.surface.height) // 3)
 
     def _overview_frame(self) -> Frame:
-        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._stage().bounds, margin=6.0, largest=1.0)
+        view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._view_state().bounds, margin=6.0, largest=1.0)
         level = next_level(Level.FAR, view.scale * 0.6)
         return Frame(view.scale, round(view.x), round(view.y), level, 1.0, next_octave(None, view.scale))
 
@@ -249,12 +253,12 @@ class Screen(QObject):
         """Draw all that is outstanding now: for pictures of the window and for tests."""
         self._want = frame
         self._quiet.stop()
-        if self._outdated or not self.backing.shows(frame):
+        if self._outdated or not self.surface.shows(frame):
             self._outdated = False
-            self.backing.draw_now(frame)
-        while self.backing.busy:
-            self.backing.advance()
-        while self._late or self.overview.busy or self._wants_sheet():
+            self.surface.draw_now(frame)
+        while self.surface.busy:
+            self.surface.advance()
+        while self._late or self.overview.busy or self._wants_display_list():
             self._work()
         self._settle.stop()
 

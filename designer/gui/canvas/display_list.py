@@ -1,7 +1,7 @@
 """A composed picture larger than the view, kept while the view moves over it.
 
-What comes into sight while panning is looked up in the sheet instead of being composed anew: a mask over each of its
-arrays. It is made in the background, step by step, and dropped when anything changes. No Qt.
+What comes into sight while panning is looked up in the display list instead of being composed anew: a mask over each of
+its arrays. It is made in the background, step by step, and dropped when anything changes. No Qt.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.gui.canvas.batches import Batch, Glyphs, Labels, Lines
-from designer.gui.canvas.stage import Frame, Regions
 from designer.gui.canvas.view import Rect
+from designer.gui.canvas.view_state import Frame, Regions
 
 Float = npt.NDArray[np.float64]
 
 
 @dataclass(eq=False)
-class Sheet:
+class DisplayList:
     """Batches of a region of a frame.
 
     Parameters
@@ -41,7 +41,7 @@ class Sheet:
     _starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     def grow(self) -> bool:
-        """Take one step; True when the sheet is ready."""
+        """Take one step; True when the display list is ready."""
         found = next(self.steps, None)
         if found is None:
             self._finish()
@@ -58,7 +58,7 @@ class Sheet:
         self.ready = True
 
     def covers(self, frame: Frame, regions: Regions) -> bool:
-        """Whether regions of a frame lie on it."""
+        """True if regions of a frame lie on it."""
         dx, dy = self._shift(frame)
         if not self.ready or self.frame.moved(dx, dy) != frame:
             return False
@@ -69,14 +69,14 @@ class Sheet:
         )
 
     def suits(self, frame: Frame) -> bool:
-        """Whether it is, or will be, a sheet of this scale."""
+        """True if it is, or will be, a display list of this scale."""
         return self.frame.moved(*self._shift(frame)) == frame
 
     def _shift(self, frame: Frame) -> tuple[int, int]:
         return frame.x - self.frame.x, frame.y - self.frame.y
 
     def cut(self, frame: Frame, regions: Regions) -> Iterator[Batch]:
-        """What is to be drawn in regions of a frame, in coordinates of the sheet; the painter moves them."""
+        """What is to be drawn in regions of a frame, in coordinates of the display list; the painter moves them."""
         dx, dy = self._shift(frame)
         left, top, right, bottom = self._edges
         seen = np.zeros(len(left), dtype=bool)

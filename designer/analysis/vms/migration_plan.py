@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 from designer.analysis.vms.demands import KVM, gpu_devices, release_of
-from designer.analysis.vms.lanes import Lanes, Shares
-from designer.analysis.vms.rooms import Placed
-from designer.analysis.vms.trips import Drain, KvmSettings, Trip
+from designer.analysis.vms.free_capacity import Placed
+from designer.analysis.vms.migration_paths import MigrationPaths, Shares
+from designer.analysis.vms.migrations import Drain, KvmSettings, MigrationEstimate
 from designer.formulas.migration.evacuation_schedule import Evacuation, Move
 from designer.formulas.migration.vmotion_admission import Admission
 from designer.formulas.migration.vmotion_long_distance import LongDistance
@@ -34,7 +34,7 @@ class Conditions:
     at_once
         Migrations per host at the same time; 0 for what the hypervisor admits.
     cold
-        Whether machines that cannot move alive are shut down and started elsewhere.
+        True if machines that cannot move alive are shut down and started elsewhere.
     disks
         Disk data each machine takes along, where its hosts share no storage [B].
     shares
@@ -70,16 +70,16 @@ class Going:
 
     @property
     def serial(self) -> bool:
-        """Whether it moves alone, so that its stun is not multiplied."""
+        """True if it moves alone, because moving beside others would lengthen its stun."""
         return gpu_devices(self.placed.vm) and not self.cold and self.release != KVM
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A condition under which a machine would arrive, and the trip it would be."""
+class Alternative:
+    """A condition under which a machine would arrive, and the migration it would be."""
 
     title: str
-    trip: Trip
+    migration: MigrationEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class Staying:
     Parameters
     ----------
     failed
-        Whether it sets out and does not arrive, where others have nowhere to go.
-    ways
+        True if it sets out and does not arrive, where others have nowhere to go.
+    alternatives
         What it would take under other conditions.
     """
 
@@ -98,33 +98,33 @@ class Staying:
     reason: str
     remedy: str
     failed: bool = False
-    ways: tuple[Way, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A machine that moved: when it held its slots and sent [s], at which rate [B/s], and how the trip went."""
+    """A machine that moved: when it held its slots and sent [s], at which rate [B/s], and how the migration went."""
 
     going: Going
     move: Move
     rate: float
-    trip: Trip | None
+    migration: MigrationEstimate | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class MigrationPlan:
     """The whole move. ``makespan`` is zero when nothing moves."""
 
     moved: tuple[Moved, ...]
     staying: tuple[Staying, ...]
     makespan: Estimate
     schedule: Evacuation | None
-    lanes: Lanes
-    rides: Mapping[str, int]
+    migration_paths: MigrationPaths
+    transfers: Mapping[str, int]
     streams: Mapping[str, StreamPlan]
     slots: Mapping[str, Admission]
-    binding: tuple[Bound, ...]
-    next: tuple[Bound, ...]
+    binding: tuple[Bottleneck, ...]
+    next: tuple[Bottleneck, ...]
     distance: LongDistance | None
     drains: Mapping[str, Drain]
 

@@ -45,8 +45,8 @@ def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Consta
     return Constant(found.value * factor, found.low * factor, found.high * factor, source, Status.DERIVED, found.unit)
 
 
-class Achieved:
-    """Looks up the achieved fraction of every entry of routes, with its band."""
+class Efficiencies:
+    """Looks up the efficiency of every entry of routes, with its band."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -55,7 +55,7 @@ class Achieved:
         definitions, first = np.unique(net.link_def, return_index=True)
         self._example = dict(zip(definitions.tolist(), first.tolist(), strict=True))
         self._found: dict[tuple[int, int, int], Constant] = {}
-        #: links between sockets; between a socket and its own NUMA domains they are wires on the die
+        #: links between sockets; between a socket and its own NUMA domains they are links on the die
         cores = network.has(Capability.COMPUTE)
         socket_kind = np.array([d.kind in ("upi", "infinity_fabric", "c2c") for d in net.link_defs], dtype=bool)
         self._between_sockets = np.zeros(n, dtype=bool)

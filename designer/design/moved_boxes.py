@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.arrange.sizes import PADDING, fitted
-from designer.design.routes import bow_swing, route
+from designer.design.connection_paths import bow_swing, route
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -21,16 +21,16 @@ Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class MovingBoxes:
     """What moving needs to know of a picture; see ``designer.design.geometry.Geometry``.
 
     Parameters
     ----------
     fixed : (n,) whether contents of the box must not change its extent, because open groups or notes are involved
     least : (n, 2) extent a container has even when it holds nothing, scene units
-    siblings, elbow, blocked : (m,)
+    peers, elbow, blocked : (m,)
         Both ends are in one container; has right angles; something is in the way along a row.
-    bows : (k,) the wires that need room to bow
+    bows : (k,) the connections that need room to bow
     """
 
     rect: Float
@@ -41,7 +41,7 @@ class Scene:
     least: Float
     a: Int
     b: Int
-    siblings: Bool
+    peers: Bool
     elbow: Bool
     blocked: Bool
     bows: Int
@@ -49,7 +49,7 @@ class Scene:
     shapes: Int
 
 
-def moved(scene: Scene, moves: Mapping[int, tuple[float, float]]) -> Scene | None:
+def moved(scene: MovingBoxes, moves: Mapping[int, tuple[float, float]]) -> MovingBoxes | None:
     """The scene with some boxes moved by distances, contents and all; None if it must be laid out anew."""
     rect, origin = scene.rect.copy(), scene.origin.copy()
     changed = np.zeros(len(rect), dtype=bool)
@@ -75,7 +75,7 @@ def moved(scene: Scene, moves: Mapping[int, tuple[float, float]]) -> Scene | Non
     return _rerouted(scene, rect, origin, changed)
 
 
-def _fit(scene: Scene, rect: Float, origin: Float, container: int) -> Float:
+def _fit(scene: MovingBoxes, rect: Float, origin: Float, container: int) -> Float:
     children = np.flatnonzero(scene.parent == container)
     r = rect[children]
     low, high = r[:, :2] - origin[container], r[:, :2] + r[:, 2:] - origin[container]
@@ -86,16 +86,16 @@ def _fit(scene: Scene, rect: Float, origin: Float, container: int) -> Float:
     return np.array([*low_corner, end[0] - corner[0], end[1] - corner[1]])
 
 
-def _bows(scene: Scene, rect: Float, origin: Float, children: Int) -> list[tuple[float, float, float, float]]:
+def _bows(scene: MovingBoxes, rect: Float, origin: Float, children: Int) -> list[tuple[float, float, float, float]]:
     """Room for bows below the rows of a container, one box for the deepest."""
     first, stop = int(children[0]), int(scene.last[children[-1]])
-    wires = scene.bows[(scene.a[scene.bows] >= first) & (scene.a[scene.bows] < stop)]
-    if not len(wires):
+    connections = scene.bows[(scene.a[scene.bows] >= first) & (scene.a[scene.bows] < stop)]
+    if not len(connections):
         return []
     child = np.full(len(rect), -1, dtype=np.int64)
     for k in children.tolist():
         child[k : int(scene.last[k])] = k
-    a, b = child[scene.a[wires]], child[scene.b[wires]]
+    a, b = child[scene.a[connections]], child[scene.b[connections]]
     keep = (a >= 0) & (b >= 0) & (a != b)
     a, b = a[keep], b[keep]
     top, bottom = rect[:, 1], rect[:, 1] + rect[:, 3]
@@ -108,12 +108,12 @@ def _bows(scene: Scene, rect: Float, origin: Float, children: Int) -> list[tuple
     return found
 
 
-def _rerouted(scene: Scene, rect: Float, origin: Float, changed: Bool) -> Scene:
-    """The scene with boxes in new places and the wires that depend on them routed again."""
+def _rerouted(scene: MovingBoxes, rect: Float, origin: Float, changed: Bool) -> MovingBoxes:
+    """The scene with boxes in new places and the connections that depend on them routed again."""
     a, b = scene.a, scene.b
     blocked, routes, shapes = scene.blocked.copy(), scene.routes.copy(), scene.shapes.copy()
     suspects = _crossed(scene, rect, changed)
-    blocked[suspects] = blocked_wires(rect, scene.parent, a, b, suspects)
+    blocked[suspects] = blocked_connections(rect, scene.parent, a, b, suspects)
     anew = np.zeros(len(a), dtype=bool)
     anew[suspects] = blocked[suspects] != scene.blocked[suspects]
     touched = np.flatnonzero(changed[a] | changed[b])
@@ -131,20 +131,20 @@ def _rerouted(scene: Scene, rect: Float, origin: Float, changed: Bool) -> Scene:
     return replace(scene, rect=rect, origin=origin, blocked=blocked, routes=routes, shapes=shapes)
 
 
-def _at_boxes(scene: Scene, wires: Bool) -> Bool:
-    """The wires that share a box with some of `wires`."""
+def _at_boxes(scene: MovingBoxes, connections: Bool) -> Bool:
+    """The connections that share a box with some of `connections`."""
     box = np.zeros(len(scene.rect), dtype=bool)
-    box[scene.a[wires]] = box[scene.b[wires]] = True
+    box[scene.a[connections]] = box[scene.b[connections]] = True
     return box[scene.a] | box[scene.b]
 
 
-def _crossed(scene: Scene, rect: Float, changed: Bool) -> Int:
-    """Wires along a row whose way may have been freed or taken by changed boxes, or whose ends moved."""
+def _crossed(scene: MovingBoxes, rect: Float, changed: Bool) -> Int:
+    """Connections along a row whose way may have been freed or taken by changed boxes, or whose ends moved."""
     boxes = np.flatnonzero(changed)
     hot = np.zeros(len(rect) + 1, dtype=bool)  # containers in which something moved, the last for the top
     hot[scene.parent[boxes]] = True
-    wires = np.flatnonzero(hot[scene.parent[scene.a]] & scene.siblings)
-    a, b = scene.a[wires], scene.b[wires]
+    connections = np.flatnonzero(hot[scene.parent[scene.a]] & scene.peers)
+    a, b = scene.a[connections], scene.b[connections]
     found = changed[a] | changed[b]
     for r in (scene.rect, rect):
         ra, rb, moving = r[a], r[b], r[boxes]
@@ -152,18 +152,19 @@ def _crossed(scene: Scene, rect: Float, changed: Bool) -> Int:
         x0, x1 = np.minimum(ra[:, 0] + ra[:, 2], rb[:, 0] + rb[:, 2]), np.maximum(ra[:, 0], rb[:, 0])
         y0, y1 = np.maximum(ra[:, 1], rb[:, 1]), np.minimum(ra[:, 1] + ra[:, 3], rb[:, 1] + rb[:, 3])
         found |= (y0 < y1) & (x0 < high[0]) & (x1 > low[0]) & (y0 < high[1]) & (y1 > low[1])
-    return wires[found]
+    return connections[found]
 
 
-#: so many pairs of wire and box are looked at together
+#: so many pairs of connection and box are looked at together
 _PAIRS: Final = 4_000_000
 
 
-def blocked_wires(rect: Float, parent: Int, a: Int, b: Int, wires: Int) -> Bool:
-    """Whether a box of the same container stands between the ends of some wires along a row. : (len(wires),)"""
-    blocked = np.zeros(len(wires), dtype=bool)
+def blocked_connections(rect: Float, parent: Int, a: Int, b: Int, connections: Int) -> Bool:
+    """True where a box of the same container stands between the ends of some connections along a row. :
+    (len(connections),)"""
+    blocked = np.zeros(len(connections), dtype=bool)
     top, bottom = rect[:, 1], rect[:, 1] + rect[:, 3]
-    a, b = a[wires], b[wires]
+    a, b = a[connections], b[connections]
     row = np.flatnonzero((top[a] < bottom[b]) & (top[b] < bottom[a]) & (parent[a] == parent[b]))
     for container in np.unique(parent[a[row]]):
         mine = row[parent[a[row]] == container]
@@ -176,7 +177,7 @@ def blocked_wires(rect: Float, parent: Int, a: Int, b: Int, wires: Int) -> Bool:
 
 
 def _between(rect: Float, a: Int, b: Int, others: Int) -> Bool:
-    """Whether some of `others` stand between boxes `a` and `b`. : (len(a),)"""
+    """True where some of `others` stand between boxes `a` and `b`. : (len(a),)"""
     left = np.minimum(rect[a, 0] + rect[a, 2], rect[b, 0] + rect[b, 2])
     right = np.maximum(rect[a, 0], rect[b, 0])
     y = (np.maximum(rect[a, 1], rect[b, 1]) + np.minimum(rect[a, 1] + rect[a, 3], rect[b, 1] + rect[b, 3])) / 2

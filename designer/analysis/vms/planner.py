@@ -7,16 +7,23 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from designer.analysis.bounds import Resources
+from designer.analysis.bottlenecks import Resources
 from designer.analysis.flows import binding
 from designer.analysis.network import Network
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 from designer.analysis.vms.demands import KVM, vsphere
+from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
-from designer.analysis.vms.lanes import Background, Lanes, Ride
-from designer.analysis.vms.moves import Conditions, Going, Moved, Plan, Staying, Way
-from designer.analysis.vms.rooms import Placed
-from designer.analysis.vms.trips import NETWORK_BOUND, Drain, Trip, kvm_rate, kvm_trip, vmotion_trip
+from designer.analysis.vms.migration_paths import Background, MigrationPaths, MigrationTransfer
+from designer.analysis.vms.migration_plan import Alternative, Conditions, Going, MigrationPlan, Moved, Staying
+from designer.analysis.vms.migrations import (
+    NETWORK_LIMITED,
+    Drain,
+    MigrationEstimate,
+    kvm_estimate,
+    kvm_rate,
+    vmotion_estimate,
+)
 from designer.errors import AnalysisError
 from designer.formulas.migration.evacuation_schedule import Evacuation, EvacuationVm, evacuation_schedule
 from designer.formulas.migration.vmotion_admission import Admission, Operation, vmotion_admission
@@ -62,15 +69,17 @@ class Planner:
         self.slots = {path: self._admission(host) for path, host in hosts.items()}
         kvm = bool(going) and all(each.release == KVM for each in going)
         payload = LINE_SHARE if conditions.mtu >= JUMBO_FROM.value else LINE_SHARE_1500
-        self.distance = self._long_way()
+        self.distance = self._long_distance()
         live = [each for each in self.going if not each.cold]
-        rides = [
-            Ride(each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets, self._cap(each))
+        transfers = [
+            MigrationTransfer(
+                each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets, self._cap(each)
+            )
             for each in live
         ]
-        self.rides = {each.name: at for at, each in enumerate(live)}
+        self.transfers = {each.name: at for at, each in enumerate(live)}
         limits = {} if kvm else self.streams
-        self.lanes = Lanes(network, rides, limits, payload, background, conditions.shares)
+        self.migration_paths = MigrationPaths(network, transfers, limits, payload, background, conditions.shares)
         self.drains = self._drains(live, payload)
 
     def _release_of(self, path: str) -> str:
@@ -90,46 +99,46 @@ class Planner:
         )
 
     def _drains(self, live: Sequence[Going], payload: Constant) -> Mapping[str, Drain]:
-        """What the drawn ways give the frame buffer of each machine with GPUs: GPU, host memory, NIC and back in."""
-        rides = [
-            Ride(
+        """What the drawn paths give the frame buffer of each machine with GPUs: GPU, host memory, NIC and back in."""
+        transfers = [
+            MigrationTransfer(
                 each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets,
                 from_gpus=_gpus_of(each.placed), to_gpus=_gpus_of(each.there),
             )
             for each in live
             if _gpus_of(each.placed) and _gpus_of(each.there)
         ]  # fmt: skip
-        if not rides:
+        if not transfers:
             return {}
-        ways = Lanes(self.network, rides, {}, payload)
-        words = Resources(self.network, ways.limits)
+        paths = MigrationPaths(self.network, transfers, {}, payload)
+        words = Resources(self.network, paths.limits)
         known: dict[tuple[tuple[int, ...], ...], tuple[float, str]] = {}
         found: dict[str, Drain] = {}
-        for at, ride in enumerate(rides):
-            if not ways.reaches(at):
+        for at, transfer in enumerate(transfers):
+            if not paths.reaches(at):
                 continue
-            key = (ride.from_gpus, ride.to_gpus)
+            key = (transfer.from_gpus, transfer.to_gpus)
             if key not in known:
-                bound = binding(ways.asked([at]), ways.allocation([at])).of(at).tolist()
-                label = words.bound(int(bound[0]), 1).label if bound else ""
-                known[key] = (float(ways.rates([at])[0]), label)
-            found[ride.name] = Drain(*known[key], tuple(ways.channels(at)[0]))
+                bottleneck = binding(paths.asked([at]), paths.allocation([at])).of(at).tolist()
+                label = words.bottleneck(int(bottleneck[0]), 1).label if bottleneck else ""
+                known[key] = (float(paths.rates([at])[0]), label)
+            found[transfer.name] = Drain(*known[key], tuple(paths.channels(at)[0]))
         return found
 
-    def _long_way(self) -> LongDistance | None:
-        trip = self.conditions.round_trip
-        if not trip or not self.streams:
+    def _long_distance(self) -> LongDistance | None:
+        migration = self.conditions.round_trip
+        if not migration or not self.streams:
             return None
         narrow = min(self.streams.values(), key=lambda plan: plan.bandwidth.value)
-        return vmotion_long_distance(narrow.bandwidth.value, trip, narrow.streams)
+        return vmotion_long_distance(narrow.bandwidth.value, migration, narrow.streams)
 
     def _cap(self, going: Going) -> float:
         cap = self.distance.bandwidth.value if self.distance is not None else float("inf")
         if going.release == KVM:
-            cap = min(cap, kvm_rate(self.conditions.kvm, _line(going)).wire.value)
+            cap = min(cap, kvm_rate(self.conditions.kvm, _line(going)).link_rate.value)
         return cap
 
-    def plan(self, staying: Sequence[Staying]) -> Plan:
+    def plan(self, staying: Sequence[Staying]) -> MigrationPlan:
         """The plan, with what binds it.
 
         Raises
@@ -140,41 +149,55 @@ class Planner:
         stays = list(staying)
         able: list[Going] = []
         for each in self.going:
-            if not each.cold and not self.lanes.reaches(self.rides[each.name]):
+            if not each.cold and not self.migration_paths.reaches(self.transfers[each.name]):
                 reason = f"there is no way from {each.placed.host.path} to {each.there.host.path} for migrations"
                 stays.append(Staying(each.placed, reason, "join their vMotion NICs to one switch", failed=True))
             else:
                 able.append(each)
-        run = _Run(self, able, self.lanes)
+        run = _Run(self, able, self.migration_paths)
         stays += run.staying
-        bound, then = _bounds(self, able, run)
-        return Plan(
-            run.moved, tuple(stays), run.makespan, run.schedule, self.lanes, self.rides, self.streams, self.slots,
-            bound, then, self.distance, self.drains,
-        )  # fmt: skip
+        bottleneck, then = _bottlenecks(self, able, run)
+        return MigrationPlan(
+            run.moved,
+            tuple(stays),
+            run.makespan,
+            run.schedule,
+            self.migration_paths,
+            self.transfers,
+            self.streams,
+            self.slots,
+            bottleneck,
+            then,
+            self.distance,
+            self.drains,
+        )
 
-    def trip(self, going: Going, rate: float) -> Trip:
+    def migration(self, going: Going, rate: float) -> MigrationEstimate:
         """One machine at a rate [B/s]."""
         dirty = self.conditions.dirty_rate
         drain = self.drains.get(going.name)
         if going.release == KVM:
-            return kvm_trip(going.placed, rate, _line(going), self.conditions.kvm, dirty, drain)
+            return kvm_estimate(going.placed, rate, _line(going), self.conditions.kvm, dirty, drain)
         ends = (self.streams[going.placed.host.path], self.streams[going.there.host.path])
         checkpoint = min(plan.checkpoint_bandwidth.value for plan in ends)
         release = vsphere(going.release)
-        return vmotion_trip(going.placed, rate, checkpoint, release, dirty, drain, self.conditions.disks)
+        return vmotion_estimate(going.placed, rate, checkpoint, release, dirty, drain, self.conditions.disks)
 
-    def ways(self, going: Going, rate: float, trip: Trip) -> tuple[Way, ...]:
+    def alternatives(self, going: Going, rate: float, migration: MigrationEstimate) -> tuple[Alternative, ...]:
         """What would bring over a machine that does not arrive at this rate [B/s]."""
         tried: list[tuple[str, Planner, Going]] = []
-        if going.release == KVM and not trip.converges:
+        if going.release == KVM and not migration.converges:
             for title, more in (("auto-converge", {"auto_converge": True}), ("post-copy", {"post_copy": True})):
                 tried.append((title, self._under(kvm=replace(self.conditions.kvm, **more)), going))
-        elif going.release != KVM and trip.converges:
+        elif going.release != KVM and migration.converges:
             newest = Release.V9_0.value
             if going.release != newest:
                 tried.append((f"release {newest}", self, replace(going, release=newest)))
-        return tuple(Way(title, found) for title, planner, each in tried if (found := planner.trip(each, rate)).arrives)
+        return tuple(
+            Alternative(title, found)
+            for title, planner, each in tried
+            if (found := planner.migration(each, rate)).arrives
+        )
 
     def _under(self, **changes: Any) -> Planner:
         twin = object.__new__(Planner)
@@ -211,16 +234,16 @@ def stream_plan(host: Host, release: str, conditions: Conditions) -> StreamPlan:
 
 
 class _Run:
-    """One pass: planned rates, trips, schedule, then what each really got."""
+    """One pass: planned rates, migrations, schedule, then what each really got."""
 
-    def __init__(self, planner: Planner, going: Sequence[Going], lanes: Lanes) -> None:
-        self.planner, self.lanes = planner, lanes
+    def __init__(self, planner: Planner, going: Sequence[Going], migration_paths: MigrationPaths) -> None:
+        self.planner, self.migration_paths = planner, migration_paths
         self.staying: list[Staying] = []
         self.moved: tuple[Moved, ...] = ()
         self.schedule: Evacuation | None = None
         self.makespan = Estimate(0.0, 0.0, 0.0, "s")
         rate = self._planned(going)
-        trips: dict[str, Trip] = {}
+        migrations: dict[str, MigrationEstimate] = {}
         load: list[EvacuationVm] = []
         by_name = {each.name: each for each in going}
         for each in going:
@@ -228,19 +251,27 @@ class _Run:
             if each.cold:
                 load.append(EvacuationVm(*ends, 0.0, COLD_TIME.value))
                 continue
-            trip = planner.trip(each, rate[each.name])
-            if not trip.arrives:
-                ways = planner.ways(each, rate[each.name], trip)
-                self.staying.append(Staying(each.placed, trip.reason, _remedy(trip, ways), failed=True, ways=ways))
+            migration = planner.migration(each, rate[each.name])
+            if not migration.arrives:
+                alternatives = planner.alternatives(each, rate[each.name], migration)
+                self.staying.append(
+                    Staying(
+                        each.placed,
+                        migration.reason,
+                        _remedy(migration, alternatives),
+                        failed=True,
+                        alternatives=alternatives,
+                    )
+                )
                 continue
-            trips[each.name] = trip
-            load.append(EvacuationVm(*ends, trip.size, trip.beside, float("inf"), each.serial))
+            migrations[each.name] = migration
+            load.append(EvacuationVm(*ends, migration.size, migration.beside, float("inf"), each.serial))
         if not load:
             return
-        rides = planner.rides
+        transfers = planner.transfers
         slots = {path: max(1, admission.more) for path, admission in planner.slots.items()}
         self.schedule = evacuation_schedule(
-            load, lambda moving: lanes.rates([rides[vm.name] for vm in moving]).tolist(), slots=slots
+            load, lambda moving: migration_paths.rates([transfers[vm.name] for vm in moving]).tolist(), slots=slots
         )
         done: list[Moved] = []
         for move in self.schedule.moves:
@@ -249,16 +280,16 @@ class _Run:
                 done.append(Moved(each, move, 0.0, None))
                 continue
             got = move.vm.size / (move.end - move.transfer)
-            trip = trips[each.name]
+            migration = migrations[each.name]
             if abs(got / rate[each.name] - 1) > RATE_TOLERANCE:
-                trip = planner.trip(each, got)
-            done.append(Moved(each, move, got, trip))
+                migration = planner.migration(each, got)
+            done.append(Moved(each, move, got, migration))
         self.moved = tuple(done)
         self.makespan = self._makespan(self.schedule)
 
     def _makespan(self, schedule: Evacuation) -> Estimate:
         """One machine alone takes what its own model says; several what the schedule says."""
-        only = self.moved[0].trip if len(self.moved) == 1 else None
+        only = self.moved[0].migration if len(self.moved) == 1 else None
         return only.total if only is not None else schedule.makespan
 
     def _planned(self, going: Sequence[Going]) -> dict[str, float]:
@@ -272,8 +303,8 @@ class _Run:
                 if each.cold or each.serial is not serial:
                     continue
                 host = each.placed.host.path
-                room = 1 if serial else max(1, self.planner.slots[host].more)
-                at = first + turn.get(host, 0) // room
+                free_capacity = 1 if serial else max(1, self.planner.slots[host].more)
+                at = first + turn.get(host, 0) // free_capacity
                 turn[host] = turn.get(host, 0) + 1
                 place[host] = max(place.get(host, 0), at + 1)
                 while len(waves) <= at:
@@ -282,7 +313,7 @@ class _Run:
         found: dict[str, float] = {}
         for wave in waves:
             if wave:
-                rates = self.lanes.rates([self.planner.rides[name] for name in wave]).tolist()
+                rates = self.migration_paths.rates([self.planner.transfers[name] for name in wave]).tolist()
                 found |= dict(zip(wave, rates, strict=True))
         starved = next((name for name, rate in found.items() if rate <= 0), None)
         if starved is not None:
@@ -297,130 +328,142 @@ def _gpus_of(placed: Placed) -> tuple[int, ...]:
     return tuple(sorted({device.gpu.part for device in placed.devices if device.gpu is not None}))
 
 
-def _remedy(trip: Trip, ways: Sequence[Way]) -> str:
-    told = [
-        f"{way.title} ({format_si(way.trip.total.value, 's')} in all, "
-        f"a pause of {format_si(way.trip.downtime.value, 's')})"
-        for way in ways
+def _remedy(migration: MigrationEstimate, alternatives: Sequence[Alternative]) -> str:
+    explained = [
+        f"{way.title} ({format_si(way.migration.total.value, 's')} in all, "
+        f"a pause of {format_si(way.migration.downtime.value, 's')})"
+        for way in alternatives
     ]
-    if trip.converges:
-        return ", ".join([*told, "a faster vMotion network", "a higher stun limit", "or shut it down"])
-    return ", ".join([*told, "or a faster network"]) if told else "a faster network, or move it when it is calm"
+    if migration.converges:
+        return ", ".join([*explained, "a faster vMotion network", "a higher stun limit", "or shut it down"])
+    return (
+        ", ".join([*explained, "or a faster network"]) if explained else "a faster network, or move it when it is calm"
+    )
 
 
-def _bounds(planner: Planner, going: Sequence[Going], run: _Run) -> tuple[tuple[Bound, ...], tuple[Bound, ...]]:
+def _bottlenecks(
+    planner: Planner, going: Sequence[Going], run: _Run
+) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """What most of the time goes by: a channel, streams, a checkpoint, or set-up; and what comes after it."""
     if run.schedule is None:
-        return (Bound("limit", "nothing", "nothing moves", "no machine can move"),), ()
+        return (Bottleneck("limit", "nothing", "nothing moves", "no machine can move"),), ()
     spent = _spent(planner, run)
-    other = _besides(run, planner.lanes)
+    other = _besides(run, planner.migration_paths)
     order = sorted(spent, key=lambda r: -spent[r])
     top = max([*spent.values(), *other.values()], default=0.0)
     now = [r for r in order if spent[r] >= top * (1 - TIE_SHARE_TOLERANCE)]
-    lanes, resources = planner.lanes, Resources(planner.network, planner.lanes.limits)
+    migration_paths, resources = planner.migration_paths, Resources(planner.network, planner.migration_paths.limits)
     fractions: dict[int, float] = {}
     for moved in run.moved:
-        if moved.trip is not None:
-            fractions |= lanes.fraction_of(planner.rides[moved.going.name])
+        if moved.migration is not None:
+            fractions |= migration_paths.fraction_of(planner.transfers[moved.going.name])
     try_gains = len(run.moved) <= GAINS_LIMIT
 
-    wider = lanes.doubled(now)
+    wider = migration_paths.doubled(now)
     after = _Run(planner, going, wider) if now else None
     # What binds is a set: cables of targets that hold as well while the source sends make the gain appear.
     others = [r for r in order if r not in now][:TIES_LIMIT]
     while try_gains and after is not None and others and _same(run, after):
         now.append(others.pop(0))
-        wider = lanes.doubled(now)
+        wider = migration_paths.doubled(now)
         after = _Run(planner, going, wider)
 
-    def told(chosen: Sequence[int], *, gains: bool) -> list[Bound]:
-        found: list[Bound] = []
+    def explained(chosen: Sequence[int], *, gains: bool) -> list[Bottleneck]:
+        found: list[Bottleneck] = []
         together = run.makespan.value / after.makespan.value if gains and after is not None else None
         for resource in chosen:
             alone = together if len(chosen) == 1 else None
             if gains and 1 < len(chosen) <= SINGLES_LIMIT:
                 alone = _gain(planner, going, run, [resource])
             users = sum(
-                1 for m in run.moved if m.trip is not None and _uses(lanes, planner.rides[m.going.name], resource)
+                1
+                for m in run.moved
+                if m.migration is not None and _uses(migration_paths, planner.transfers[m.going.name], resource)
             )
-            plain = resources.bound(resource, max(1, users), fractions.get(resource))
+            plain = resources.bottleneck(resource, max(1, users), fractions.get(resource))
             why = plain.why.replace("flows", "migrations").replace("flow", "migration")
-            found.append(Bound(plain.what, plain.id, plain.label, why, alone, together))
+            found.append(Bottleneck(plain.what, plain.id, plain.label, why, alone, together))
         return found
 
     said = [
-        (seconds, Bound("limit", name, label, f"{seconds:.3g} s of {run.schedule.makespan.value:.3g} s"))
+        (seconds, Bottleneck("limit", name, label, f"{seconds:.3g} s of {run.schedule.makespan.value:.3g} s"))
         for (name, label), seconds in other.items()
     ]
-    binds = told(now, gains=try_gains) + [b for seconds, b in said if seconds >= top * (1 - TIE_SHARE_TOLERANCE)]
-    then: list[Bound] = []
+    binds = explained(now, gains=try_gains) + [b for seconds, b in said if seconds >= top * (1 - TIE_SHARE_TOLERANCE)]
+    then: list[Bottleneck] = []
     if after is not None:
         later = _spent(planner, after, wider)
         others = sorted((r for r in later if r not in now), key=lambda r: -later[r])
-        then = told(others[:2], gains=False)
+        then = explained(others[:2], gains=False)
     then += [b for _, b in sorted(said, key=lambda each: -each[0]) if b not in binds]
     return tuple(binds), tuple(then)
 
 
 def _same(run: _Run, after: _Run) -> bool:
-    """Whether doubling gained nothing to speak of."""
+    """True if doubling it gains next to nothing."""
     return after.makespan.value >= run.makespan.value * (1 - RATE_TOLERANCE)
 
 
-def _uses(lanes: Lanes, ride: int, resource: int) -> bool:
-    incidence = lanes.incidence
-    return resource in incidence.resource[int(incidence.ptr[ride]) : int(incidence.ptr[ride + 1])]
+def _uses(migration_paths: MigrationPaths, transfer: int, resource: int) -> bool:
+    incidence = migration_paths.incidence
+    return resource in incidence.resource[int(incidence.ptr[transfer]) : int(incidence.ptr[transfer + 1])]
 
 
 def _gain(planner: Planner, going: Sequence[Going], run: _Run, resources: Sequence[int]) -> float:
-    better = _Run(planner, going, planner.lanes.doubled(resources))
+    better = _Run(planner, going, planner.migration_paths.doubled(resources))
     return run.makespan.value / better.makespan.value if better.makespan.value > 0 else 1.0
 
 
-def _spent(planner: Planner, run: _Run, lanes: Lanes | None = None) -> dict[int, float]:
+def _spent(planner: Planner, run: _Run, migration_paths: MigrationPaths | None = None) -> dict[int, float]:
     """Seconds for which each resource held some migration back [s]."""
-    lanes = lanes or planner.lanes
+    migration_paths = migration_paths or planner.migration_paths
     if run.schedule is None:
         return {}
-    moves = [move for move in run.schedule.moves if move.vm.name in planner.rides]
+    moves = [move for move in run.schedule.moves if move.vm.name in planner.transfers]
     corners = sorted({at for move in moves for at in (move.transfer, move.end)})
     spans = sorted(pairwise(corners), key=lambda span: span[0] - span[1])[:INTERVALS_LIMIT]
     spent: dict[int, float] = {}
     for begin, end in spans:
-        moving = [planner.rides[m.vm.name] for m in moves if m.transfer <= begin and m.end >= end]
+        moving = [planner.transfers[m.vm.name] for m in moves if m.transfer <= begin and m.end >= end]
         if not moving:
             continue
-        asked, allocation = lanes.asked(moving), lanes.allocation(moving)
+        asked, allocation = migration_paths.asked(moving), migration_paths.allocation(moving)
         for resource in binding(asked, allocation).union(moving).tolist():
             spent[resource] = spent.get(resource, 0.0) + (end - begin)
     return spent
 
 
-def _besides(run: _Run, lanes: Lanes) -> dict[tuple[str, str], float]:
+def _besides(run: _Run, migration_paths: MigrationPaths) -> dict[tuple[str, str], float]:
     """Seconds that go by for other reasons than the network [s]."""
     found: dict[tuple[str, str], float] = {}
 
     def add(name: str, label: str, seconds: float) -> None:
         found[(name, label)] = found.get((name, label), 0.0) + seconds
 
-    cap = {ride.name: ride.cap for ride in lanes.rides}
+    cap = {transfer.name: transfer.cap for transfer in migration_paths.transfers}
     for moved in run.moved:
-        trip, move = moved.trip, moved.move
-        if trip is None:
+        migration, move = moved.migration, moved.move
+        if migration is None:
             add("cold", "shutting down and starting machines that cannot move alive", move.end - move.start)
             continue
         kvm = moved.going.release == KVM
         if moved.rate >= cap[moved.going.name] * (1 - RATE_TOLERANCE):
-            words = f"what the sender gives: {trip.limited_by}" if kvm else "windows of the streams per round trip"
+            words = f"what the sender gives: {migration.limited_by}" if kvm else "windows of the streams per round trip"
             add("sender", words, move.end - move.transfer)
-        if trip.stun is None:
+        if migration.stun is None:
             continue
         if kvm:
-            add("device-state", "device state sent while the guest stands still", min(trip.beside, trip.stun.value))
-        elif trip.limited_by and trip.limited_by != NETWORK_BOUND:
-            label = f"{trip.limited_by}, while the machine is stunned"
-            add("checkpoint", label, min(trip.beside, trip.stun.value))
-    busy = sum(m.move.transfer - m.move.start for m in run.moved if m.trip is not None and m.trip.stun is None)
+            add(
+                "device-state",
+                "device state sent while the guest stands still",
+                min(migration.beside, migration.stun.value),
+            )
+        elif migration.limited_by and migration.limited_by != NETWORK_LIMITED:
+            label = f"{migration.limited_by}, while the machine is stunned"
+            add("checkpoint", label, min(migration.beside, migration.stun.value))
+    busy = sum(
+        m.move.transfer - m.move.start for m in run.moved if m.migration is not None and m.migration.stun is None
+    )
     if busy and run.schedule is not None:
         found[("set-up", "set-up, trace installation and resume of the machines")] = min(
             busy / max(1, run.schedule.most_at_once), run.schedule.makespan.value

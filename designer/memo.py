@@ -1,4 +1,4 @@
-"""Answers about frozen objects, remembered for the objects asked about last."""
+"""Answers about frozen objects, kept for the objects asked about last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 
 
-class Remembered(Generic[_Asked, _Answer]):
+class Memo(Generic[_Asked, _Answer]):
     """A function of one frozen object that is worked out once per object, by identity.
 
     Answers usually hold the object they are about, so weak references would never let go: the oldest are
@@ -64,7 +64,7 @@ class Remembered(Generic[_Asked, _Answer]):
                 self._total -= self._known.popitem(last=False)[1][2]
 
 
-_all: weakref.WeakSet[Remembered[Any, Any]] = weakref.WeakSet()
+_all: weakref.WeakSet[Memo[Any, Any]] = weakref.WeakSet()
 
 
 def forget(keep: int = 0) -> None:

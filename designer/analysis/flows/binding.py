@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from designer.analysis.flows.certificate import witness
 from designer.analysis.flows.incidence import Incidence
-from designer.analysis.flows.layout import FloatArray, IntArray
 from designer.analysis.flows.maxmin import Allocation, solve
+from designer.analysis.flows.prepared import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +76,9 @@ class Binding:
         for activity in np.flatnonzero(np.diff(self.ptr)).tolist():
             members.setdefault(data[ptr[activity] : ptr[activity + 1]].tobytes(), []).append(activity)
         sets: list[TiedSet] = []
-        for bound in members.values():
-            activities = np.array(bound, np.int64)
-            sets.append(TiedSet(tuple(self.of(bound[0]).tolist()), activities, float(level[activities].min())))
+        for bottleneck in members.values():
+            activities = np.array(bottleneck, np.int64)
+            sets.append(TiedSet(tuple(self.of(bottleneck[0]).tolist()), activities, float(level[activities].min())))
         return sorted(sets, key=lambda tied: (tied.level, tied.resources))
 
 
@@ -156,14 +156,14 @@ def next_bottleneck(
     free = _free(raised)
     # an activity that nothing limits any more loads no limited resource: leave it out of the re-solve
     after = solve(raised.with_demand(np.where(free, 0.0, raised.demand)) if free.any() else raised)
-    bound = binding(raised, after)
+    bottleneck = binding(raised, after)
     return NextBottleneck(
         asked,
         first,
-        bound.union(asked[~free[asked]].tolist()),
+        bottleneck.union(asked[~free[asked]].tolist()),
         now.rate[asked],
         np.where(free[asked], np.inf, after.rate[asked]),
-        bound.by_demand[asked],
+        bottleneck.by_demand[asked],
     )
 
 

@@ -43,7 +43,7 @@ class Private:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PreparedIncidence:
     """Activity-major arrays over the resources that several activities share.
 
     Parameters
@@ -77,7 +77,7 @@ class Layout:
     @classmethod
     def of(
         cls, ptr: IntArray, resource: NDArray[np.int32], usage: FloatArray, weight: FloatArray, n_resources: int
-    ) -> Layout:
+    ) -> PreparedIncidence:
         """Prepare an incidence. Raises AnalysisError when usage × weight leaves the range of floats."""
         _keep_freed_memory()
         count = np.diff(ptr)

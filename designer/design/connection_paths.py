@@ -1,7 +1,7 @@
-"""The way of each wire on the canvas: four points a wire, all wires at once.
+"""The path of each connection on the canvas: four points a connection, all connections at once.
 
-Straight wires and elbows are polylines through the four points, curves are cubic Bézier curves with the middle two as
-control points. Wires that leave a box on the same side are spread along it in the order of where they go.
+Straight connections and elbows are polylines through the four points, curves are cubic Bézier curves with the middle
+two as control points. Connections that leave a box on the same side are spread along it in the order of where they go.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Bool = npt.NDArray[np.bool_]
 STRAIGHT, ELBOW, CURVE = range(3)
 #: sides of a box
 LEFT, TOP, RIGHT, BOTTOM = range(4)
-#: share of a side, in its middle, that wires are spread over
+#: share of a side, in its middle, that connections are spread over
 _SPREAD: Final = 0.8
-#: wires are at most so far apart at a side, scene units
+#: connections are at most so far apart at a side, scene units
 _STEP: Final = 16.0
 #: how far a bow between boxes of a row swings out: at least, and per distance, at most
 _BOW: Final = (20.0, 0.16, 160.0)
-#: width of a wire: at least, per decade of capacity above _THIN [B/s], at most
+#: width of a connection: at least, per decade of capacity above _THIN [B/s], at most
 _WIDTH: Final = (1.2, 1.1, 7.0)
 _THIN: Final = 1e9
 #: elbows turn at most this far below the upper box, so that they stay between its row and the next
@@ -32,18 +32,18 @@ _TURN: Final = 56.0
 #: where boxes behind others are met, from their left end; and free length at the ends of a box's side
 _GATE: Final = 8.0
 _EDGE: Final = 4.0
-#: boxes with more wires than this are not looked at for boxes behind others
+#: boxes with more connections than this are not looked at for boxes behind others
 _MANY: Final = 512
 
 
 def route(rect: Float, a: Int, b: Int, elbow: Bool, blocked: Bool) -> tuple[Float, Int]:
-    """Points (m, 4, 2) and shapes (m,) of the wires from boxes `a` to boxes `b`.
+    """Points (m, 4, 2) and shapes (m,) of the connections from boxes `a` to boxes `b`.
 
     Parameters
     ----------
     rect : (n, 4) boxes: x, y, width, height, scene units
-    elbow : (m,) whether a wire is drawn with right angles where there is room
-    blocked : (m,) whether something stands between two boxes of a row, so that the wire must bow around it
+    elbow : (m,) whether a connection is drawn with right angles where there is room
+    blocked : (m,) whether something stands between two boxes of a row, so that the connection must bow around it
     """
     m = len(a)
     if m == 0:
@@ -71,7 +71,7 @@ def route(rect: Float, a: Int, b: Int, elbow: Bool, blocked: Bool) -> tuple[Floa
 
 
 def _sides(ra: Float, rb: Float, elbow: Bool, blocked: Bool) -> tuple[Int, Int]:
-    """The sides at which each wire leaves its two boxes."""
+    """The sides at which each connection leaves its two boxes."""
     below = rb[:, 1] - ra[:, 1] - ra[:, 3]  # free height between a above and b below
     above = ra[:, 1] - rb[:, 1] - rb[:, 3]
     right = rb[:, 0] - ra[:, 0] - ra[:, 2]
@@ -90,7 +90,7 @@ def _sides(ra: Float, rb: Float, elbow: Bool, blocked: Bool) -> tuple[Int, Int]:
 
 
 def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
-    """Where wires touch their boxes: first all ends at `a`, then all at `b`. : (2m, 2)"""
+    """Where connections touch their boxes: first all ends at `a`, then all at `b`. : (2m, 2)"""
     box, side = np.concatenate([a, b]), np.concatenate([side_a, side_b])
     other = rect[np.concatenate([b, a])]
     aim = other[:, :2] + other[:, 2:] / 2
@@ -115,9 +115,9 @@ def _attached(rect: Float, a: Int, b: Int, side_a: Int, side_b: Int) -> Float:
 def _hung(rect: Float, upper: Int, lower: Int, points: Float, from_a: Bool) -> Float:
     """Right angles from upper boxes down to lower ones, given where they touch. : (k, 4, 2)
 
-    A wire drops straight where the lower box is under the upper one. Boxes that stand behind others of the same upper
-    one are met at the end that sticks out. Otherwise wires of one upper box turn at different heights, the outermost
-    first, and wires of one lower box the innermost first, so that none crosses another.
+    A connection drops straight where the lower box is under the upper one. Boxes that stand behind others of the same
+    upper one are met at the end that sticks out. Otherwise connections of one upper box turn at different heights, the
+    outermost first, and connections of one lower box the innermost first, so that none crosses another.
     """
     stop = np.where(from_a[:, None], points[:, 3], points[:, 0]).copy()
     start = np.where(from_a[:, None], points[:, 0], points[:, 3])
@@ -138,7 +138,7 @@ def _hung(rect: Float, upper: Int, lower: Int, points: Float, from_a: Bool) -> F
 
 
 def _behind(rect: Float, upper: Int, lower: Int) -> Bool:
-    """Whether another box that hangs from the same upper one stands above the middle of a lower box."""
+    """True if another box that hangs from the same upper one stands above the middle of a lower box."""
     one, other = _pairs(upper)
     r, s = rect[lower[one]], rect[lower[other]]
     middle = r[:, 0] + r[:, 2] / 2
@@ -163,7 +163,8 @@ def _pairs(key: Int) -> tuple[Int, Int]:
 
 
 def _ports(upper: Int, target: Float, spread: Float, fixed: Float, left: Float, right: Float) -> Float:
-    """Where wires leave the bottoms of upper boxes: `fixed` where that is a number, the others left and right of it."""
+    """Where connections leave the bottoms of upper boxes: `fixed` if it is a number, the others left and right of
+    it."""
     given = ~np.isnan(fixed)
     low, high = _extremes(upper, np.where(given, fixed, np.inf), np.where(given, fixed, -np.inf))
     behind = target > (left + right) / 2
@@ -197,11 +198,11 @@ def _ranks(key: Int, by: Float) -> tuple[Float, Float]:
     return rank, many
 
 
-def _sweep(points: Float, wires: Int, axis: int) -> None:
+def _sweep(points: Float, connections: Int, axis: int) -> None:
     """Curves that leave both boxes at a right angle."""
-    middle = (points[wires, 0, axis] + points[wires, 3, axis]) / 2
-    points[wires, 1, axis] = middle
-    points[wires, 2, axis] = middle
+    middle = (points[connections, 0, axis] + points[connections, 3, axis]) / 2
+    points[connections, 1, axis] = middle
+    points[connections, 2, axis] = middle
 
 
 def bow_swing(distance: float) -> float:
@@ -210,18 +211,18 @@ def bow_swing(distance: float) -> float:
     return min(least + share * distance, most)
 
 
-def _bow(points: Float, wires: Int, side: Int) -> None:
+def _bow(points: Float, connections: Int, side: Int) -> None:
     """Curves that leave and come back at the same side."""
     least, share, most = _BOW
-    swing = np.minimum(least + share * np.abs(points[wires, 3, 0] - points[wires, 0, 0]), most)
+    swing = np.minimum(least + share * np.abs(points[connections, 3, 0] - points[connections, 0, 0]), most)
     swing *= 4 / 3  # a cubic curve comes three quarters of the way to its control points
-    swing = np.where(side[wires] == TOP, -swing, swing)
-    points[wires, 1, 1] += swing
-    points[wires, 2, 1] += swing
+    swing = np.where(side[connections] == TOP, -swing, swing)
+    points[connections, 1, 1] += swing
+    points[connections, 2, 1] += swing
 
 
 def beside(points: Float, shape: Int, distance: Float) -> Float:
-    """The wires moved sideways, to the right of their direction: for two strokes, one a direction. : (m, 4, 2)
+    """The connections moved sideways, to the right of their direction: for two strokes, one a direction. : (m, 4, 2)
 
     Parameters
     ----------
@@ -244,8 +245,8 @@ def beside(points: Float, shape: Int, distance: Float) -> Float:
     return points + moved * np.asarray(distance)[:, None, None]
 
 
-def wire_width(capacity: Float) -> Float:
-    """Width of wires by capacity on a logarithmic scale, scene units. : (m,)
+def connection_width(capacity: Float) -> Float:
+    """Width of connections by capacity on a logarithmic scale, scene units. : (m,)
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import told
+from designer.gui.viewmodels import result_tables
 
 
 class TablesPanel(Panel):
@@ -52,13 +52,13 @@ class TablesPanel(Panel):
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
-        self.wire(session.analysis_changed, self.outdate)
-        self.wire(session.workload_changed, self.outdate)
+        self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.workload_changed, self.outdate)
 
     def refresh(self) -> None:
         """List the tables and show one."""
         self.table.set_theme(self.theme)
-        found = told.titles(self.session.result) if self.session is not None else ()
+        found = result_tables.titles(self.session.result) if self.session is not None else ()
         chosen = self.chooser.currentData()
         self.chooser.clear()
         for key, title in found:
@@ -74,7 +74,9 @@ class TablesPanel(Panel):
         session = self.session
         if session is None or session.analysis is None:
             return []
-        return [(w.id, w.title) for w in session.analysis.workloads if w.id != session.workload and told.titles(w)]
+        return [
+            (w.id, w.title) for w in session.analysis.workloads if w.id != session.workload and result_tables.titles(w)
+        ]
 
     def _show_workload(self, workload: str) -> None:
         if self.session is not None:
@@ -86,7 +88,7 @@ class TablesPanel(Panel):
         if result is None or key not in result.tables:
             self.table.lines.set_lines([], ())
             return
-        columns, lines = told.rows_of(result.tables[key])
+        columns, lines = result_tables.rows_of(result.tables[key])
         self.table.lines.set_lines(lines, columns)
         self.table.fit_columns()
 

@@ -1,4 +1,5 @@
-"""The ways of wires as vertices: elbows, curves, parallel strokes, nearest point. No Qt, all wires at once."""
+"""The polylines of connections as vertices: elbows, curves, parallel strokes, nearest point. No Qt, all connections at
+once."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.routes import CURVE, ELBOW, STRAIGHT
+from designer.design.connection_paths import CURVE, ELBOW, STRAIGHT
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -16,35 +17,35 @@ Int = npt.NDArray[np.int64]
 _PIECES: Final = ((60.0, 5), (220.0, 10), (float("inf"), 18))
 
 
-class Ways(NamedTuple):
-    """Wires with the same number of vertices.
+class Polylines(NamedTuple):
+    """Connections with the same number of vertices.
 
     Parameters
     ----------
-    wires : (k,) numbers of the wires
+    connections : (k,) numbers of the connections
     points : (k, v, 2) their vertices
     """
 
-    wires: Int
+    connections: Int
     points: Float
 
 
-def ways(wires: Int, route: Float, shape: Int) -> list[Ways]:
-    """Vertices of wires, grouped by how many they have.
+def polylines(connections: Int, route: Float, shape: Int) -> list[Polylines]:
+    """Vertices of connections, grouped by how many they have.
 
     Parameters
     ----------
-    wires : (k,) numbers to carry along
+    connections : (k,) numbers to carry along
     route : (k, 4, 2) four points of each, in pixels
     shape : (k,) STRAIGHT, ELBOW or CURVE
     """
-    found: list[Ways] = []
+    found: list[Polylines] = []
     straight = (shape != ELBOW) & (shape != CURVE)
     if straight.any():
-        found.append(Ways(wires[straight], route[straight][:, (0, 3)]))
+        found.append(Polylines(connections[straight], route[straight][:, (0, 3)]))
     bent = shape == ELBOW
     if bent.any():
-        found.append(Ways(wires[bent], route[bent]))
+        found.append(Polylines(connections[bent], route[bent]))
     curved = np.flatnonzero(shape == CURVE)
     if len(curved):
         length = np.abs(np.diff(route[curved], axis=1)).sum(axis=(1, 2))
@@ -53,7 +54,7 @@ def ways(wires: Int, route: Float, shape: Int) -> list[Ways]:
             chosen = curved[(length >= low) & (length < high)]
             low = high
             if len(chosen):
-                found.append(Ways(wires[chosen], bezier(route[chosen], pieces)))
+                found.append(Polylines(connections[chosen], bezier(route[chosen], pieces)))
     return found
 
 
@@ -65,7 +66,7 @@ def bezier(route: Float, pieces: int) -> Float:
 
 
 def boxes_along(route: Float, shape: Int) -> Float:
-    """Four rectangles around the parts of each way, so that long ways do not seem to be everywhere. : (4k, 4)
+    """Four rectangles around the parts of each polyline, so that long polylines do not seem to be everywhere. : (4k, 4)
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def _halved(curves: Float) -> tuple[Float, Float]:
 
 
 def quarters(route: Float, shape: Int, quarter: Int) -> Float:
-    """Points along one quarter of each way, as ``boxes_along`` cuts them. : (k, 6, 2)
+    """Points along one quarter of each polyline, as ``boxes_along`` cuts them. : (k, 6, 2)
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def quarters(route: Float, shape: Int, quarter: Int) -> Float:
 
 
 def quarter_distances(route: Float, shape: Int, quarter: Int, x: float, y: float) -> Float:
-    """Distance of a point from one quarter of each way, as `quarters` gives them. : (k,)
+    """Distance of a point from one quarter of each polyline, as `quarters` gives them. : (k,)
 
     Asked at every move of the pointer, so in few calls: points as complex numbers.
     """
@@ -172,7 +173,7 @@ def clipped(lines: Float, left: float, top: float, right: float, bottom: float) 
 
 
 def offset(points: Float, distance: Float) -> Float:
-    """Ways moved sideways, to the left of their direction for positive distances; corners are mitred.
+    """Polylines moved sideways, to the left of their direction for positive distances; corners are mitred.
 
     Parameters
     ----------
@@ -199,12 +200,12 @@ def offset(points: Float, distance: Float) -> Float:
 
 
 def pieces(points: Float) -> Float:
-    """The straight pieces of ways. : (k, v, 2) → (k · (v − 1), 4)"""
+    """The straight pieces of polylines. : (k, v, 2) → (k · (v − 1), 4)"""
     return np.concatenate((points[:, :-1], points[:, 1:]), axis=2).reshape(-1, 4)
 
 
 def along(points: Float, part: float) -> Float:
-    """The point a share of the length along each way. : (k, v, 2) → (k, 2)"""
+    """The point a share of the length along each polyline. : (k, v, 2) → (k, 2)"""
     step = np.diff(points, axis=1)
     length = np.hypot(step[..., 0], step[..., 1])
     run = np.cumsum(length, axis=1)
@@ -217,7 +218,7 @@ def along(points: Float, part: float) -> Float:
 
 
 def distances(points: Float, x: float, y: float) -> Float:
-    """Distance of a point from each way. : (k, v, 2) → (k,)"""
+    """Distance of a point from each polyline. : (k, v, 2) → (k,)"""
     a, step = points[:, :-1], np.diff(points, axis=1)
     rel = np.array([x, y]) - a
     square = np.maximum((step**2).sum(axis=2), 1e-12)

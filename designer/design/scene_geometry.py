@@ -1,4 +1,4 @@
-"""A picture of a design as arrays: absolute boxes and routed wires, and what each of them shows."""
+"""A picture of a design as arrays: absolute boxes and routed connections, and what each of them shows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, Domain, PartKind, part_kinds
 from designer.design.address import Address, Ref, block_at
 from designer.design.boxes import Boxes
+from designer.design.connection_paths import CURVE
+from designer.design.connections import BundledLink, Connections
 from designer.design.document import Annotation, Block, Design, Group, Part
 from designer.design.query import count_kinds
-from designer.design.routes import CURVE
-from designer.design.wires import WireLink, Wires
 from designer.sources import Status
 
 Float = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ Bool = npt.NDArray[np.bool_]
 GroupAddress = Address
 STATUSES: Final = tuple(Status)
 #: what is told first of what a group holds: capability and, of switches, what they join
-_TOLD: Final = (
+_SUMMARY_ORDER: Final = (
     (Capability.ACCELERATE, None), (Capability.CONTAIN, None), (Capability.SWITCH, Domain.NETWORK),
     (Capability.ATTACH, None), (Capability.STORE, None), (Capability.SWITCH, Domain.ACCELERATOR),
 )  # fmt: skip
@@ -34,7 +34,8 @@ _TOLD: Final = (
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """All boxes and wires of a picture. Coordinates and extents are scene units (pixels at 1:1), y grows downwards.
+    """All boxes and connections of a picture. Coordinates and extents are scene units (pixels at 1:1), y grows
+    downwards.
 
     Parameters
     ----------
@@ -49,13 +50,13 @@ class Geometry:
     placed : (n,) whether the document gives the position
     block : (n,) number in ``blocks`` of the address of the block the thing is in
     refs : what each box shows
-    wire_a, wire_b : (m,) boxes at both ends
-    wire_kind : (m,) number in ``wire_kinds``
-    wire_count : (m,) links in the bundle
-    wire_capacity : (m,) raw capacity of the bundle per direction [B/s]
-    wire_status : (m,) number in ``STATUSES`` of the least sure link; assumed ones are drawn dashed
-    wire_shape : (m,) STRAIGHT, ELBOW or CURVE of ``designer.design.routes``
-    wire_route : (m, 4, 2) the four points of each wire
+    connection_a, connection_b : (m,) boxes at both ends
+    connection_kind : (m,) number in ``connection_kinds``
+    connection_count : (m,) links in the bundle
+    connection_capacity : (m,) raw capacity of the bundle per direction [B/s]
+    connection_status : (m,) number in ``STATUSES`` of the least sure link; assumed ones are drawn dashed
+    connection_shape : (m,) STRAIGHT, ELBOW or CURVE of ``designer.design.connection_paths``
+    connection_route : (m, 4, 2) the four points of each connection
     """
 
     design: Design
@@ -76,18 +77,18 @@ class Geometry:
     block: Int
     blocks: tuple[Address, ...]
     refs: Sequence[Ref]
-    wire_a: Int
-    wire_b: Int
-    wire_kind: Int
-    wire_kinds: tuple[str, ...]
-    wire_count: Int
-    wire_capacity: Float
-    wire_status: Int
-    wire_shape: Int
-    wire_route: Float
-    wire_blocked: Bool = field(repr=False)
+    connection_a: Int
+    connection_b: Int
+    connection_kind: Int
+    connection_kinds: tuple[str, ...]
+    connection_count: Int
+    connection_capacity: Float
+    connection_status: Int
+    connection_shape: Int
+    connection_route: Float
+    connection_blocked: Bool = field(repr=False)
     boxes: Boxes = field(repr=False)
-    wires: Wires = field(repr=False)
+    connections: Connections = field(repr=False)
     #: what was worked out once for this picture, and holds for what an update makes of it
     memory: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
@@ -95,9 +96,9 @@ class Geometry:
         return len(self.refs)
 
     @property
-    def n_wires(self) -> int:
-        """Number of wires."""
-        return len(self.wire_a)
+    def n_connections(self) -> int:
+        """Number of connections."""
+        return len(self.connection_a)
 
     @property
     def n_behind(self) -> int:
@@ -173,9 +174,9 @@ class Geometry:
             return part.attributes.get("product", "")
         return part_type.title.removeprefix(f"{part_type.vendor} ") if part_type.vendor else part_type.title
 
-    def wire_links(self, wire: int) -> tuple[Address, tuple[WireLink, ...]]:
-        """Address of the block a wire is drawn in, and the links and wirings it stands for."""
-        return self.blocks[int(self.wires.block[wire])], self.wires.links[wire]
+    def connection_links(self, connection: int) -> tuple[Address, tuple[BundledLink, ...]]:
+        """Address of the block a connection is drawn in, and the links and wirings it stands for."""
+        return self.blocks[int(self.connections.block[connection])], self.connections.links[connection]
 
     def bounds(self) -> tuple[float, float, float, float]:
         """x, y, width and height of the whole picture; zeros when there is nothing."""
@@ -183,9 +184,9 @@ class Geometry:
             return 0.0, 0.0, 0.0, 0.0
         low = self.rect[:, :2].min(axis=0)
         high = (self.rect[:, :2] + self.rect[:, 2:]).max(axis=0)
-        if self.n_wires:
-            reach = self.wire_route.copy()
-            bend = self.wire_shape == CURVE
+        if self.n_connections:
+            reach = self.connection_route.copy()
+            bend = self.connection_shape == CURVE
             ends = (reach[bend, :1] + reach[bend, 3:]) / 2
             reach[bend, 1:3] = ends + (reach[bend, 1:3] - ends) * 0.75  # curves stay short of their control points
             low = np.minimum(low, reach.min(axis=(0, 1)))
@@ -214,9 +215,11 @@ def summary(block: Block) -> str:
     def rank(name: str) -> tuple[int, int, str]:
         kind = known.get(name)
         if kind is None:
-            return len(_TOLD), 0, name
-        told = (n for n, (has, domain) in enumerate(_TOLD) if has in kind.capabilities and _is_in(kind, domain))
-        return next(told, len(_TOLD)), kind.order, name
+            return len(_SUMMARY_ORDER), 0, name
+        told = (
+            n for n, (has, domain) in enumerate(_SUMMARY_ORDER) if has in kind.capabilities and _is_in(kind, domain)
+        )
+        return next(told, len(_SUMMARY_ORDER)), kind.order, name
 
     words: list[str] = []
     for name in sorted(counts, key=rank):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.vms.demands import dirtying_of, memory_of
-from designer.analysis.vms.rooms import Placed
+from designer.analysis.vms.free_capacity import Placed
 from designer.fields import amount
 from designer.formulas.migration import Outcome, Release, Verdict
 from designer.formulas.migration.kvm_bandwidth import (
@@ -30,13 +30,13 @@ _GENERATIONS = {each.value: each for each in GpuGeneration}
 
 
 @dataclass(frozen=True, slots=True)
-class Trip:
+class MigrationEstimate:
     """One migration as computed.
 
     Parameters
     ----------
     size
-        Bytes it puts on the wire at the planned rate [B].
+        Bytes it puts on the link at the planned rate [B].
     beside
         Time it takes besides those bytes: set-up, resume, a checkpoint slower than the link [s].
     stun
@@ -61,13 +61,13 @@ class Trip:
 
     @property
     def converges(self) -> bool:
-        """Whether its memory comes over, if perhaps not its GPUs."""
+        """True if its memory arrives, even where its GPUs do not."""
         return self.verdict is not Verdict.NEVER
 
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """What the drawn ways give the frame buffer of a machine [B/s], the narrowest place on them, and the channels."""
+    """What the drawn paths give the frame buffer of a machine [B/s], the narrowest place on them, and the channels."""
 
     rate: float
     narrowest: str
@@ -75,7 +75,7 @@ class Drain:
 
 
 #: said by the stun model where the network limits it
-NETWORK_BOUND: Final = "bandwidth of the slower host"
+NETWORK_LIMITED: Final = "bandwidth of the slower host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +119,10 @@ def generation_of(placed: Placed) -> GpuGeneration | None:
     return _GENERATIONS.get(kinds.pop()) if len(kinds) == 1 else None
 
 
-def vmotion_trip(
+def vmotion_estimate(
     placed: Placed, rate: float, checkpoint: float, release: Release, dirty_rate: float | None,
     drain: Drain | None = None, disks: float = 0.0,
-) -> Trip:  # fmt: skip
+) -> MigrationEstimate:  # fmt: skip
     """A vMotion at `rate` [B/s], with `checkpoint` for vGPU memory [B/s]; `dirty_rate` replaces the machine's own.
 
     Parameters
@@ -142,27 +142,27 @@ def vmotion_trip(
     memory = memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
-        trip = _of_outcome(vmotion_precopy(memory, rate, dirty, working_set=dirtying.working_set), rate)
-        return _with_disks(trip, disks, rate)
+        migration = _of_outcome(vmotion_precopy(memory, rate, dirty, working_set=dirtying.working_set), rate)
+        return _with_disks(migration, disks, rate)
     narrow = drain is not None and drain.rate < min(rate, checkpoint)
     done = vgpu_migration(
         loads, memory, rate, rate, dirty, working_set=dirtying.working_set,
         checkpoint_bandwidth=min(checkpoint, drain.rate) if drain is not None else checkpoint,
         release=release, generation=generation_of(placed), limit=stun_limit(placed, release),
     )  # fmt: skip
-    trip = _of_vgpu(done, rate)
-    if narrow and drain is not None and trip.limited_by == NETWORK_BOUND:
-        trip = replace(trip, limited_by=f"the way of the frame buffer: {drain.narrowest}")
-    return _with_disks(trip, disks, rate)
+    migration = _of_vgpu(done, rate)
+    if narrow and drain is not None and migration.limited_by == NETWORK_LIMITED:
+        migration = replace(migration, limited_by=f"the way of the frame buffer: {drain.narrowest}")
+    return _with_disks(migration, disks, rate)
 
 
-def _with_disks(trip: Trip, disks: float, rate: float) -> Trip:
-    """The trip after its disks went over the same network."""
-    if not disks or not math.isfinite(trip.total.value):
-        return trip
-    took, total, sent = disks / rate, trip.total, trip.transferred
+def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> MigrationEstimate:
+    """The migration after its disks went over the same network."""
+    if not disks or not math.isfinite(migration.total.value):
+        return migration
+    took, total, sent = disks / rate, migration.total, migration.transferred
     return replace(
-        trip,
+        migration,
         total=Estimate(
             total.value + took,
             total.low + took / BANDWIDTH_SPREAD.high,
@@ -171,15 +171,15 @@ def _with_disks(trip: Trip, disks: float, rate: float) -> Trip:
             total.sources,
         ),
         transferred=Estimate(sent.value + disks, sent.low + disks, sent.high + disks, "B", sent.sources),
-        size=trip.size + disks,
-        time=(0.0, *(at + took for at in trip.time)),
-        remaining=(trip.remaining[0] + disks, *trip.remaining),
+        size=migration.size + disks,
+        time=(0.0, *(at + took for at in migration.time)),
+        remaining=(migration.remaining[0] + disks, *migration.remaining),
     )
 
 
-def _of_vgpu(done: VgpuMigration, rate: float) -> Trip:
+def _of_vgpu(done: VgpuMigration, rate: float) -> MigrationEstimate:
     size = done.transferred.value if done.memory.converged else 0.0
-    return Trip(
+    return MigrationEstimate(
         done.total_time, done.downtime, done.vgpu.stun, done.transferred, size,
         max(0.0, done.total_time.value - size / rate) if math.isfinite(done.total_time.value) else 0.0,
         done.arrives, done.memory.verdict, done.reason, done.vgpu.limited_by, done.memory.slowdown.value,
@@ -187,27 +187,27 @@ def _of_vgpu(done: VgpuMigration, rate: float) -> Trip:
     )  # fmt: skip
 
 
-def _of_outcome(done: Outcome, rate: float) -> Trip:
+def _of_outcome(done: Outcome, rate: float) -> MigrationEstimate:
     size = done.transferred.value if done.converged else 0.0
     beside = max(0.0, done.total_time.value - size / rate) if done.converged else 0.0
-    return Trip(
+    return MigrationEstimate(
         done.total_time, done.downtime, None, done.transferred, size, beside, done.converged, done.verdict,
         done.reason, "", done.slowdown.value, done.time, done.remaining,
     )  # fmt: skip
 
 
 def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = None) -> KvmBandwidth:
-    """What one KVM migration puts on the wire and moves of the guest [B/s]."""
+    """What one KVM migration puts on the link and moves of the guest [B/s]."""
     return kvm_bandwidth(
         line_rate, routed_bandwidth=routed, channels=settings.channels, monitor=settings.monitor,
         transport=settings.transport, compression=settings.compression, max_bandwidth=settings.max_bandwidth,
     )  # fmt: skip
 
 
-def kvm_trip(
+def kvm_estimate(
     placed: Placed, rate: float, line_rate: float, settings: KvmSettings, dirty_rate: float | None,
     drain: Drain | None = None,
-) -> Trip:  # fmt: skip
+) -> MigrationEstimate:  # fmt: skip
     """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
 
     Raises
@@ -218,21 +218,31 @@ def kvm_trip(
     moved = kvm_rate(settings, line_rate, rate)
     dirtying = dirtying_of(placed.vm)
     drawn = drain.rate if drain is not None else math.inf
-    pause = device_pause(placed, min(moved.wire.value, drawn), settings)
+    pause = device_pause(placed, min(moved.link_rate.value, drawn), settings)
     memory = memory_of(placed.vm)
     pinned = {"setup_time": pinning_time(memory)} if settings.transport is Transport.RDMA_PINNED else {}
     done = kvm_precopy(
         memory, moved.guest.value, dirtying.rate if dirty_rate is None else dirty_rate,
-        working_set=dirtying.working_set, wire_bandwidth=moved.wire.value, scan_bandwidth=moved.scan,
+        working_set=dirtying.working_set, link_bandwidth=moved.link_rate.value, scan_bandwidth=moved.scan,
         downtime_limit=settings.downtime_limit, auto_converge=settings.auto_converge, post_copy=settings.post_copy,
         vfio_downtime=pause.pause.value if pause is not None else 0.0, **pinned,
     )  # fmt: skip
-    trip = _of_outcome(done, moved.wire.value)
-    return Trip(
-        trip.total, trip.downtime, pause.pause if pause is not None else None, trip.transferred, trip.size,
-        trip.beside, trip.arrives, trip.verdict, trip.reason, moved.limited_by, trip.slowdown, trip.time,
-        trip.remaining,
-    )  # fmt: skip
+    migration = _of_outcome(done, moved.link_rate.value)
+    return MigrationEstimate(
+        migration.total,
+        migration.downtime,
+        pause.pause if pause is not None else None,
+        migration.transferred,
+        migration.size,
+        migration.beside,
+        migration.arrives,
+        migration.verdict,
+        migration.reason,
+        moved.limited_by,
+        migration.slowdown,
+        migration.time,
+        migration.remaining,
+    )
 
 
 def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPause | None:

@@ -15,11 +15,11 @@ from designer.gui.canvas.batches import Batch
 from designer.gui.canvas.canvas_theme import CanvasTheme
 from designer.gui.canvas.cut import Cut, cut_at
 from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import Live, WireMap, wire_map
+from designer.gui.canvas.live import ConnectionMap, Live, connection_map
+from designer.gui.canvas.polylines import along, boxes_along, polylines
 from designer.gui.canvas.rect_index import RectIndex
 from designer.gui.canvas.trays import Trays
 from designer.gui.canvas.view import Rect, bounds_of
-from designer.gui.canvas.ways import along, boxes_along, ways
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -28,12 +28,12 @@ Bool = npt.NDArray[np.bool_]
 Regions = tuple[Rect, ...]
 #: room that a value takes where values begin to be written [scene units]
 _VALUE: Final = (130.0, 26.0)
-#: shares of a wire's length at which a value may be written, best first
+#: shares of a connection's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
 #: what depends on the boxes alone
 _OF_BOXES: Final = ("box_index", "codes", "is_note", "is_frame", "is_card", "child_extent", "_card_sides")
 #: what is told on boxes is in these fields of a design
-_TOLD: Final = ("parts", "groups", "annotations", "part_types")
+_SHOWN_FIELDS: Final = ("parts", "groups", "annotations", "part_types")
 #: values keep so far from cards, scene units; among more cards than this they are looked up in the index
 _SLACK: Final = 6.0
 _MANY_CARDS: Final = 4000
@@ -91,14 +91,14 @@ class Frame:
 
 
 @dataclass(eq=False)
-class Stage:
+class ViewState:
     """A picture with its state.
 
     Parameters
     ----------
-    lifted, lifted_wires : (n,), (m,) or None: what is being dragged and drawn on top instead
+    lifted, lifted_connections : (n,), (m,) or None: what is being dragged and drawn on top instead
     stale
-        Whether the loads belong to an earlier design.
+        True if the loads belong to an earlier design.
     trays
         Virtual machines beside their hosts; None without, or while they are hidden.
     """
@@ -107,7 +107,7 @@ class Stage:
     live: Live
     theme: CanvasTheme
     lifted: Bool | None = None
-    lifted_wires: Bool | None = None
+    lifted_connections: Bool | None = None
     stale: bool = False
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
@@ -124,35 +124,35 @@ class Stage:
         return RectIndex(self.geometry.rect)
 
     @cached_property
-    def _wire_parts(self) -> RectIndex:
-        """Finds the quarters of wires."""
-        return RectIndex(boxes_along(self.geometry.wire_route, self.geometry.wire_shape))
+    def _connection_parts(self) -> RectIndex:
+        """Finds the quarters of connections."""
+        return RectIndex(boxes_along(self.geometry.connection_route, self.geometry.connection_shape))
 
-    def wire_parts_touching(self, x: float, y: float, width: float, height: float) -> Int:
-        """Quarters of wires that may touch a rectangle: part 4·i + k is quarter k of wire i. : (k,)"""
-        return self._wire_parts.touching(x, y, width, height)
+    def connection_parts_touching(self, x: float, y: float, width: float, height: float) -> Int:
+        """Quarters of connections that may touch a rectangle: part 4·i + k is quarter k of connection i. : (k,)"""
+        return self._connection_parts.touching(x, y, width, height)
 
-    def wires_touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
-        """Wires that may touch a rectangle, ascending. : (k,)"""
-        parts = self.wire_parts_touching(x, y, width, height) // 4
+    def connections_touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
+        """Connections that may touch a rectangle, ascending. : (k,)"""
+        parts = self.connection_parts_touching(x, y, width, height) // 4
         fresh = np.ones(len(parts), dtype=bool)
         fresh[1:] = parts[1:] != parts[:-1]
         return parts[fresh]
 
     @cached_property
-    def wire_map(self) -> WireMap:
-        """Which channels the wires stand for."""
-        return wire_map(self.geometry)
+    def connection_map(self) -> ConnectionMap:
+        """Which channels the connections stand for."""
+        return connection_map(self.geometry)
 
-    def learn(self, old: Stage) -> None:
-        """Take over what is known of a picture with the same boxes, or the same wires between others."""
-        if self.geometry.wires is old.geometry.wires and "wire_map" in old.__dict__:
+    def learn(self, old: ViewState) -> None:
+        """Take over what is known of a picture with the same boxes, or the same connections between others."""
+        if self.geometry.connections is old.geometry.connections and "connection_map" in old.__dict__:
             # things moved: elaborating the design only to find the same channels takes longer than all the rest
-            self.__dict__["wire_map"] = old.wire_map
+            self.__dict__["connection_map"] = old.connection_map
         if self.geometry.rect is old.geometry.rect and self.geometry.kind is old.geometry.kind:
             self.__dict__.update({name: old.__dict__[name] for name in _OF_BOXES if name in old.__dict__})
             a, b = old.geometry.design, self.geometry.design
-            if all(getattr(a, name) is getattr(b, name) for name in _TOLD):
+            if all(getattr(a, name) is getattr(b, name) for name in _SHOWN_FIELDS):
                 self._kept = old._kept
 
     def kept(self, name: str, frame: Frame, regions: Regions, make: Callable[[], list[Batch]]) -> list[Batch]:
@@ -170,7 +170,7 @@ class Stage:
     def warm(self) -> None:
         """Work out in advance what the next zoom would need."""
         self.cut(None)
-        self._wire_parts  # noqa: B018
+        self._connection_parts  # noqa: B018
 
     @cached_property
     def bounds(self) -> Rect:
@@ -219,64 +219,66 @@ class Stage:
         return wide / np.maximum(held, 1)
 
     def saturated(self, least: float) -> tuple[Int, Float]:
-        """The wires used to at least a share, most loaded first, and where on them a value is written.
+        """The connections used to at least a share, most loaded first, and where on them a value is written.
 
         Returns
         -------
-        wires, points : (k,), (k, 2) scene units
+        connections, points : (k,), (k, 2) scene units
         """
         if self._busy is None or self._busy[0] is not self.live:
             live = self.live
             used = np.fmax(live.used[:, 0], live.used[:, 1])
-            wires = np.flatnonzero(np.nan_to_num(used) >= least)
+            connections = np.flatnonzero(np.nan_to_num(used) >= least)
             if live.on_route is not None:
-                wires = wires[live.on_route[wires]]
-            load = np.nan_to_num(np.fmax(live.load[wires, 0], live.load[wires, 1]))
-            wires = wires[np.argsort(-load, kind="stable")]
-            route = self.geometry.wire_route[wires]
-            self._busy = (live, wires, (route[:, 1] + route[:, 2]) / 2)
+                connections = connections[live.on_route[connections]]
+            load = np.nan_to_num(np.fmax(live.load[connections, 0], live.load[connections, 1]))
+            connections = connections[np.argsort(-load, kind="stable")]
+            route = self.geometry.connection_route[connections]
+            self._busy = (live, connections, (route[:, 1] + route[:, 2]) / 2)
         return self._busy[1], self._busy[2]
 
-    def label_points(self, wires: Int) -> Float:
-        """Where on wires values are written: near their middles, but not over a card. : (k, 2) scene units"""
+    def label_points(self, connections: Int) -> Float:
+        """Where on connections values are written: near their middles, but not over a card. : (k, 2) scene units"""
         known = self._label_points
-        chosen = wires.tolist()
-        new = [wire for wire in chosen if wire not in known]
+        chosen = connections.tolist()
+        new = [connection for connection in chosen if connection not in known]
         if new:
             found = self._labelled(np.array(new))
             known.update(zip(new, found.tolist(), strict=True))
-        return np.array([known[wire] for wire in chosen], dtype=np.float64).reshape(-1, 2)
+        return np.array([known[connection] for connection in chosen], dtype=np.float64).reshape(-1, 2)
 
-    def label_point(self, wire: int) -> tuple[float, float]:
-        """The same for one wire."""
-        x, y = self.label_points(np.array([wire]))[0].tolist()
+    def label_point(self, connection: int) -> tuple[float, float]:
+        """The same for one connection."""
+        x, y = self.label_points(np.array([connection]))[0].tolist()
         return x, y
 
-    def _labelled(self, wires: Int) -> Float:
-        return self._freest(wires, *_VALUE)[0]
+    def _labelled(self, connections: Int) -> Float:
+        return self._freest(connections, *_VALUE)[0]
 
-    def free_point(self, wire: int, wide: float, high: float, octave: int) -> tuple[float, float, float]:
-        """Where on a wire a plate covers least of any card, and how much it covers there; scene units.
+    def free_point(self, connection: int, wide: float, high: float, octave: int) -> tuple[float, float, float]:
+        """Where on a connection a plate covers least of any card, and how much it covers there; scene units.
 
         Parameters
         ----------
         wide, high
             Extent of the plate, scene units; about the same within an `octave`.
         """
-        found = self._free_points.get((wire, octave))
+        found = self._free_points.get((connection, octave))
         if found is None:
-            points, covered = self._freest(np.array([wire]), wide, high)
-            found = self._free_points[wire, octave] = (*points[0].tolist(), float(covered[0]))
+            points, covered = self._freest(np.array([connection]), wide, high)
+            found = self._free_points[connection, octave] = (*points[0].tolist(), float(covered[0]))
         return found
 
-    def _freest(self, wires: Int, wide: float, high: float) -> tuple[Float, Float]:
-        """Where on wires a plate covers least, and how much. : (k, 2), (k,) scene units"""
+    def _freest(self, connections: Int, wide: float, high: float) -> tuple[Float, Float]:
+        """Where on connections a plate covers least, and how much. : (k, 2), (k,) scene units"""
         geometry = self.geometry
-        best, least = np.zeros((len(wires), 2)), np.full(len(wires), np.inf)
-        for group in ways(np.arange(len(wires)), geometry.wire_route[wires], geometry.wire_shape[wires]):
-            left = np.arange(len(group.wires))
+        best, least = np.zeros((len(connections), 2)), np.full(len(connections), np.inf)
+        for group in polylines(
+            np.arange(len(connections)), geometry.connection_route[connections], geometry.connection_shape[connections]
+        ):
+            left = np.arange(len(group.connections))
             for share in _SHARES:
-                points, at = along(group.points[left], share), group.wires[left]
+                points, at = along(group.points[left], share), group.connections[left]
                 # what lies right below counts most, wherever the plate ends
                 covered = self._covered(points, wide, high) + 8 * wide * high * self._over_card(points)
                 better = covered < least[at]
@@ -315,7 +317,7 @@ class Stage:
         return np.concatenate((rect[:, :2], rect[:, :2] + rect[:, 2:]), axis=1)
 
     def cut(self, octave: int | None) -> Cut:
-        """Merged wires at a scale of 2 to the power of `octave`; None merges only parallel ones."""
+        """Merged connections at a scale of 2 to the power of `octave`; None merges only parallel ones."""
         found = self._cuts.get(octave)
         if found is None:
             found = self._cuts[octave] = cut_at(self.geometry, None if octave is None else 2.0**octave)

@@ -14,9 +14,9 @@ from designer.analysis.transfers import transfer_demand
 from designer.analysis.vms import report
 from designer.analysis.vms.asked import Asked
 from designer.analysis.vms.demands import KVM
-from designer.analysis.vms.lanes import Background
+from designer.analysis.vms.migration_paths import Background
 from designer.analysis.vms.placement import place_vms
-from designer.analysis.vms.plan import Planner
+from designer.analysis.vms.planner import Planner
 from designer.analysis.vms.targets import choose_targets
 from designer.errors import AnalysisError
 from designer.workload.kind import lower
@@ -97,13 +97,15 @@ def answer(
         tables["background"] = report.background_table(effect)
     if name == "migration_time" and plan.moved and conditions.release != KVM:
         tables["drs"] = report.drs_table(plan)
-    if any(staying.ways for staying in plan.staying):
-        tables["ways"] = report.ways_table(plan)
+    if any(staying.alternatives for staying in plan.staying):
+        tables["ways"] = report.alternatives_table(plan)
     flows = report.flows(network, plan)
-    frame_buffers = sum(1 for m in plan.moved if m.trip is not None and m.trip.stun and m.going.name in plan.drains)
+    frame_buffers = sum(
+        1 for m in plan.moved if m.migration is not None and m.migration.stun and m.going.name in plan.drains
+    )
     result = WorkloadResult(
         question.id, question.reports, question.title, report.metrics(plan, name), plan.binding, plan.next, flows,
-        frame_buffers + sum(1 for moved in plan.moved if moved.trip is not None),
+        frame_buffers + sum(1 for moved in plan.moved if moved.migration is not None),
         tuple(report.findings(plan, conditions, effect, named=name == "migration_time")),
         report.curves(plan) if question.curves else {}, tables,
     )  # fmt: skip

@@ -32,7 +32,7 @@ GROUP_SIZES_LIMIT: Final = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class GpuRoom:
+class GpuFreeCapacity:
     """A GPU with what is on it; ``owner`` has the whole of it."""
 
     gpu: HostGpu
@@ -42,12 +42,12 @@ class GpuRoom:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is on it."""
+        """True if no machine uses it."""
         return not self.residents and not self.owner
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DeviceGroup:
     """A device group on a board: its name in the client, the partition, its modules and NVLinks kept per GPU."""
 
     name: str
@@ -85,18 +85,18 @@ class PlacedDevice:
     memory_share: float
     bandwidth_share: float
     gpu: HostGpu | None = None
-    group: Group | None = None
+    group: DeviceGroup | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class HostRoom:
+class HostFreeCapacity:
     """A host with what is free on it: memory [B], virtual CPUs, cores per socket, GPUs."""
 
     host: Host
     memory: float
     cpus: float
     sockets: tuple[float, ...]
-    gpus: tuple[GpuRoom, ...]
+    gpus: tuple[GpuFreeCapacity, ...]
     taken: tuple[str, ...] = ()
 
 
@@ -125,38 +125,40 @@ class _Refused(Exception):
         self.refusal = Refusal(code, text, remedy)
 
 
-def empty_room(host: Host) -> HostRoom:
+def empty_capacity(host: Host) -> HostFreeCapacity:
     """A host with nothing on it; what is not known of it does not limit."""
-    return HostRoom(
+    return HostFreeCapacity(
         host,
         host.memory or float("inf"),
         host.cores * CPUS_PER_CORE.value or float("inf"),
         tuple(float(socket.cores) for socket in host.sockets),
-        tuple(GpuRoom(gpu, gpu.mode) for gpu in host.gpus),
+        tuple(GpuFreeCapacity(gpu, gpu.mode) for gpu in host.gpus),
     )
 
 
 def place_on(
-    room: HostRoom, vm: VirtualMachine, release: Release, *, by_hand: bool
-) -> tuple[HostRoom, Placed] | Refusal:
+    free_capacity: HostFreeCapacity, vm: VirtualMachine, release: Release, *, by_hand: bool
+) -> tuple[HostFreeCapacity, Placed] | Refusal:
     """The host with the machine on it, or why that cannot be.
 
     Parameters
     ----------
     by_hand
-        Whether devices stay on the parts the drawing names, as they do where the machine stands; a machine that moves
+        True if devices stay on the parts the drawing names, as they do where the machine stands; a machine that moves
         finds its own.
     """
     try:
-        return _place(room, vm, release, by_hand)
+        return _place(free_capacity, vm, release, by_hand)
     except _Refused as refused:
         return refused.refusal
     except DesignerError as error:
         return Refusal("VM-PROFILE", error.text, error.remedy or "choose another profile")
 
 
-def _place(room: HostRoom, vm: VirtualMachine, release: Release, by_hand: bool) -> tuple[HostRoom, Placed]:
-    memory, host = memory_of(vm), room.host
+def _place(
+    free_capacity: HostFreeCapacity, vm: VirtualMachine, release: Release, by_hand: bool
+) -> tuple[HostFreeCapacity, Placed]:
+    memory, host = memory_of(vm), free_capacity.host
     if host.memory and memory > host.memory:
         raise _Refused(
             "VM-TOO-BIG",
@@ -169,28 +171,37 @@ def _place(room: HostRoom, vm: VirtualMachine, release: Release, by_hand: bool) 
             "VM-TOO-BIG", f"{vm.vcpus} virtual CPUs are more than {host.path} has threads, {host.cores * 2}",
             "give it fewer CPUs, or a larger host",
         )  # fmt: skip
-    if memory > room.memory:
-        free = format_quantity(max(0.0, room.memory), "size")
+    if memory > free_capacity.memory:
+        free = format_quantity(max(0.0, free_capacity.memory), "size")
         raise _Refused(
             "VM-MEMORY", f"{host.path} has {free} of memory left", "free memory on the host, or choose another"
         )
-    if vm.vcpus > room.cpus:
-        raise _Refused("VM-CPUS", f"{host.path} has {room.cpus:.0f} virtual CPUs left", "choose another host")
-    work = _Work(room, vm, release, by_hand)
+    if vm.vcpus > free_capacity.cpus:
+        raise _Refused("VM-CPUS", f"{host.path} has {free_capacity.cpus:.0f} virtual CPUs left", "choose another host")
+    work = _Work(free_capacity, vm, release, by_hand)
     devices = work.devices()
-    sockets = _sockets(room, vm, devices)
-    used = tuple(free - (vm.vcpus / len(sockets) if at in sockets else 0.0) for at, free in enumerate(room.sockets))
-    after = HostRoom(host, room.memory - memory, room.cpus - vm.vcpus, used, tuple(work.gpus), (*room.taken, vm.id))
+    sockets = _sockets(free_capacity, vm, devices)
+    used = tuple(
+        free - (vm.vcpus / len(sockets) if at in sockets else 0.0) for at, free in enumerate(free_capacity.sockets)
+    )
+    after = HostFreeCapacity(
+        host,
+        free_capacity.memory - memory,
+        free_capacity.cpus - vm.vcpus,
+        used,
+        tuple(work.gpus),
+        (*free_capacity.taken, vm.id),
+    )
     return after, Placed(vm, host, sockets, tuple(devices))
 
 
-def _sockets(room: HostRoom, vm: VirtualMachine, devices: Sequence[PlacedDevice]) -> tuple[int, ...]:
+def _sockets(free_capacity: HostFreeCapacity, vm: VirtualMachine, devices: Sequence[PlacedDevice]) -> tuple[int, ...]:
     """Sockets of a machine: that of its GPU, else the freest; as many as its CPUs need."""
-    sockets = room.host.sockets
+    sockets = free_capacity.host.sockets
     if not sockets:
         return ()
     near = [device.gpu.socket for device in devices if device.gpu is not None]
-    order = sorted(range(len(sockets)), key=lambda at: (-near.count(at), -room.sockets[at], at))
+    order = sorted(range(len(sockets)), key=lambda at: (-near.count(at), -free_capacity.sockets[at], at))
     chosen: list[int] = []
     cores = 0
     for at in order:
@@ -204,9 +215,9 @@ def _sockets(room: HostRoom, vm: VirtualMachine, devices: Sequence[PlacedDevice]
 class _Work:
     """Devices of one machine being placed; ``gpus`` changes as they are."""
 
-    def __init__(self, room: HostRoom, vm: VirtualMachine, release: Release, by_hand: bool) -> None:
-        self.host, self.vm, self.release, self.by_hand = room.host, vm, release, by_hand
-        self.gpus = list(room.gpus)
+    def __init__(self, free_capacity: HostFreeCapacity, vm: VirtualMachine, release: Release, by_hand: bool) -> None:
+        self.host, self.vm, self.release, self.by_hand = free_capacity.host, vm, release, by_hand
+        self.gpus = list(free_capacity.gpus)
 
     def devices(self) -> list[PlacedDevice]:
         placed: list[PlacedDevice] = []
@@ -222,7 +233,7 @@ class _Work:
     def _candidates(self, device: VmDevice) -> list[int]:
         if device.part is None or not self.by_hand:
             return list(range(len(self.gpus)))
-        found = [at for at, room in enumerate(self.gpus) if room.gpu.path == device.part]
+        found = [at for at, free_capacity in enumerate(self.gpus) if free_capacity.gpu.path == device.part]
         if not found:
             raise _Refused(
                 "VM-DEVICE", f"{device.part} is no GPU of {self.host.path}", "choose a GPU of the host it runs on"
@@ -232,7 +243,7 @@ class _Work:
     def _whole(self, index: int, device: VmDevice) -> PlacedDevice:
         """Passthrough of a part; a GPU of the host is taken whole, what is no GPU is only named."""
         named = device.part if self.by_hand or device.kind == "passthrough" else None
-        here = [at for at, room in enumerate(self.gpus) if room.gpu.path == named]
+        here = [at for at, free_capacity in enumerate(self.gpus) if free_capacity.gpu.path == named]
         if named is not None and not here:
             return PlacedDevice(index, device.kind, named, "", named, 0, 0.0, 1.0, 1.0, 1.0)
         if device.kind in ("sriov", "dpu"):
@@ -240,8 +251,8 @@ class _Work:
         free = [at for at in here or range(len(self.gpus)) if self.gpus[at].empty]
         if not free:
             raise _Refused("VM-DEVICE", f"{named or 'every GPU'} of {self.host.path} is in use", "choose a free GPU")
-        room = self.gpus[free[0]]
-        board = self.host.boards[room.gpu.board] if room.gpu.board is not None else None
+        free_capacity = self.gpus[free[0]]
+        board = self.host.boards[free_capacity.gpu.board] if free_capacity.gpu.board is not None else None
         if board is not None and len(board.modules) > max(GROUP_SIZES_LIMIT[:2]) and device.kind == "passthrough":
             wanted = sum(d.count for d in self.vm.devices if d.kind == "passthrough")
             if wanted < len(board.modules):
@@ -249,9 +260,19 @@ class _Work:
                     "VM-NVSWITCH", "part of an NVSwitch board cannot be passed through",
                     "use a device group of virtual GPUs, or pass all its GPUs to one machine",
                 )  # fmt: skip
-        self.gpus[free[0]] = replace(room, owner=self.vm.id)
+        self.gpus[free[0]] = replace(free_capacity, owner=self.vm.id)
         return PlacedDevice(
-            index, device.kind, room.gpu.path, "", room.gpu.title, 0, room.gpu.memory, 1.0, 1.0, 1.0, room.gpu
+            index,
+            device.kind,
+            free_capacity.gpu.path,
+            "",
+            free_capacity.gpu.title,
+            0,
+            free_capacity.gpu.memory,
+            1.0,
+            1.0,
+            1.0,
+            free_capacity.gpu,
         )
 
     def _virtual(self, index: int, device: VmDevice) -> PlacedDevice:
@@ -263,58 +284,62 @@ class _Work:
         reasons: list[str] = []
 
         def order(at: int) -> tuple[int, int]:
-            room = self.gpus[at]
-            by_count = wanted is None and room.mode is not Mode.MIXED_SIZE and spread
-            return (len(room.residents) if by_count else -len(room.residents), at)
+            free_capacity = self.gpus[at]
+            by_count = wanted is None and free_capacity.mode is not Mode.MIXED_SIZE and spread
+            return (len(free_capacity.residents) if by_count else -len(free_capacity.residents), at)
 
         missing: DesignerError | None = None
         for at in sorted(candidates, key=order):
-            room = self.gpus[at]
+            free_capacity = self.gpus[at]
             try:
-                found = self._start(room, device, wanted)
+                found = self._start(free_capacity, device, wanted)
             except DesignerError as error:
                 missing = missing or error
                 continue
             if isinstance(found, str):
-                reasons.append(f"{room.gpu.path}: {found}")
+                reasons.append(f"{free_capacity.gpu.path}: {found}")
                 continue
             return self._settle(index, at, device, *found)
         if missing is not None and not reasons:
             known = self.gpus[candidates[0]].gpu.type
             raise _Refused("VM-PROFILE", missing.text, near_profiles(device, known) or missing.remedy or "")
-        raise _Refused("VM-NO-ROOM", "; ".join(reasons), self._more_room(candidates))
+        raise _Refused("VM-NO-ROOM", "; ".join(reasons), self._more_capacity(candidates))
 
-    def _more_room(self, candidates: Sequence[int]) -> str:
+    def _more_capacity(self, candidates: Sequence[int]) -> str:
         """What would make room: sizes mixed on a GPU where boards and release know that."""
         able = [
-            room.gpu
+            free_capacity.gpu
             for at in candidates
-            if (room := self.gpus[at]).mode is Mode.SAME_SIZE and room.gpu.type is not None and room.gpu.type.mixed_size
+            if (free_capacity := self.gpus[at]).mode is Mode.SAME_SIZE
+            and free_capacity.gpu.type is not None
+            and free_capacity.gpu.type.mixed_size
         ]
         if not able:
             return "choose another profile, mode, release or host"
         newer = "" if self.release.since(Release.V8_0_U3) else "go to 8.0 U3 and "
         return f"{newer}give the host the attribute vgpu_mode = {Mode.MIXED_SIZE}, or choose another profile or host"
 
-    def _start(self, room: GpuRoom, device: VmDevice, wanted: Mode | None) -> tuple[Mode, str, int] | str:
+    def _start(
+        self, free_capacity: GpuFreeCapacity, device: VmDevice, wanted: Mode | None
+    ) -> tuple[Mode, str, int] | str:
         """Mode, profile and start on one GPU, or why there is none."""
-        kind = _type_of(room.gpu)
+        kind = _type_of(free_capacity.gpu)
         short = short_name(device.profile, kind)
-        if room.owner:
-            return f"{room.owner} has the whole of it"
+        if free_capacity.owner:
+            return f"{free_capacity.owner} has the whole of it"
         if wanted is Mode.MIG:
             name = kind.mig_profile(short if "." not in short else short.lower()).name
-            if room.mode not in (None, Mode.MIG) or (room.mode is None and room.residents):
+            if free_capacity.mode not in (None, Mode.MIG) or (free_capacity.mode is None and free_capacity.residents):
                 return "it is not in MIG mode, and MIG and time slices never mix"
-            return self._checked(device, Mode.MIG, name, *_mig(room, kind, name))
+            return self._checked(device, Mode.MIG, name, *_mig(free_capacity, kind, name))
         name = kind.profile(short).name
-        if room.mode is Mode.MIG:
+        if free_capacity.mode is Mode.MIG:
             return "it is in MIG mode, and MIG and time slices never mix"
-        if room.mode is Mode.MIXED_SIZE:
-            mixed = mixed_size(kind, room.residents, name, release=self.release)
+        if free_capacity.mode is Mode.MIXED_SIZE:
+            mixed = mixed_size(kind, free_capacity.residents, name, release=self.release)
             return self._checked(device, Mode.MIXED_SIZE, name, mixed.free, mixed.best, mixed.reason)
-        same = same_size(kind, [r.profile for r in room.residents], name, release=self.release)
-        used = {resident.start for resident in room.residents}
+        same = same_size(kind, [r.profile for r in free_capacity.residents], name, release=self.release)
+        used = {resident.start for resident in free_capacity.residents}
         slots = tuple(s for s in range(len(used) + same.more) if s not in used) if same.more else ()
         return self._checked(device, Mode.SAME_SIZE, name, slots, min(slots, default=None), same.reason)
 
@@ -329,9 +354,9 @@ class _Work:
         return reason if best is None else (mode, name, best)
 
     def _settle(self, index: int, at: int, device: VmDevice, mode: Mode, name: str, start: int) -> PlacedDevice:
-        room = self.gpus[at]
-        kind = _type_of(room.gpu)
-        self.gpus[at] = replace(room, mode=mode, residents=(*room.residents, Resident(name, start)))
+        free_capacity = self.gpus[at]
+        kind = _type_of(free_capacity.gpu)
+        self.gpus[at] = replace(free_capacity, mode=mode, residents=(*free_capacity.residents, Resident(name, start)))
         shown = shown_name(name, kind)
         if mode is Mode.MIG:
             slices = kind.mig_profile(name)
@@ -339,7 +364,7 @@ class _Work:
             return PlacedDevice(
                 index,
                 device.kind,
-                room.gpu.path,
+                free_capacity.gpu.path,
                 name,
                 shown,
                 start,
@@ -347,12 +372,22 @@ class _Work:
                 compute,
                 share,
                 share,
-                room.gpu,
+                free_capacity.gpu,
             )
         profile = kind.profile(name)
         share = profile.size / kind.regions
         return PlacedDevice(
-            index, device.kind, room.gpu.path, name, shown, start, profile.framebuffer, 1.0, share, 1.0, room.gpu
+            index,
+            device.kind,
+            free_capacity.gpu.path,
+            name,
+            shown,
+            start,
+            profile.framebuffer,
+            1.0,
+            share,
+            1.0,
+            free_capacity.gpu,
         )
 
     def _group(self, index: int, device: VmDevice) -> list[PlacedDevice]:
@@ -371,23 +406,38 @@ class _Work:
             group, chosen, name = found
             placed: list[PlacedDevice] = []
             for at in chosen:
-                room = self.gpus[at]
-                kind = _type_of(room.gpu)
-                self.gpus[at] = replace(room, mode=Mode.SAME_SIZE, residents=(Resident(name, 0),))
+                free_capacity = self.gpus[at]
+                kind = _type_of(free_capacity.gpu)
+                self.gpus[at] = replace(free_capacity, mode=Mode.SAME_SIZE, residents=(Resident(name, 0),))
                 size = kind.profile(name).framebuffer
                 placed.append(
                     PlacedDevice(
-                        index, device.kind, room.gpu.path, name, group.name, 0, size, 1.0, 1.0, 1.0, room.gpu, group
+                        index,
+                        device.kind,
+                        free_capacity.gpu.path,
+                        name,
+                        group.name,
+                        0,
+                        size,
+                        1.0,
+                        1.0,
+                        1.0,
+                        free_capacity.gpu,
+                        group,
                     )
                 )
             return placed
         text = "; ".join(dict.fromkeys(reasons)) or f"{self.host.path} has no GPUs joined by NVLink"
         raise _Refused("VM-GROUP", text, "choose a smaller group, or another host")
 
-    def _on_board(self, number: int, board: NvlinkBoard, device: VmDevice) -> tuple[Group, list[int], str] | str:
+    def _on_board(self, number: int, board: NvlinkBoard, device: VmDevice) -> tuple[DeviceGroup, list[int], str] | str:
         if board.since and not self.release.since(read_release(board.since)):
             return f"device groups on this board come with {board.since}"
-        by_module = {room.gpu.module: at for at, room in enumerate(self.gpus) if room.gpu.board == number}
+        by_module = {
+            free_capacity.gpu.module: at
+            for at, free_capacity in enumerate(self.gpus)
+            if free_capacity.gpu.board == number
+        }
         kind = _type_of(self.gpus[next(iter(by_module.values()))].gpu)
         full = kind.full_profile
         if full is None:
@@ -409,7 +459,7 @@ class _Work:
                 return f"{free} GPUs are free, but no partition of {device.count} is"
             partition, modules, links = plan.partition, plan.modules, plan.links_per_gpu
         name = group_name(device.count, shown_name(full.name, kind))
-        return Group(name, partition, modules, links), [by_module[module] for module in modules], full.name
+        return DeviceGroup(name, partition, modules, links), [by_module[module] for module in modules], full.name
 
 
 def near_profiles(device: VmDevice, kind: VgpuType | None) -> str:
@@ -438,8 +488,8 @@ def near_profiles(device: VmDevice, kind: VgpuType | None) -> str:
     return f"{f'choose {near}; ' if near else ''}it offers: {', '.join(offered)}{belongs}"
 
 
-def _mig(room: GpuRoom, kind: VgpuType, name: str) -> tuple[tuple[int, ...], int | None, str]:
-    found = mig_slices(kind, room.residents, name)
+def _mig(free_capacity: GpuFreeCapacity, kind: VgpuType, name: str) -> tuple[tuple[int, ...], int | None, str]:
+    found = mig_slices(kind, free_capacity.residents, name)
     return found.free, found.best, found.reason
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
+from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.batches import Batch, Lines, sliced
-from designer.gui.canvas.pencil import Pencil
-from designer.gui.canvas.sheet import Sheet
-from designer.gui.canvas.stage import Frame, Regions
-from designer.gui.canvas.ways import clipped
+from designer.gui.canvas.display_list import DisplayList
+from designer.gui.canvas.polylines import clipped
+from designer.gui.canvas.view_state import Frame, Regions
 
 #: batches are cut so that a piece takes about this long [µs]
 _PIECE: Final = 2500.0
@@ -44,7 +44,7 @@ class _Job:
 
 
 @dataclass
-class Backing:
+class Surface:
     """Pixels of the last picture and the frame they show.
 
     Parameters
@@ -53,7 +53,7 @@ class Backing:
         Makes the batches of a region of a frame.
     """
 
-    pencil: Pencil
+    batch_painter: BatchPainter
     source: Source
     background: str
     width: int = 1
@@ -61,7 +61,7 @@ class Backing:
     pixmap: QPixmap | None = None
     frame: Frame | None = None
     #: a composed picture around the view, if there is one
-    sheet: Sheet | None = None
+    display_list: DisplayList | None = None
     #: what drawing the whole picture took the last time [s]
     last_cost: float = 0.0
     _job: _Job | None = field(default=None, repr=False)
@@ -74,15 +74,15 @@ class Backing:
 
     def drop(self) -> None:
         """Forget everything drawn."""
-        self.pixmap, self.frame, self._job, self.sheet = None, None, None, None
+        self.pixmap, self.frame, self._job, self.display_list = None, None, None, None
 
     @property
     def busy(self) -> bool:
-        """Whether a picture is being drawn in slices."""
+        """True if a picture is being drawn in slices."""
         return self._job is not None
 
     def shows(self, frame: Frame) -> bool:
-        """Whether the pixels are exactly this frame."""
+        """True if the pixels are exactly this frame."""
         return self.frame == frame and self.pixmap is not None
 
     def draw_now(self, frame: Frame) -> None:
@@ -93,7 +93,7 @@ class Backing:
         # in one go: nothing is gained by cutting it in pieces
         for batches in self.source(frame, ((0.0, 0.0, float(self.width), float(self.height)),)):
             for batch in batches:
-                self.pencil.draw(painter, batch)
+                self.batch_painter.draw(painter, batch)
         painter.end()
         job.spent = time.perf_counter() - started
         self._finish(job)
@@ -122,7 +122,7 @@ class Backing:
         return self._job.frame if self._job is not None else None
 
     def can_scroll(self, frame: Frame) -> bool:
-        """Whether a frame is the present one moved by less than the view."""
+        """True if a frame is the present one moved by less than the view."""
         old = self.frame
         if old is None or self.pixmap is None:
             return False
@@ -149,21 +149,21 @@ class Backing:
         painter = QPainter(self.pixmap)
         painter.setClipRegion(region)
         for rect in rects:
-            painter.fillRect(rect, self.pencil.colour(self.background))
+            painter.fillRect(rect, self.batch_painter.colour(self.background))
         regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
-        sheet = self.sheet
+        display_list = self.display_list
         dx = dy = 0
-        if sheet is not None and sheet.covers(self.frame, regions):
-            dx, dy = sheet.shift(self.frame)
+        if display_list is not None and display_list.covers(self.frame, regions):
+            dx, dy = display_list.shift(self.frame)
             painter.translate(dx, dy)
-            found = sheet.cut(self.frame, regions)
+            found = display_list.cut(self.frame, regions)
         else:
             found = (batch for batches in self.source(self.frame, regions) for batch in batches)
         for batch in found:
             if isinstance(batch, Lines):
                 self._draw_lines(painter, batch, rects, dx, dy)
             else:
-                self.pencil.draw(painter, batch)
+                self.batch_painter.draw(painter, batch)
         painter.end()
 
     def _draw_lines(self, painter: QPainter, batch: Lines, rects: list[QRect], dx: int, dy: int) -> None:
@@ -171,7 +171,7 @@ class Backing:
         span = np.abs(batch.lines[:, :2] - batch.lines[:, 2:]).max()
         if span <= _LONG or batch.dash:
             # dashes count from where a line begins, so they are not cut
-            self.pencil.draw(painter, batch)
+            self.batch_painter.draw(painter, batch)
             return
         region = painter.clipRegion()
         margin = batch.width + 3.0
@@ -183,7 +183,7 @@ class Backing:
             )  # fmt: skip
             if len(lines):
                 painter.setClipRect(box)
-                self.pencil.draw(painter, batch.with_lines(lines))
+                self.batch_painter.draw(painter, batch.with_lines(lines))
         painter.setClipRegion(region)
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
@@ -197,11 +197,11 @@ class Backing:
         else:
             target = QRectF(frame.x - old.x * ratio, frame.y - old.y * ratio, self.width * ratio, self.height * ratio)
             painter.drawPixmap(target, self.pixmap, QRectF(self.pixmap.rect()))
-        self.pencil.calls += 1
+        self.batch_painter.calls += 1
 
     def _started(self, frame: Frame) -> _Job:
         pixmap = QPixmap(self.width, self.height)
-        pixmap.fill(self.pencil.colour(self.background))
+        pixmap.fill(self.batch_painter.colour(self.background))
         regions = ((0.0, 0.0, float(self.width), float(self.height)),)
         return _Job(frame, pixmap, self._pieces(frame, regions))
 
@@ -210,15 +210,15 @@ class Backing:
             yield from sliced(batches, _PIECE)
 
     def _advance(self, job: _Job, seconds: float | None, calls: int | None) -> bool:
-        started, first = time.perf_counter(), self.pencil.calls
+        started, first = time.perf_counter(), self.batch_painter.calls
         painter = QPainter(job.pixmap)
         done = True
         for batch in job.batches:
-            self.pencil.draw(painter, batch)
+            self.batch_painter.draw(painter, batch)
             if seconds is not None and time.perf_counter() - started > seconds:
                 done = False
                 break
-            if calls is not None and self.pencil.calls - first > calls:
+            if calls is not None and self.batch_painter.calls - first > calls:
                 done = False
                 break
         painter.end()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
 from designer.analysis.network import NETWORK, Network
-from designer.analysis.results import Bound
+from designer.analysis.results import Bottleneck
 from designer.sources import Status
 from designer.units import format_line_rate, format_quantity
 
@@ -60,19 +60,21 @@ class Resources:
         order = np.argsort(first, kind="stable")
         return [chosen[which == k] for k in order]
 
-    def bound(self, resource: int, users: int, fraction: float | None = None) -> Bound:
+    def bottleneck(self, resource: int, users: int, fraction: float | None = None) -> Bottleneck:
         """The bottleneck in words."""
         network = self.network
         if resource >= network.n_resources:
             limit = self.limits[resource - network.n_resources]
-            return Bound("limit", limit.id, limit.label, f"{format_quantity(limit.capacity, 'rate')}, {_shared(users)}")
+            return Bottleneck(
+                "limit", limit.id, limit.label, f"{format_quantity(limit.capacity, 'rate')}, {_shared(users)}"
+            )
         capacity = float(network.capacity[resource])
         if resource >= network.n_link_resources:
             part = network.resource_part(resource)
             facts = network.part_resources[int(network.net.part_def[part])]
             label = network.net.part(part).label
             what = facts.label if facts else "part"
-            return Bound(
+            return Bottleneck(
                 "part",
                 network.net.path(part),
                 f"{label} ({what})",
@@ -88,7 +90,7 @@ class Resources:
             why += f" ({network.quantity_status(channel >> 1)})"
         # a half-duplex link is one resource for both directions, so it must not be told as one of them
         label = network.channel_label(channel, both_ways=not network.full[channel >> 1])
-        return Bound("channel", network.channel_id(channel), label, f"{why}, {_shared(users)}")
+        return Bottleneck("channel", network.channel_id(channel), label, f"{why}, {_shared(users)}")
 
 
 def _shared(users: int) -> str:
@@ -97,26 +99,26 @@ def _shared(users: int) -> str:
 
 def describe(
     resources: Resources, incidence: Incidence, chosen: Int | Sequence[int], fractions: dict[int, float]
-) -> tuple[tuple[Bound, ...], list[list[int]]]:
+) -> tuple[tuple[Bottleneck, ...], list[list[int]]]:
     """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each."""
     groups = [alike.tolist() for alike in resources.alike(np.asarray(chosen, dtype=np.int64))]
     users = np.bincount(incidence.resource, minlength=incidence.n_resources)
-    bounds = [
-        replace(resources.bound(alike[0], int(users[alike[0]]), fractions.get(alike[0])), alike=len(alike))
+    bottlenecks = [
+        replace(resources.bottleneck(alike[0], int(users[alike[0]]), fractions.get(alike[0])), alike=len(alike))
         for alike in groups
     ]
-    return tuple(bounds), groups
+    return tuple(bottlenecks), groups
 
 
 def with_gains(
-    bounds: Sequence[Bound],
+    bottlenecks: Sequence[Bottleneck],
     members: Sequence[Sequence[int]],
     incidence: Incidence,
     allocation: Allocation,
     objective: Objective,
-) -> tuple[Bound, ...]:
+) -> tuple[Bottleneck, ...]:
     """The same bottlenecks with what doubling each, and all together, would gain."""
-    if not bounds:
+    if not bottlenecks:
         return ()
     singles = incidence.nnz <= ENTRIES_LIMIT and len(members) <= SINGLES_LIMIT
     candidates = [[m[0]] if len(m) == 1 else list(m) for m in members] if singles and len(members) > 1 else []
@@ -124,6 +126,6 @@ def with_gains(
     gains = gain_if_doubled(incidence, [*candidates, together], objective, allocation)
     joint = gains[-1]
     if len(members) == 1:
-        return (replace(bounds[0], gain_if_doubled=joint, gain_together=joint),)
-    alone = gains[:-1] if candidates else [None] * len(bounds)
-    return tuple(replace(b, gain_if_doubled=g, gain_together=joint) for b, g in zip(bounds, alone, strict=True))
+        return (replace(bottlenecks[0], gain_if_doubled=joint, gain_together=joint),)
+    alone = gains[:-1] if candidates else [None] * len(bottlenecks)
+    return tuple(replace(b, gain_if_doubled=g, gain_together=joint) for b, g in zip(bottlenecks, alone, strict=True))

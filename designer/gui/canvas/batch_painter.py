@@ -43,7 +43,7 @@ def load_fonts() -> None:
         QFontDatabase.addApplicationFont(str(font_file(bold)))
 
 
-class Pencil:
+class BatchPainter:
     """Draws batches and counts the calls to the painter.
 
     Parameters
@@ -86,7 +86,7 @@ class Pencil:
         return self._shown(Label(0, 0, 1e6, 0, text, px, "", bold))[1]
 
     def colour(self, text: str) -> QColor:
-        """A colour, remembered."""
+        """A colour, kept."""
         found = self._colours.get(text)
         if found is None:
             found = self._colours[text] = colour_of(text)

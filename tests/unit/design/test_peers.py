@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.design.document import Block, Design, Group, Link, Part
-from designer.design.siblings import degraded_links
+from designer.design.peers import degraded_links
 from designer.sources import Status
 
 

@@ -1,4 +1,4 @@
-"""The tool strip: tools, the workload shown, how fresh its numbers are, findings, progress and a hint."""
+"""The toolbar: tools, the workload shown, how fresh its numbers are, findings, progress and a hint."""
 
 from __future__ import annotations
 
@@ -62,12 +62,10 @@ class SteadyButton(QToolButton):
         self.setFixedSize(extent)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See ``QWidget``."""
         self._steady()
         super().showEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """See ``QWidget``."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._steady()
@@ -81,7 +79,6 @@ class Freshness(SteadyButton):
         self.colour = ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """See ``QWidget``."""
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         option.text = ""
@@ -91,7 +88,7 @@ class Freshness(SteadyButton):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
 
-class ToolStrip(QToolBar):
+class ToolBar(QToolBar):
     """Follows one document at a time."""
 
     #: somebody wants to draw up a new workload
@@ -104,7 +101,7 @@ class ToolStrip(QToolBar):
         self.setMovable(False)
         self.setIconSize(self.iconSize() * 0.75)
         self._document: Document | None = None
-        self._wires: list[tuple[Any, Callable[..., object]]] = []
+        self._connections: list[tuple[Any, Callable[..., object]]] = []
         for action_id in _ACTIONS:
             if action_id:
                 self._add(actions[action_id])
@@ -149,9 +146,9 @@ class ToolStrip(QToolBar):
 
     def follow(self, document: Document | None) -> None:
         """Show the state of a document from now on."""
-        for signal, slot in self._wires:
+        for signal, slot in self._connections:
             signal.disconnect(slot)
-        self._wires.clear()
+        self._connections.clear()
         self._document = document
         if document is not None:
             session, live = document.session, document.live
@@ -162,7 +159,7 @@ class ToolStrip(QToolBar):
                 (live.progressed, self.progressed), (live.busy_changed, self.busy),
             ):  # fmt: skip
                 signal.connect(slot)
-                self._wires.append((signal, slot))
+                self._connections.append((signal, slot))
             self.fill()
             self.freshness()
         self.busy(False)

@@ -1,7 +1,7 @@
-"""The wires of a block: its links and wirings between what is drawn, parallel ones merged into bundles.
+"""The connections of a block: its links and wirings between what is drawn, parallel ones merged into bundles.
 
 A link that ends inside something closed ends at its border. Where an open group shows what all members share, the
-wires of one member stand for all.
+connections of one member stand for all.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 
-class WireLink(NamedTuple):
-    """A link or wiring that a wire stands for; ``reversed`` if its ``a`` is at the wire's end b."""
+class BundledLink(NamedTuple):
+    """A link or wiring that a connection stands for; ``reversed`` if its ``a`` is at the connection's end b."""
 
     what: What
     id: str
@@ -37,18 +37,18 @@ class WireLink(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wires:
+class Connections:
     """What is joined to what.
 
     Parameters
     ----------
     a, b : (m,) boxes at both ends
     block : (m,) number of the block whose links these are
-    kinds : link kind of each wire
+    kinds : link kind of each connection
     count : (m,) links in the bundle
     capacity : (m,) raw capacity of the bundle per direction [B/s]
     status : (m,) how sure the capacity is, as the rank of the least sure link
-    links : the links and wirings of each wire
+    links : the links and wirings of each connection
     """
 
     a: Int
@@ -58,26 +58,26 @@ class Wires:
     count: Int
     capacity: Float
     status: Int
-    links: tuple[tuple[WireLink, ...], ...]
+    links: tuple[tuple[BundledLink, ...], ...]
 
 
-_known: weakref.WeakKeyDictionary[Boxes, tuple[weakref.ref[Block], Wires]] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Boxes, tuple[weakref.ref[Block], Connections]] = weakref.WeakKeyDictionary()
 
 
-def wires_of(block: Block, boxes: Boxes) -> Wires:
-    """All wires drawn of a block and of what its open groups show."""
+def connections_of(block: Block, boxes: Boxes) -> Connections:
+    """All connections drawn of a block and of what its open groups show."""
     known = _known.get(boxes)
     if known is not None and known[0]() is block:
         return known[1]
-    pieces = [_own_wires(block, boxes)]
+    pieces = [_own_connections(block, boxes)]
     for group_id, opened in boxes.opened.items():
         group = block.groups[group_id]
         content = group.content if opened.member is None else group.member(opened.member)
-        sub = wires_of(content, opened.boxes)
+        sub = connections_of(content, opened.boxes)
         block_number = boxes.blocks.index(((group_id, opened.member),))
         shift = opened.box + 1
         pieces.append(
-            Wires(
+            Connections(
                 sub.a + shift, sub.b + shift, sub.block + block_number, sub.kinds, sub.count, sub.capacity, sub.status,
                 sub.links,
             )
@@ -87,8 +87,8 @@ def wires_of(block: Block, boxes: Boxes) -> Wires:
     return made
 
 
-def _joined(pieces: list[Wires]) -> Wires:
-    return Wires(
+def _joined(pieces: list[Connections]) -> Connections:
+    return Connections(
         a=np.concatenate([p.a for p in pieces]),
         b=np.concatenate([p.b for p in pieces]),
         block=np.concatenate([p.block for p in pieces]),
@@ -103,7 +103,7 @@ def _joined(pieces: list[Wires]) -> Wires:
 class _Bundles:
     """Merges what joins the same two boxes by the same kind of link.
 
-    Plain lists side by side: an object for each wire would have Python look through all of them again and again.
+    Plain lists side by side: an object for each connection would have Python look through all of them again and again.
     """
 
     def __init__(self) -> None:
@@ -114,8 +114,8 @@ class _Bundles:
         self.capacity: list[float] = []
         self.rank: list[int] = []
         self.kinds: list[str] = []
-        self.first: list[WireLink] = []
-        self.more: dict[int, list[WireLink]] = {}
+        self.first: list[BundledLink] = []
+        self.more: dict[int, list[BundledLink]] = {}
 
     def add(self, a: int, b: int, values: LinkValues, what: What, link_id: str, times: int) -> None:
         if a == b or a < 0 or b < 0:
@@ -131,18 +131,18 @@ class _Bundles:
             self.capacity.append(count * rate)
             self.rank.append(rank)
             self.kinds.append(values.kind)
-            self.first.append(WireLink(what, link_id, False))
+            self.first.append(BundledLink(what, link_id, False))
             return
         self.count[at] += count
         self.capacity[at] += count * rate
         self.rank[at] = max(self.rank[at], rank)
-        ref = WireLink(what, link_id, self.a[at] != a)
+        ref = BundledLink(what, link_id, self.a[at] != a)
         links = self.more.setdefault(at, [self.first[at]])
         if links[-1] != ref:
             links.append(ref)
 
-    def finish(self) -> Wires:
-        return Wires(
+    def finish(self) -> Connections:
+        return Connections(
             a=np.array(self.a, dtype=np.int64),
             b=np.array(self.b, dtype=np.int64),
             block=np.zeros(len(self.a), dtype=np.int64),
@@ -163,7 +163,7 @@ def _rate(
     return rate, STATUS_RANK[known]
 
 
-def _own_wires(block: Block, boxes: Boxes) -> Wires:
+def _own_connections(block: Block, boxes: Boxes) -> Connections:
     bundles = _Bundles()
     for link in block.links.values():
         bundles.add(box_at(boxes, link.a), box_at(boxes, link.b), link, "links", link.id, 1)
@@ -246,13 +246,13 @@ def _add_wirings(bundles: _Bundles, block: Block, boxes: Boxes, net: Netlist) ->
 
 
 def _add_unjoined(bundles: _Bundles, wirings: Iterable[Wiring], boxes: Boxes) -> None:
-    """One wire for each wiring of a block that cannot be elaborated, so that it can be seen and mended."""
+    """One connection for each wiring of a block that cannot be elaborated, so that it can be seen and mended."""
     for wiring in wirings:
         bundles.add(box_at(boxes, wiring.a), box_at(boxes, wiring.b), wiring, "wirings", wiring.id, 1)
 
 
 def rates_match(old: Link, new: Link) -> bool:
-    """Whether two states of a link are drawn alike."""
+    """True if two states of a link are drawn alike."""
     return (old.a, old.b, old.kind, old.count) == (new.a, new.b, new.kind, new.count) and _rate(
         old.kind, old.bandwidth_per_direction, old.generation, old.lanes, old.status
     ) == _rate(new.kind, new.bandwidth_per_direction, new.generation, new.lanes, new.status)

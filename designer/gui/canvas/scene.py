@@ -16,21 +16,21 @@ from designer.design.geometry import Geometry, lay_out, opened_in, update
 from designer.errors import DocumentError
 from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
 from designer.gui.canvas.compose_boxes import heat_of
-from designer.gui.canvas.editing import Picked, wire_picks
+from designer.gui.canvas.editing import Picked, connection_picks
 from designer.gui.canvas.live import (
+    ConnectionMap,
     Live,
     Loads,
-    WireMap,
+    connections_of_channels,
     link_numbers,
     nothing,
-    wires_of_channels,
     with_binding,
     with_loads,
     with_route,
 )
-from designer.gui.canvas.stage import Stage
 from designer.gui.canvas.trays import lay_trays
 from designer.gui.canvas.view import Rect, bounds_of
+from designer.gui.canvas.view_state import ViewState
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.virtual_machines import Machines
@@ -44,7 +44,7 @@ Bool = npt.NDArray[np.bool_]
 _TOLD: Final = 0.01
 
 
-class Scenery:
+class Scene:
     """Geometry, loads, binding, route and selection of a design.
 
     Parameters
@@ -60,38 +60,38 @@ class Scenery:
         self._loads_of: Design | None = None
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
-        self._bound_parts: tuple[tuple[str, int], ...] = ()
+        self._bottleneck_parts: tuple[tuple[str, int], ...] = ()
         self._route: tuple[str, ...] = ()
         self._stale = False
         self.selection: frozenset[Picked] = frozenset()
         self.machines: Machines | None = None
         self.show_machines = True
         #: the picture before the last change: an undo comes back to it
-        self._last: Stage | None = None
+        self._last: ViewState | None = None
         self._show(design)
 
     @property
     def geometry(self) -> Geometry:
         """The picture."""
-        return self.stage.geometry
+        return self.view_state.geometry
 
     def _show(self, design: Design, changes: Diff | None = None, before: Geometry | None = None) -> None:
-        opened, old, last = self._opened(design), self.__dict__.get("stage"), self._last
+        opened, old, last = self._opened(design), self.__dict__.get("view_state"), self._last
         if last is not None and last.geometry.design is design and last.geometry.opened == opened:
             # undone, or done again
-            last.lifted = last.lifted_wires = None
+            last.lifted = last.lifted_connections = None
             last.theme, last.stale = self.theme, self._stale
-            self.stage = last
+            self.view_state = last
         else:
             if changes is not None and before is not None and opened == before.opened:
                 geometry = update(before, design, changes)
             else:
                 geometry = lay_out(design, opened)
-            self.stage = Stage(geometry, nothing(geometry), self.theme, stale=self._stale)
+            self.view_state = ViewState(geometry, nothing(geometry), self.theme, stale=self._stale)
             if old is not None:
-                self.stage.learn(old)
+                self.view_state.learn(old)
         self._last = old
-        for name in ("wires_by_pick", "_front"):
+        for name in ("connections_by_pick", "_front"):
             self.__dict__.pop(name, None)
         self._refresh()
         self._select()
@@ -105,20 +105,20 @@ class Scenery:
         self._lay_trays()
 
     def _lay_trays(self) -> None:
-        machines, stage = self.machines, self.stage
+        machines, view_state = self.machines, self.view_state
         if machines is None or not self.show_machines:
-            stage.set_trays(None)
+            view_state.set_trays(None)
             return
         cut, fenced = (
-            wires_of_channels(self._map, link_numbers(self._map, links), links)
+            connections_of_channels(self._map, link_numbers(self._map, links), links)
             for links in (machines.cut, machines.fenced)
         )
         fenced = np.setdiff1d(fenced, cut)
-        stage.set_trays(lay_trays(machines, self.geometry, stage.box_index, self.box_of, cut, fenced))
+        view_state.set_trays(lay_trays(machines, self.geometry, view_state.box_index, self.box_of, cut, fenced))
 
     def chip_at(self, x: float, y: float) -> int:
         """Number of the chip of a virtual machine at a point of the scene; −1 for none."""
-        trays = self.stage.trays
+        trays = self.view_state.trays
         return -1 if trays is None else trays.chip_at(x, y)
 
     def _opened(self, design: Design) -> frozenset[Address]:
@@ -136,9 +136,9 @@ class Scenery:
 
     def update(self, changes: Diff) -> Rect | None:
         """Show the design after an edit; the scene rectangle that changed, None for all of it."""
-        before, trays = self.geometry, self.stage.trays
+        before, trays = self.geometry, self.view_state.trays
         self._show(changes.after, changes, before if before.design is changes.before else None)
-        region, now = changed_region(before, self.geometry), self.stage.trays
+        region, now = changed_region(before, self.geometry), self.view_state.trays
         if region is None or trays is None or now is None or np.array_equal(trays.rect, now.rect):
             return region
         return union(region, union(trays.bounds, now.bounds))
@@ -154,13 +154,13 @@ class Scenery:
 
     def set_theme(self, theme: CanvasTheme) -> None:
         """Other colours."""
-        self.theme = self.stage.theme = theme
+        self.theme = self.view_state.theme = theme
 
     # ---- results
 
     @property
-    def _map(self) -> WireMap:
-        return self.stage.wire_map
+    def _map(self) -> ConnectionMap:
+        return self.view_state.connection_map
 
     def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""
@@ -176,11 +176,11 @@ class Scenery:
     ) -> bool:
         """Show loads and what binds; False if that is what is shown."""
         old, design = self._loads, self.geometry.design
-        same = (binding, parts) == (self._binding, self._bound_parts)
+        same = (binding, parts) == (self._binding, self._bottleneck_parts)
         same = same and self._by_id is None and design is self._loads_of and not self._stale
         if same and loads is not None and old is not None and loads.same(old):
             return False
-        self._binding, self._bound_parts = binding, parts
+        self._binding, self._bottleneck_parts = binding, parts
         self._loads, self._loads_of, self._by_id = loads, design, None
         self._refresh()
         return True
@@ -190,27 +190,27 @@ class Scenery:
 
         Numbers that a picture tells are compared as it tells them: classes of utilisation, and bars to a hundredth.
         """
-        now, geometry = self.stage.live, self.geometry
+        now, geometry = self.view_state.live, self.geometry
         if len(now.heat) != len(before.heat) or len(now.box_used) != len(before.box_used):
-            return self.stage.bounds
-        wires = (now.heat != before.heat).any(axis=1) | (now.bound != before.bound)
+            return self.view_state.bounds
+        connections = (now.heat != before.heat).any(axis=1) | (now.bottleneck != before.bottleneck)
         # a full channel tells its load in numbers
         full = (now.heat == len(STEPS)).any(axis=1)
         with np.errstate(invalid="ignore"):
             moved = np.abs(now.load - before.load) > _TOLD * np.fmax(now.load, before.load)
-        wires |= full & moved.any(axis=1)
-        boxes = (_told(now.box_used) != _told(before.box_used)) | (now.box_bound != before.box_bound)
+        connections |= full & moved.any(axis=1)
+        boxes = (_told(now.box_used) != _told(before.box_used)) | (now.box_bottleneck != before.box_bottleneck)
         boxes |= heat_of(now.box_used) != heat_of(before.box_used)
         for a, b in ((now.box_busy, before.box_busy), (now.box_fill, before.box_fill)):
             if a is not None or b is not None:
                 boxes |= _told(a, len(boxes)) != _told(b, len(boxes))
-        if not wires.any() and not boxes.any():
+        if not connections.any() and not boxes.any():
             return None
-        return region_of(self.stage, boxes, wires) if len(geometry) else None
+        return region_of(self.view_state, boxes, connections) if len(geometry) else None
 
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""
-        self._binding, self._bound_parts = tuple(ids), ()
+        self._binding, self._bottleneck_parts = tuple(ids), ()
         self._refresh()
 
     def highlight(self, ids: Iterable[str]) -> None:
@@ -220,25 +220,25 @@ class Scenery:
 
     def set_stale(self, stale: bool) -> None:
         """Whether the loads belong to an earlier design."""
-        self._stale = self.stage.stale = stale
+        self._stale = self.view_state.stale = stale
 
     def _refresh(self) -> None:
         geometry = self.geometry
         live = nothing(geometry)
         if self._loads is not None or self._by_id is not None:
             live = with_loads(live, geometry, self._map, self._channel_loads())
-        if self._binding or self._bound_parts:
+        if self._binding or self._bottleneck_parts:
             numbers = link_numbers(self._map, self._binding)
-            live = with_binding(live, self._map, numbers, self._binding, self._bound_parts)
+            live = with_binding(live, self._map, numbers, self._binding, self._bottleneck_parts)
         if self._route:
             numbers = link_numbers(self._map, self._route)
             live = with_route(live, geometry, self._map, numbers, self._route)
-        self.stage.live = live
+        self.view_state.live = live
 
     def _channel_loads(self) -> Loads | None:
         if self._by_id is None:
             return self._loads
-        n = 2 * len(self._map.wire)
+        n = 2 * len(self._map.connection)
         load, used = np.full(n, np.nan), np.full(n, np.nan)
         numbers = link_numbers(self._map, self._by_id)
         for channel, value in self._by_id.items():
@@ -258,25 +258,25 @@ class Scenery:
 
     def _select(self) -> None:
         boxes: list[int] = []
-        wires: set[int] = set()
+        connections: set[int] = set()
         for picked in self.selection:
             within, ref = picked
             if ref.what in ("links", "wirings"):
-                wires |= set(self.wires_by_pick.get((self.shown_address(within), ref), ()))
+                connections |= set(self.connections_by_pick.get((self.shown_address(within), ref), ()))
                 continue
             box = self.box_of(picked)
             if box is not None:
                 boxes.append(box)
         self.selected = np.array(sorted(boxes), dtype=np.int64)
-        self.selected_wires = np.array(sorted(wires), dtype=np.int64)
+        self.selected_connections = np.array(sorted(connections), dtype=np.int64)
 
     @cached_property
-    def wires_by_pick(self) -> dict[Picked, list[int]]:
-        """The wires that show each link and wiring."""
+    def connections_by_pick(self) -> dict[Picked, list[int]]:
+        """The connections that show each link and wiring."""
         found: dict[Picked, list[int]] = {}
-        for wire in range(self.geometry.n_wires):
-            for picked in wire_picks(self.geometry, wire):
-                found.setdefault(picked, []).append(wire)
+        for connection in range(self.geometry.n_connections):
+            for picked in connection_picks(self.geometry, connection):
+                found.setdefault(picked, []).append(connection)
         return found
 
     def shown_address(self, within: Address) -> Address:
@@ -307,9 +307,9 @@ class Scenery:
         """What some boxes show."""
         return frozenset(self.geometry.address(int(box)) for box in boxes)
 
-    def region(self, boxes: Int, wires: Int | None = None) -> Rect:
-        """The scene rectangle around some boxes and wires."""
-        return bounds_of(np.concatenate(_rects(self.geometry, boxes, wires)))
+    def region(self, boxes: Int, connections: Int | None = None) -> Rect:
+        """The scene rectangle around some boxes and connections."""
+        return bounds_of(np.concatenate(_rects(self.geometry, boxes, connections)))
 
     def contents(self, boxes: Iterable[int]) -> Bool:
         """Which boxes are among `boxes` or stand in them. : (n,)"""
@@ -336,24 +336,28 @@ def _has_member(design: Design, address: Address, member: int) -> bool:
 
 def changed_region(old: Geometry, new: Geometry) -> Rect | None:
     """The scene rectangle in which two pictures differ; None if they are too different to tell."""
-    if len(old) != len(new) or old.n_wires != new.n_wires or old.refs != new.refs or old.kinds != new.kinds:
+    if len(old) != len(new) or old.n_connections != new.n_connections or old.refs != new.refs or old.kinds != new.kinds:
         return None
     boxes = np.flatnonzero((old.rect != new.rect).any(axis=1) | (old.replicas != new.replicas))
     things = _changed_things(old, new)
     if things is None:
         return None
     boxes = np.union1d(boxes, things)
-    same = (old.wire_a == new.wire_a) & (old.wire_b == new.wire_b) & (old.wire_capacity == new.wire_capacity)
-    same &= (old.wire_status == new.wire_status) & (old.wire_count == new.wire_count)
-    same &= (old.wire_route == new.wire_route).all(axis=(1, 2))
-    wires = np.flatnonzero(~same)
-    return bounds_of(np.concatenate(_rects(old, boxes, wires) + _rects(new, boxes, wires)))
+    same = (
+        (old.connection_a == new.connection_a)
+        & (old.connection_b == new.connection_b)
+        & (old.connection_capacity == new.connection_capacity)
+    )
+    same &= (old.connection_status == new.connection_status) & (old.connection_count == new.connection_count)
+    same &= (old.connection_route == new.connection_route).all(axis=(1, 2))
+    connections = np.flatnonzero(~same)
+    return bounds_of(np.concatenate(_rects(old, boxes, connections) + _rects(new, boxes, connections)))
 
 
-def region_of(stage: Stage, boxes: Bool, wires: Bool | None) -> Rect:
-    """The scene rectangle around marked boxes and wires."""
-    chosen = None if wires is None else np.flatnonzero(wires)
-    return bounds_of(np.concatenate(_rects(stage.geometry, np.flatnonzero(boxes), chosen)))
+def region_of(view_state: ViewState, boxes: Bool, connections: Bool | None) -> Rect:
+    """The scene rectangle around marked boxes and connections."""
+    chosen = None if connections is None else np.flatnonzero(connections)
+    return bounds_of(np.concatenate(_rects(view_state.geometry, np.flatnonzero(boxes), chosen)))
 
 
 def union(a: Rect, b: Rect) -> Rect:
@@ -364,10 +368,10 @@ def union(a: Rect, b: Rect) -> Rect:
     return bounds_of(np.array([a, b]))
 
 
-def _rects(geometry: Geometry, boxes: Int, wires: Int | None) -> list[Float]:
+def _rects(geometry: Geometry, boxes: Int, connections: Int | None) -> list[Float]:
     found: list[Float] = [geometry.rect[boxes]]
-    if wires is not None and len(wires):
-        route = geometry.wire_route[wires]
+    if connections is not None and len(connections):
+        route = geometry.connection_route[connections]
         low, high = route.min(axis=1), route.max(axis=1)
         found.append(np.concatenate((low, high - low), axis=1))
     return found
@@ -396,8 +400,8 @@ def _changed_things(old: Geometry, new: Geometry) -> Int | None:
     return np.array(sorted(found), dtype=np.int64)
 
 
-def summary_text(scenery: Scenery) -> str:
+def summary_text(scene: Scene) -> str:
     """What the canvas shows, in words, for screen readers."""
-    geometry = scenery.geometry
-    chosen = len(scenery.selected) + len(scenery.selected_wires)
+    geometry = scene.geometry
+    chosen = len(scene.selected) + len(scene.selected_connections)
     return f"{geometry.design.title or geometry.design.name}: {len(geometry)} things, {chosen} selected"
