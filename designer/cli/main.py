@@ -22,6 +22,8 @@ from designer.plain_text import shortened
 #: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
 COMMANDS: Final = {
     "analyze": "route, allocate, estimate; names the binding link",
+    "check": "what the design rules say",
+    "test": "promises about designs, for continuous integration",
     "simulate": "workloads over time, together; a trace of all that happens",
     "templates": "list templates",
     "parts": "search the catalog",
