@@ -104,6 +104,7 @@ class MainWindow(QMainWindow):
         box.addLayout(head)
         box.addWidget(self.notice)
         box.addWidget(self.pages, 1)
+        self._below = box
         self.time_bar_: TimeBar | None = None
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
@@ -243,9 +244,7 @@ class MainWindow(QMainWindow):
             from designer.gui.time_bar import TimeBar
 
             self.time_bar_ = TimeBar(self.theme)
-            below = self.centralWidget().layout()
-            assert below is not None
-            below.addWidget(self.time_bar_)
+            self._below.addWidget(self.time_bar_)
         return self.time_bar_
 
     @property
