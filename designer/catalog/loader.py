@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from designer import resources
 from designer.catalog.names import Aliases, likeness, normal
 from designer.catalog.parttype import PartType, part_kinds
+from designer.catalog.recognition import TABLE, Head, Recognition, alias_tables, by_cpuid, checked, read_head
 from designer.catalog.sources import shipped_sources
 from designer.errors import CatalogError
 
@@ -28,8 +29,8 @@ from designer.errors import CatalogError
 LARGEST_FILE: Final = 1 << 20
 ALIASES_FILE: Final = "aliases.toml"
 
-_HEAD = re.compile(r'^(title|vendor)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
 _ID = re.compile(r"[a-z0-9_]+(/[a-zA-Z0-9_.+-]+)+")
+_CPUID_NAME = re.compile(r"([A-Za-z]{3,20}) (\d{1,6}) (\d{1,6})", re.ASCII)
 _UNION_TAGS: Final = frozenset({"str", "int", "bool"})
 
 
@@ -72,6 +73,8 @@ class Catalog:
         self._paths: Mapping[str, Path] | None = None
         self._entries: tuple[_Indexed, ...] | None = None
         self._aliases: Aliases | None = None
+        self._heads: Mapping[str, Head] | None = None
+        self._recognitions: Mapping[str, Recognition] | None = None
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -99,15 +102,7 @@ class Catalog:
 
     def ids(self, kind: str | None = None) -> tuple[str, ...]:
         """All ids, sorted, of one kind or of all. Read from the names of the files alone."""
-        if self._paths is None:
-            found: dict[str, Path] = {}
-            for folder in reversed(self.folders):
-                for path in folder.rglob("*.toml"):
-                    id = path.relative_to(folder).with_suffix("").as_posix()
-                    if "/" in id:
-                        found[id] = path
-            self._paths = dict(sorted(found.items()))
-        return tuple(i for i in self._paths if kind is None or i.startswith(kind + "/"))
+        return tuple(i for i in self._files() if kind is None or i.startswith(kind + "/"))
 
     def all(self, kind: str | None = None) -> Iterator[PartType]:
         """Every part type, of one kind or of all, sorted by id. Reads every such file."""
@@ -139,11 +134,27 @@ class Catalog:
 
     @property
     def aliases(self) -> Aliases:
-        """Names that people and dumps use for part types: PCI ids, marketing names, architecture numbers."""
+        """Names that people and dumps use for part types: PCI ids, marketing names, architecture numbers.
+
+        They stand in the parts' own files; a user's folder may add some for shipped parts in its ``aliases.toml``.
+        """
         if self._aliases is None:
-            tables = [_table(f / ALIASES_FILE) for f in reversed(self.folders) if (f / ALIASES_FILE).is_file()]
+            files = self._files()
+            tables: list[Mapping[str, object]] = []
+            for folder in reversed(self.folders):
+                own = ((id, r) for id, r in self.recognitions.items() if files[id].is_relative_to(folder))
+                tables.append(alias_tables(own))
+                if (folder / ALIASES_FILE).is_file():
+                    tables.append(_table(folder / ALIASES_FILE))
             self._aliases = Aliases(tables)
         return self._aliases
+
+    @property
+    def recognitions(self) -> Mapping[str, Recognition]:
+        """What each part is recognised by, sorted by id. Reads the heads of the files once."""
+        if self._recognitions is None:
+            self._recognitions = {id: head.recognition for id, head in self._read_heads().items()}
+        return self._recognitions
 
     def resolve(self, name: str, kind: str | None = None) -> str | None:
         """The id meant by `name`: an id, an alias, or the last part of exactly one id; None if none is.
@@ -152,7 +163,7 @@ class Catalog:
         """
         if name in self:
             return name if kind is None or name.startswith(kind + "/") else None
-        found = self.aliases.get(name)
+        found = self.aliases.get(name) or self._processor(name)
         if found is not None:
             return found if kind is None or found.startswith(kind + "/") else None
         wanted = normal(name)
@@ -168,6 +179,27 @@ class Catalog:
         target = name.rsplit("/", 1)[-1]
         ranked = sorted((-max(likeness(target, n) for n in known), id) for id, known in names.items())
         return tuple(id for score, id in ranked[:count] if score < 0)
+
+    def _processor(self, name: str) -> str | None:
+        """The CPU that a name such as ``GenuineIntel 6 106`` stands for: vendor, family and model."""
+        match = _CPUID_NAME.fullmatch(name)
+        return by_cpuid(self.recognitions, match[1], int(match[2]), int(match[3])) if match else None
+
+    def _files(self) -> Mapping[str, Path]:
+        if self._paths is None:
+            found: dict[str, Path] = {}
+            for folder in reversed(self.folders):
+                for path in folder.rglob("*.toml"):
+                    id = path.relative_to(folder).with_suffix("").as_posix()
+                    if "/" in id:
+                        found[id] = path
+            self._paths = dict(sorted(found.items()))
+        return self._paths
+
+    def _read_heads(self) -> Mapping[str, Head]:
+        if self._heads is None:
+            self._heads = {id: read_head(path) for id, path in self._files().items()}
+        return self._heads
 
     def _path(self, id: str) -> Path | None:
         if not _ID.fullmatch(id) or any(part in (".", "..") for part in id.split("/")):
@@ -188,12 +220,10 @@ class Catalog:
 
     def _index(self) -> tuple[_Indexed, ...]:
         if self._entries is None:
-            ids = self.ids()
-            assert self._paths is not None
             known: dict[str, list[str]] = {}
             for alias, id in self.aliases.items():
                 known.setdefault(id, []).append(alias)
-            self._entries = tuple(_indexed(id, self._paths[id], known.get(id, ())) for id in ids)
+            self._entries = tuple(_indexed(id, head, known.get(id, ())) for id, head in self._read_heads().items())
         return self._entries
 
 
@@ -206,6 +236,7 @@ def read_part_file(path: Path, id: str | None = None) -> PartType:
         If the file cannot be read, is no TOML, or breaks the rules of part types; with file, place and remedy.
     """
     data = _table(path)
+    checked(data.pop(TABLE, None), path)
     try:
         part = PartType.model_validate(data)
     except ValidationError as error:
@@ -270,14 +301,9 @@ def _table(path: Path) -> dict[str, object]:
         ) from None
 
 
-def _indexed(id: str, path: Path, aliases: Sequence[str]) -> _Indexed:
+def _indexed(id: str, head: Head, aliases: Sequence[str]) -> _Indexed:
     # A broken file still gets an entry, so that one bad file does not hide the others; get() reports what is wrong.
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            head = dict(_HEAD.findall(file.read(2048).partition("\n[")[0]))
-    except OSError:
-        head = {}
-    entry = Entry(id, id.partition("/")[0], head.get("title", id), head.get("vendor", ""))
+    entry = Entry(id, id.partition("/")[0], head.title or id, head.vendor)
     text = " ".join((entry.id, entry.title, entry.vendor, *aliases)).casefold()
     last = normal(id.rsplit("/", 1)[-1])
     return _Indexed(entry, text, normal(text), frozenset((last, normal(entry.title), normal(id))), last)
@@ -298,6 +324,12 @@ def _score(indexed: _Indexed, words: Sequence[str], whole: str) -> int | None:
 def load_catalog() -> Catalog:
     """The shipped catalog; the same object every time, so that each file is read once."""
     return Catalog()
+
+
+@cache
+def unlisted_products() -> Catalog:
+    """Products that dumps name and the catalog does not offer: what importers know of them."""
+    return Catalog(shipped=resources.assets() / "recognition" / "unlisted")
 
 
 def kinds_with_parts(catalog: Catalog) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from designer import resources
-from designer.catalog.loader import ALIASES_FILE, Catalog, load_catalog, read_part_file
+from designer.catalog.architectures import architecture, by_gfx
+from designer.catalog.loader import Catalog, load_catalog, read_part_file, unlisted_products
 from designer.catalog.parttype import Field, PartType, link_kinds, part_kinds
 from designer.catalog.sources import load_sources
 from designer.fields import Quantity
@@ -18,7 +20,9 @@ from designer.sources import Status
 from designer.units import DIMENSIONS
 
 FOLDER = resources.assets() / "catalog"
-FILES = sorted(p for p in FOLDER.rglob("*.toml") if p.name != ALIASES_FILE)
+FILES = sorted(FOLDER.rglob("*.toml"))
+RECOGNITION = resources.assets() / "recognition"
+UNLISTED = sorted((RECOGNITION / "unlisted").rglob("*.toml"))
 
 
 def _id(path: Path) -> str:
@@ -105,14 +109,137 @@ def test_every_kind_has_a_part_and_every_folder_a_kind() -> None:
     assert {i.split("/")[0] for i in load_catalog().ids()} == set(part_kinds())
 
 
-def test_aliases_lead_to_parts_and_do_not_quarrel() -> None:
+def test_a_name_leads_to_one_part() -> None:
+    """Every name of a part leads to that part: no two parts claim one."""
     catalog = load_catalog()
-    tables = tomllib.loads((FOLDER / ALIASES_FILE).read_text(encoding="utf-8"))
-    for section, names in tables.items():
-        for name, id in names.items():
-            assert id in catalog, f"{section}.{name} leads to {id}, which is no part"
-            if section != "patterns":
-                assert catalog.resolve(name) == id, f"{name!r} is taken by another alias"
+    names = [(name, id) for id, recognition in catalog.recognitions.items() for name in recognition.spelled]
+    assert len(names) > 350
+    for name, id in names:
+        assert catalog.resolve(name) == id, f"{name!r} of {id} leads to {catalog.resolve(name)}"
+
+
+def test_numbers_are_not_claimed_twice() -> None:
+    """PCI ids, chips and CPUID numbers stand for one product, in the catalog or beside it."""
+    claims: dict[str, list[str]] = {}
+    for catalog in (load_catalog(), unlisted_products()):
+        for id, recognition in catalog.recognitions.items():
+            for number in (*recognition.pci, *recognition.chips, *recognition.cpuid):
+                claims.setdefault(number, []).append(id)
+    assert {number: ids for number, ids in claims.items() if len(ids) > 1} == {}
+
+
+#: names of products as makers print them; each fits the patterns of one part at most, so no order decides
+PRODUCT_NAMES = [
+    "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz",
+    "Intel(R) Xeon(R) CPU E5-2670 v2 @ 2.50GHz",
+    "Intel(R) Xeon(R) CPU E5-2699 v3 @ 2.30GHz",
+    "Intel(R) Xeon(R) CPU E7-8890 v4 @ 2.20GHz",
+    "Intel(R) Xeon(R) CPU E7- 4870  @ 2.40GHz",
+    "Intel(R) Xeon(R) Platinum 8174 CPU @ 3.10GHz",
+    "Intel(R) Xeon(R) Platinum 8275CL CPU @ 3.00GHz",
+    "Intel(R) Xeon(R) Platinum 8380HL CPU @ 2.90GHz",
+    "Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz",
+    "Intel(R) Xeon(R) Gold 6448Y",
+    "INTEL(R) XEON(R) PLATINUM 8592+",
+    "Intel(R) Xeon(R) CPU Max 9480",
+    "Intel(R) Xeon(R) 6780E",
+    "Intel(R) Xeon(R) 6980P",
+    "Intel(R) Xeon(R) 6787P",
+    "AMD EPYC 7601 32-Core Processor",
+    "AMD EPYC 7742 64-Core Processor",
+    "AMD EPYC 7R13 Processor",
+    "AMD EPYC 9654 96-Core Processor",
+    "AMD EPYC 9575F 64-Core Processor",
+    "POWER9 (raw), altivec supported",
+    "POWER8NVL (raw), altivec supported",
+    "MF0;ib-leaf-01:MQM9700/U1",
+    "MF0;ib-leaf-02:MQM8700/U1",
+]
+
+
+@pytest.mark.parametrize("name", PRODUCT_NAMES)
+def test_patterns_do_not_overlap(name: str) -> None:
+    fitting = [
+        id
+        for catalog in (load_catalog(), unlisted_products())
+        for id, recognition in catalog.recognitions.items()
+        if any(re.search(pattern, name, re.IGNORECASE) for pattern in recognition.patterns)
+    ]
+    assert len(fitting) == 1
+
+
+@pytest.mark.parametrize("path", UNLISTED, ids=lambda p: p.relative_to(RECOGNITION).with_suffix("").as_posix())
+def test_product_beside_the_catalog(path: Path) -> None:
+    id = path.relative_to(RECOGNITION / "unlisted").with_suffix("").as_posix()
+    part = read_part_file(path, id)
+    assert id not in load_catalog(), "a product of the catalog is recognised by its own file"
+    assert {q.source for q in part.values.values()} <= set(part.sources)
+    recognition = unlisted_products().recognitions[id]
+    if recognition.taken_for:
+        assert recognition.taken_for in load_catalog()
+        assert recognition.guess, "say what is guessed"
+
+
+def test_architectures_are_known_and_agree_with_their_parts() -> None:
+    """A part of an architecture says the same of its links as the typical part, or says less of them."""
+    for catalog in (load_catalog(), unlisted_products()):
+        for id, recognition in catalog.recognitions.items():
+            if recognition.architecture:
+                usual = architecture(recognition.architecture)
+                assert usual.pcie_generation, id
+                assert usual.of(catalog.get(id)).link_rate == usual.link_rate, id
+    gpus = [i for i in load_catalog().ids("gpu") if "generic" not in i]
+    assert all(load_catalog().recognitions[id].architecture for id in gpus), "say the architecture of every GPU"
+    assert by_gfx("90a") is architecture("cdna2")
+
+
+#: a text that is nothing but a rate, a pair of PCI ids or a device id: a fact about hardware
+HARDWARE_FACT = re.compile(r"[0-9.]+ ?[KMGT]i?[Bb](?:/s|ps)|[0-9a-f]{4}:[0-9a-f]{4}|0x(?!10de|1002|15b3)[0-9a-f]{4}")
+
+
+def test_importers_know_no_hardware() -> None:
+    """What hardware has and how it is numbered stands in the catalog; importers know formats."""
+    code = Path(__file__).parents[2] / "designer" / "interchange"
+    found: list[str] = []
+    for path in sorted((*code.glob("foreign/*.py"), *code.glob("importers/*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and HARDWARE_FACT.fullmatch(node.value):
+                found.append(f"{path.name}:{node.lineno} {node.value[:60]!r}")
+            if isinstance(node, ast.Dict) and len(node.keys) > 12:
+                found.append(f"{path.name}:{node.lineno} a table of {len(node.keys)} rows")
+    assert found == []
+
+
+def test_adding_a_part_is_one_file(tmp_path: Path) -> None:
+    """A new GPU with names, PCI ids and a source of its own: listed, found, recognised in a dump, and nothing else."""
+    source = resources.assets() / "catalog" / "gpu/nvidia/h200-sxm.toml"
+    text = source.read_text(encoding="utf-8").partition("[recognition]")
+    new = text[0].replace("gpu/nvidia/h200-sxm", "gpu/nvidia/x900").replace("H200 SXM", "X900")
+    new += """[recognition]
+architecture = "hopper"
+names = ["X900 Ultra Max"]
+
+[recognition.pci]
+"10de:f900" = "X900"
+
+[values]
+memory_capacity = { value = "300 GB", source = "x900-sheet", status = "primary" }
+nvlink_links = { value = 20, source = "S06", status = "secondary" }
+
+[sources.x900-sheet]
+title  = "X900 data sheet"
+status = "primary"
+"""
+    path = tmp_path / "gpu/nvidia/x900.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(new, encoding="utf-8")
+    catalog = Catalog(tmp_path)
+    part = catalog.get("gpu/nvidia/x900")
+    assert set(part.sources) == {"S06", "x900-sheet"}
+    assert part.sources["S06"].title == load_sources()["S06"].title
+    assert catalog.find("x900 ultra")[0].id == catalog.resolve("NVIDIA X900 Ultra Max") == part.id
+    assert catalog.resolve("10de:f900") == part.id
+    assert architecture(catalog.recognitions[part.id].architecture).of(part).links == 20
 
 
 def test_link_constants_cite_sources() -> None:

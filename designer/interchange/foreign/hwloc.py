@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from designer.catalog.architectures import Architecture
+from designer.catalog.loader import load_catalog
 from designer.design.document import LinkValues
-from designer.interchange.foreign.devices import Architecture, unknown_pcie
+from designer.interchange.foreign.devices import only_displays, unknown_pcie
 from designer.interchange.foreign.xml import Element
 from designer.sources import Status
 from designer.units import format_quantity, write
@@ -16,10 +18,13 @@ _PCI_TYPE = re.compile(
     r"([0-9a-f]{4})(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?(?:\s*\[([0-9a-f]{4}):([0-9a-f]{4})\])?\s*([0-9a-f]{2})?",
     re.IGNORECASE | re.ASCII,
 )
-#: two-dimensional graphics chips of ATI that sit on server boards
-_ATI_2D: Final = ("4752", "515e", "5159", "5969", "4754")
-#: what a tier of memory has where the file is silent, as its part in the catalog: CXL of x8, PMem, HBM of a socket
-_TIER_BANDWIDTH: Final = {"CXL": "31.5 GB/s", "DAX": "31.5 GB/s", "PMEM": "45 GB/s", "HBM": "1000 GB/s"}
+#: the part whose bandwidth a tier of memory has where the file is silent
+_TIERS: Final = {
+    "PMEM": "memory/intel/pmem-200",
+    "HBM": "memory/intel/hbm2e-xeon-max",
+    "MCDRAM": "memory/intel/hbm2e-xeon-max",
+}
+_ANY_TIER: Final = "memory/generic/cxl-gen5-x8"
 #: what one PCIe lane carries by generation as hwloc computes it [GB/s]; 5 GT/s appears with either encoding
 _LANE_RATES: Final = ((1, 0.25), (2, 0.5), (2, 0.615385), (3, 0.984615), (4, 1.969231), (5, 3.938462), (6, 7.5625))
 
@@ -83,7 +88,8 @@ def is_dram(tier: str) -> bool:
 
 def tier_bandwidth(tier: str) -> str:
     """Bandwidth of memory of a tier that the file gives none for, spelled."""
-    return _TIER_BANDWIDTH.get("HBM" if tier == "MCDRAM" else tier, _TIER_BANDWIDTH["CXL"])
+    part = load_catalog().get(_TIERS.get(tier, _ANY_TIER))
+    return str(part.values["memory_bandwidth"].value)
 
 
 def is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[tuple[str, Element]]) -> bool:
@@ -92,7 +98,7 @@ def is_display_only(pci_class: str, vendor: str, device: str, os_devices: list[t
         return False
     if any(kind == "coproc" for kind, _ in os_devices):
         return False
-    return vendor != "1002" or device in _ATI_2D
+    return vendor != "1002" or only_displays(vendor, device)
 
 
 def is_removable(element: Element) -> bool:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
+from designer.catalog.architectures import Architecture, link_counts
 from designer.findings import Severity
-from designer.interchange.foreign.devices import Architecture
 from designer.interchange.foreign.machine import Machine
 from designer.sources import Status
-
-#: more links than this no accelerator has
-MOST_LINKS: Final = 18
 
 
 @dataclass(slots=True)
@@ -61,7 +57,7 @@ def _pairs(machine: Machine, listed: Listed) -> dict[tuple[str, str], int]:
 
 
 def _limit(architecture: Architecture | None) -> int:
-    return architecture.links if architecture is not None and architecture.links else MOST_LINKS
+    return architecture.links if architecture is not None and architecture.links else max(link_counts("nvlink"))
 
 
 def _too_many(pairs: Mapping[tuple[str, str], int], architectures: Mapping[str, Architecture | None]) -> bool:

@@ -6,10 +6,12 @@ Assumptions are never silent: each is marked on the link and told once, with the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Final
 
+from designer.catalog.architectures import Architecture, architecture
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, link_kinds
 from designer.design.document import Design, Link, LinkValues, Part, Policy, WorkloadSpec
@@ -29,26 +31,16 @@ from designer.errors import CatalogError, ExchangeError
 from designer.fields import Quantity
 from designer.findings import Finding, Severity
 from designer.interchange.foreign.cpus import CpuModel, NumaHint, sockets_of
-from designer.interchange.foreign.devices import (
-    AMPERE,
-    HOPPER,
-    VOLTA,
-    Architecture,
-    Device,
-    nvswitch_type,
-    unknown_pcie,
-)
+from designer.interchange.foreign.devices import Device, assumption, nvswitch_type, unknown_pcie
 from designer.interchange.foreign.hwloc import spelled_size
 from designer.interchange.foreign.importer import Imported
 from designer.sources import Status
 from designer.units import write
 
-#: between the NUMA domains of a socket; never the narrowest place in any measured machine
-ON_DIE: Final = "400 GB/s"
 #: more sockets than this are joined in a ring, not each with each
 _MESH: Final = 8
 #: accelerators on boards with NVLink, by the generation of their PCIe link
-_BY_PCIE: Final = {3: VOLTA, 4: AMPERE, 5: HOPPER}
+_BY_PCIE: Final = {3: "volta", 4: "ampere-ga100", 5: "hopper"}
 _MAX_PARTS: Final = 100_000
 _MAX_LINKS: Final = 400_000
 _NAME_LENGTH: Final = 200
@@ -238,7 +230,8 @@ class Machine:
                 kind = next((k for k, name in LINKS.items() if known.number(name)), None)
                 more = {UNKNOWN: kind} if kind is not None else {}
             else:
-                usual = _BY_PCIE.get(generations.get(gpu) or 0)
+                near = _BY_PCIE.get(generations.get(gpu) or 0)
+                usual = architecture(near) if near is not None else None
                 nvidia = part.attributes.get("vendor", "0x10de").lower().removeprefix("0x") == "10de"
                 more = {}
                 if usual is not None and nvidia and "architecture" not in part.overrides:
@@ -321,30 +314,41 @@ class Machine:
             cpu,
             numa,
             LinkValues(
-                kind="infinity_fabric", bandwidth_per_direction=ON_DIE, status=Status.ASSUMED, note="on the die"
+                kind="infinity_fabric",
+                bandwidth_per_direction=str(assumption("on_die").value),
+                status=Status.ASSUMED,
+                note="on the die",
             ),
         )
 
     def join_sockets(
         self, cpus: list[str], model: CpuModel, distances: Mapping[tuple[str, str], float] | None = None
     ) -> None:
-        """Links between sockets: as a table of distances allows, else each with each, a ring where there are many."""
+        """Links between sockets: as a table of distances allows, else each with each, a ring where there are many.
+
+        The links a CPU has are shared evenly among the sockets it is joined with.
+        """
         pairs = _nearest_pairs(cpus, distances or {})
+        peers = Counter(cpu for pair in pairs for cpu in pair)
+        rate = model.socket_rate or link_kinds()[model.socket_link].default_rate
         for a, b in pairs:
+            count = max(model.socket_links // max(peers[a], peers[b]), 1)
             link_id = self.link(
                 a,
                 b,
                 LinkValues(
                     kind=model.socket_link,
-                    bandwidth_per_direction=model.planned,
+                    count=count,
+                    bandwidth_per_direction=rate,
                     status=Status.ASSUMED,
-                    note="what NCCL plans for traffic between these sockets",
+                    note="links of the CPU" if model.socket_rate else "usual for such links",
                 ),
             )
+            spelled = f"{count} x {rate}" if count > 1 else rate
             self.note(
                 "IMP-ASSUMED-SOCKET-LINK",
                 Severity.WARNING,
-                f"the links between sockets are not in the file: {model.planned} per direction is assumed",
+                f"the links between sockets are not in the file: {spelled} per direction is assumed",
                 link_id,
                 remedy="set the bandwidth of the links between CPUs",
             )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from designer.interchange.foreign.cpus import ARM, GB10, GRACE, CpuModel, cpu_model
+from designer.catalog.architectures import Architecture, by_compute_capability, by_gfx
+from designer.interchange.foreign.cpus import CpuModel, cpu_model, processor_beside
 from designer.interchange.foreign.devices import (
-    BY_COMPUTE_CAPABILITY,
-    BY_GFX,
     GENERATIONS,
-    Architecture,
     Device,
     device_by_chip,
     known_device,
@@ -77,20 +75,20 @@ def architecture_of(element: Element, gpus: list[Element]) -> Architecture | Non
         return device.architecture
     for gpu in gpus:
         if "gcn" in gpu.attributes:
-            return BY_GFX.get(gpu.get("gcn").lower().removeprefix("gfx"))
-        return BY_COMPUTE_CAPABILITY.get(integer(gpu.get("sm"), 0))
+            return by_gfx(gpu.get("gcn").lower().removeprefix("gfx"))
+        return by_compute_capability(integer(gpu.get("sm"), 0))
     return None
 
 
 def cpu_of(cpu: Element) -> CpuModel:
     """The CPU of a ``<cpu>`` element; Grace and GB10 are told by the GPUs on their chip-to-chip link."""
     model = cpu_model(cpu.get("vendor"), cpu.get("familyid"), cpu.get("modelid"), cpu.get("arch"))
-    if model is ARM:
-        chips = [g for g in cpu.walk() if g.tag == "gpu" and g.all("c2c")]
-        if any(integer(g.get("sm"), 0) in (90, 100, 103) for g in chips):
-            return GRACE
-        if any(integer(g.get("sm"), 0) == 121 for g in chips):
-            return GB10
+    if model.type:
+        return model
+    for gpu in (g for g in cpu.walk() if g.tag == "gpu" and g.all("c2c")):
+        number = integer(gpu.get("sm"), 0)
+        if (beside := processor_beside(f"{number // 10}.{number % 10}")) is not None:
+            return beside
     return model
 
 

@@ -11,33 +11,26 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
+from designer.catalog.architectures import Architecture, architecture
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
-from designer.fields import Quantity
+from designer.fields import Quantity, amount
 from designer.findings import Severity
 from designer.interchange.foreign import hwloc
 from designer.interchange.foreign.cpus import CpuModel, cpu_model
-from designer.interchange.foreign.devices import (
-    VOLTA,
-    Architecture,
-    Device,
-    is_virtual_function,
-    known_device,
-)
+from designer.interchange.foreign.devices import Device, assumption, is_virtual_function, known_device
 from designer.interchange.foreign.distances import numa_latencies, nvlink_bandwidths, socket_distances
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.links import draw_switch_trunk
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.xml import Element, Parsed, parse_xml
-from designer.sources import Status
 
 _TITLE = "an hwloc XML file"
 #: osdev_type of versions 1 and 2 is a number, of version 3 a set of bits
 _OS_NUMBER: Final = {"0": "block", "1": "gpu", "2": "net", "3": "openfabrics", "4": "dma", "5": "coproc", "6": "memory"}
 _OS_BITS: Final = {1: "block", 2: "memory", 4: "gpu", 8: "coproc", 16: "net", 32: "openfabrics", 64: "dma"}
-_SATA: Final = "600 MB/s"
-#: links between each pair of first-generation NVSwitches on the two boards of a 16-GPU machine
-_TRUNK_LINKS: Final = 8
+#: the architecture whose NVLinks are assumed where a GPU is unknown
+_USUAL: Final = "volta"
 
 
 def _sniff(head: str) -> float:
@@ -533,6 +526,7 @@ class _Reader:
             part = self._drive(element, disks[0] if disks else None, "NVMe")
             self._edge(parent, part, element, None)
             return
+        sata = assumption("sata")
         for disk in disks:
             part = self._drive(element, disk, "SATA or SAS")
             machine.pcie(
@@ -540,9 +534,9 @@ class _Reader:
                 part,
                 LinkValues(
                     kind="pcie",
-                    bandwidth_per_direction=_SATA,
-                    status=Status.UNVERIFIED,
-                    note="6 Gb/s behind a controller",
+                    bandwidth_per_direction=str(sata.value),
+                    status=sata.status,
+                    note=sata.note,
                 ),
             )
 
@@ -590,17 +584,17 @@ class _Reader:
                 continue
             drawn.add((a, b))
             gpu = a if a in self.architectures else b
-            architecture = self.architectures.get(gpu)
-            if architecture is None or architecture.link_kind != "nvlink":
-                architecture = None
-            per_link = _megabytes(architecture)
-            count = max(1, round(megabytes / per_link))
-            machine.accelerator_link(a, b, count, architecture or VOLTA, "nvlink")
-            if architecture is None:
+            known = self.architectures.get(gpu)
+            if known is not None and known.link_kind != "nvlink":
+                known = None
+            links = known or architecture(_USUAL)
+            count = max(1, round(megabytes * 1e6 / amount(links.link_rate, "rate")))
+            machine.accelerator_link(a, b, count, links, "nvlink")
+            if known is None:
                 machine.note(
                     "IMP-ASSUMED-LINK",
                     Severity.WARNING,
-                    "the GPU's NVLink generation is unknown: 25 GB/s per link is assumed",
+                    f"the GPU's NVLink generation is unknown: {links.link_rate} per link is assumed",
                     gpu,
                     remedy="set the bandwidth per direction of one link",
                 )
@@ -612,7 +606,7 @@ class _Reader:
 
     def _trunk(self, drawn: set[tuple[str, str]]) -> None:
         """Two boards of six first-generation NVSwitches are joined in pairs, which the file leaves out."""
-        first = [part for part, device in self.nvswitches if device in ("1ac2", "0000")]
+        first = [part for part, device in self.nvswitches if device == "0000" or _is_first_nvswitch(device)]
         if not drawn or len(first) != 12 or len(self.nvswitches) != 12:
             return
         reached: dict[frozenset[str], list[str]] = {}
@@ -621,7 +615,8 @@ class _Reader:
             reached.setdefault(peers, []).append(switch)
         islands = list(reached.values())
         if len(islands) == 2 and all(len(i) == 6 for i in islands) and not frozenset.intersection(*reached):
-            draw_switch_trunk(self.machine, islands, _TRUNK_LINKS, VOLTA)
+            links = int(assumption("nvswitch_trunk_links").value)
+            draw_switch_trunk(self.machine, islands, links, architecture(_USUAL))
 
 
 def _is_nic(pci_class: str, os_devices: list[tuple[str, Element]]) -> bool:
@@ -639,14 +634,13 @@ def _holds_gpu(element: Element) -> bool:
     return any(hwloc.identity(e)[0][:2] in ("03", "12") for e in element.walk() if e.get("type") == "PCIDev")
 
 
+def _is_first_nvswitch(device: str) -> bool:
+    known = known_device("10de", device)
+    return known is not None and known.type == "nvswitch/nvidia/nvswitch-gen1"
+
+
 def _ids(places: list[_Place]) -> tuple[str, ...]:
     return tuple(place.part for place in places)
-
-
-def _megabytes(architecture: Architecture | None) -> float:
-    """Rate of one NVLink [MB/s]."""
-    rate = (architecture or VOLTA).link_rate
-    return float(rate.split()[0]) * 1000
 
 
 def _scaled(memory: str, sockets: int, domains: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from designer.catalog.architectures import Architecture
 from designer.catalog.parttype import link_kinds
 from designer.design.document import LinkValues, Policy
 from designer.errors import ExchangeError
@@ -17,11 +18,7 @@ from designer.findings import Severity
 from designer.formulas.transfer.pcie_rate import pcie_rate
 from designer.interchange.foreign import nccl
 from designer.interchange.foreign.cpus import NumaHint, memory_share
-from designer.interchange.foreign.devices import (
-    Architecture,
-    Device,
-    unknown_pcie,
-)
+from designer.interchange.foreign.devices import Device, unknown_pcie
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.links import Listed, draw_links
 from designer.interchange.foreign.machine import Machine
@@ -161,7 +158,8 @@ class _Reader:
         host.numbers.add(number)
         model = nccl.cpu_of(cpu)
         mask, width = nccl.affinity_mask(cpu.get("affinity"))
-        apu = any(p.get("vendor") == "0x1002" and p.get("device") == "0x74a0" for p in cpu.walk() if p.tag == "pci")
+        devices = (nccl.listed_device(p) for p in cpu.walk() if p.tag == "pci")
+        apu = any(device is not None and device.is_socket for device in devices)
         host.domains[numa] = NumaHint(number, mask, width, apu, model)
         for child in cpu.children:
             if child.tag == "pci":

@@ -9,30 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from designer.catalog.architectures import Architecture, architecture, link_counts
 from designer.design.document import LinkValues
 from designer.errors import ExchangeError
 from designer.fields import Quantity, amount
 from designer.findings import Severity
 from designer.interchange.foreign.classes import Domain, class_tree
-from designer.interchange.foreign.cpus import GRACE, UNKNOWN, UNKNOWN_GEN5, NumaHint, memory_share
-from designer.interchange.foreign.devices import (
-    ADA,
-    AMPERE,
-    BLACKWELL,
-    HOPPER,
-    PASCAL,
-    VOLTA,
-    Architecture,
-    unknown_pcie,
-)
+from designer.interchange.foreign.cpus import NumaHint, memory_share, processor, unknown_processor
+from designer.interchange.foreign.devices import unknown_pcie
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.links import MOST_LINKS
 from designer.interchange.foreign.machine import Machine
 from designer.interchange.foreign.matrix import Matrix, clean, parse_matrix
 from designer.sources import Status
 from designer.units import write
 
 _TITLE = "the matrix of nvidia-smi topo -m"
+#: the CPU beside GPUs whose memory is a NUMA node of its own
+_COHERENT = "cpu/nvidia/grace"
 
 
 def _sniff(head: str) -> float:
@@ -171,9 +164,9 @@ class _Reader:
 
     def _draw_domains(self) -> list[str]:
         machine = self.machine
-        model = UNKNOWN_GEN5 if self.architecture is HOPPER else UNKNOWN
+        model = unknown_processor(self.architecture.pcie_generation if self.architecture is not None else 0)
         if self.coherent:
-            model = GRACE
+            model = processor(_COHERENT)
         hints: dict[str, NumaHint] = {}
         homes: list[str] = []
         domains = [(domain.key, domain.members) for domain in self.tree.domains]
@@ -226,9 +219,10 @@ class _Reader:
 
     def _chip_link(self, home: str, index: int, sharing: int) -> None:
         """A GPU whose memory is a NUMA node of its own talks to its CPU over the chip-to-chip link."""
-        rate = write(amount(GRACE.planned, "rate") / sharing, "rate")
+        whole = processor(_COHERENT).socket_rate
+        rate = write(amount(whole, "rate") / sharing, "rate")
         values = LinkValues(
-            kind="c2c", bandwidth_per_direction=rate, status=Status.ASSUMED, note="one Grace has 450 GB/s in all"
+            kind="c2c", bandwidth_per_direction=rate, status=Status.ASSUMED, note=f"one Grace has {whole} in all"
         )
         link_id = self.machine.link(home, self.parts[index], values)
         self.machine.note(
@@ -252,14 +246,15 @@ class _Reader:
 
     def _nvlinks(self) -> None:
         machine, matrix = self.machine, self.matrix
-        if self.architecture is HOPPER and max(self.links_per_gpu.values(), default=0) >= HOPPER.links:
+        hopper, blackwell = architecture("hopper"), architecture("blackwell")
+        if self.architecture is hopper and max(self.links_per_gpu.values(), default=0) >= hopper.links:
             machine.note(
                 "IMP-ASSUMED-GPU",
                 Severity.WARNING,
-                f"{HOPPER.links} NVLinks have {HOPPER.name} GPUs, {HOPPER.link_rate} each and per direction, and "
-                f"{BLACKWELL.name} GPUs, {BLACKWELL.link_rate}; the table does not tell which: the slower are assumed",
+                f"{hopper.links} NVLinks have {hopper.name} GPUs, {hopper.link_rate} each and per direction, and "
+                f"{blackwell.name} GPUs, {blackwell.link_rate}; the table does not tell which: the slower are assumed",
                 *(self.parts[g] for g in matrix.gpus),
-                remedy=f"for B200, B300, GB200 or GB300 set {BLACKWELL.link_rate} on the links and a type on the GPUs",
+                remedy=f"for B200, B300, GB200 or GB300 set {blackwell.link_rate} on the links and a type on the GPUs",
             )
         switched: set[int] = set()
         for members, links in self.fabrics:
@@ -296,7 +291,7 @@ class _Reader:
 
     def _guessed(self) -> dict[str, Quantity]:
         """What the number of NVLinks tells of a GPU; models of the algorithms of collectives need it."""
-        if self.architecture is None or not self.architecture.compute_capability:
+        if self.architecture is None or not self.architecture.links:
             return {}
         note = "from the number of NVLinks"
         return {"compute_capability": self.machine.fact(self.architecture.compute_capability, note, Status.ASSUMED)}
@@ -306,14 +301,15 @@ class _Reader:
         most = max(self.links_per_gpu.values(), default=0)
         counts = {count for *_, count in self.pairs}
         if self.matrix.old:
-            return PASCAL
+            return architecture("pascal")
         if most == 0:
-            return ADA if self.matrix.gpus else None
+            return architecture("ada") if self.matrix.gpus else None
+        volta, ampere = architecture("volta"), architecture("ampere-ga100")
         if most <= 4 and len(self.matrix.gpus) > 2:
-            return PASCAL if counts == {1} else VOLTA if counts == {1, 2} else None
+            return architecture("pascal") if counts == {1} else volta if counts == {1, 2} else None
         if most <= 4:
             return None
-        return VOLTA if most <= 6 else AMPERE if most <= 12 else HOPPER
+        return volta if most <= volta.links else ampere if most <= ampere.links else architecture("hopper")
 
 
 def _pairs(matrix: Matrix) -> list[tuple[int, int, int]]:
@@ -358,8 +354,8 @@ def _fabrics(totals: Mapping[int, int], pairs: Sequence[tuple[int, int, int]]) -
         counts = {count for g in island for count in peers[g].values()}
         most = max(totals[g] for g in island)
         complete = all(len(peers[g]) == len(island) - 1 for g in island)
-        equal = complete and len(counts) == 1 and len(island) > 4 and most not in (4, 6, 12, 18)
-        if len(island) >= 3 and (most > MOST_LINKS or equal):
+        equal = complete and len(counts) == 1 and len(island) > 4 and most not in link_counts("nvlink")
+        if len(island) >= 3 and (most > max(link_counts("nvlink")) or equal):
             found.append((sorted(island), max(counts)))
     return found
 

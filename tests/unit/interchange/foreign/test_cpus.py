@@ -7,49 +7,57 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.interchange.foreign.cpus import (
-    BROADWELL,
-    CASCADE_LAKE,
-    EMERALD,
-    GENOA,
-    GRACE,
-    HASWELL,
-    ICELAKE,
-    IVY_BRIDGE,
-    MILAN,
-    NAPLES,
-    POWER,
-    ROME,
-    SANDY_BRIDGE,
-    SAPPHIRE,
-    SKYLAKE,
-    SKYLAKE_1,
-    TURIN,
-    UNKNOWN,
-    UNKNOWN_AMD,
-    UNKNOWN_INTEL,
-    ZHAOXIN,
     CpuModel,
     NumaHint,
     cpu_model,
     memory_share,
+    processor,
+    processor_beside,
     sockets_of,
-)  # fmt: skip
+    unknown_processor,
+)
+
+HASWELL, BROADWELL = processor("cpu/intel/xeon-e5v3"), processor("cpu/intel/xeon-e5v4")
+SANDY_BRIDGE, IVY_BRIDGE = processor("cpu/intel/xeon-e5v1"), processor("cpu/intel/xeon-e5v2")
+SKYLAKE, SKYLAKE_1 = processor("cpu/intel/xeon-scalable"), processor("cpu/intel/xeon-skx")
+CASCADE_LAKE, ICELAKE = processor("cpu/intel/xeon-clx"), processor("cpu/intel/xeon-icx")
+SAPPHIRE, EMERALD = processor("cpu/intel/xeon-spr"), processor("cpu/intel/xeon-emr")
+GRANITE, FOREST = processor("cpu/intel/xeon-gnr-ap"), processor("cpu/intel/xeon-srf")
+NAPLES, ROME, MILAN = processor("cpu/amd/epyc-naples"), processor("cpu/amd/epyc-rome"), processor("cpu/amd/epyc-milan")
+GENOA, TURIN, MI300A = processor("cpu/amd/epyc-genoa"), processor("cpu/amd/epyc-turin"), processor("cpu/amd/mi300a-cpu")
+GRACE, POWER, POWER9 = processor("cpu/nvidia/grace"), processor("cpu/ibm/power"), processor("cpu/ibm/power9")
+ARM, HYGON, ZHAOXIN = processor("cpu/arm/arm"), processor("cpu/hygon/hygon"), processor("cpu/zhaoxin/zhaoxin")
+UNKNOWN_INTEL, UNKNOWN_AMD = processor("cpu/intel/unknown"), processor("cpu/amd/unknown")
+UNKNOWN = unknown_processor()
 
 
 @pytest.mark.parametrize(
     ("vendor", "family", "model", "found"),
     [
-        ("GenuineIntel", "6", "85", SKYLAKE), ("GenuineIntel", "6", "106", ICELAKE),
+        ("GenuineIntel", "6", "85", SKYLAKE),
+        ("GenuineIntel", "6", "106", ICELAKE),
         ("GenuineIntel", "6", "143", SAPPHIRE),
-        ("GenuineIntel", "6", "207", EMERALD), ("AuthenticAMD", "23", "49", ROME), ("AuthenticAMD", "143", "49", ROME),
-        ("AuthenticAMD", "175", "1", MILAN), ("AuthenticAMD", "25", "17", GENOA), ("AuthenticAMD", "175", "144", GENOA),
-        ("AuthenticAMD", "191", "2", TURIN), ("", "", "", UNKNOWN), ("  Shanghai  ", "7", "59", ZHAOXIN),
-        ("GenuineIntel", "6", "45", SANDY_BRIDGE), ("GenuineIntel", "6", "62", IVY_BRIDGE),
-        ("GenuineIntel", "6", "63", HASWELL), ("GenuineIntel", "6", "79", BROADWELL),
-        ("GenuineIntel", "15", "107", UNKNOWN_INTEL), ("GenuineIntel", "6", "999", UNKNOWN_INTEL),
-        ("GenuineIntel", "6", "", UNKNOWN_INTEL), ("AuthenticAMD", "", "", UNKNOWN_AMD),
+        ("GenuineIntel", "6", "207", EMERALD),
+        ("GenuineIntel", "6", "173", GRANITE),
+        ("GenuineIntel", "6", "175", FOREST),
+        ("AuthenticAMD", "23", "49", ROME),
+        ("AuthenticAMD", "143", "49", ROME),
+        ("AuthenticAMD", "175", "1", MILAN),
+        ("AuthenticAMD", "25", "17", GENOA),
+        ("AuthenticAMD", "175", "144", MI300A),
+        ("AuthenticAMD", "191", "2", TURIN),
+        ("", "", "", UNKNOWN),
+        ("  Shanghai  ", "7", "59", ZHAOXIN),
+        ("GenuineIntel", "6", "45", SANDY_BRIDGE),
+        ("GenuineIntel", "6", "62", IVY_BRIDGE),
+        ("GenuineIntel", "6", "63", HASWELL),
+        ("GenuineIntel", "6", "79", BROADWELL),
+        ("GenuineIntel", "15", "107", UNKNOWN_INTEL),
+        ("GenuineIntel", "6", "999", UNKNOWN_INTEL),
+        ("GenuineIntel", "6", "", UNKNOWN_INTEL),
+        ("AuthenticAMD", "", "", UNKNOWN_AMD),
     ],
-)  # fmt: skip
+)
 def test_models(vendor: str, family: str, model: str, found: CpuModel) -> None:
     assert cpu_model(vendor, family, model) is found
 
@@ -57,15 +65,24 @@ def test_models(vendor: str, family: str, model: str, found: CpuModel) -> None:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", SANDY_BRIDGE), ("Intel(R) Xeon(R) CPU E5-2650 0", SANDY_BRIDGE),
-        ("Intel(R) Xeon(R) CPU E5-2670 v2", IVY_BRIDGE), ("Intel(R) Xeon(R) CPU E5-2699 v3", HASWELL),
-        ("Intel(R) Xeon(R) CPU E5-2686 v4", BROADWELL), ("Intel(R) Xeon(R) Platinum 8174 CPU", SKYLAKE_1),
-        ("Intel(R) Xeon(R) Platinum 8275CL CPU", CASCADE_LAKE), ("Intel(R) Xeon(R) Gold 6448Y", SAPPHIRE),
-        ("AMD EPYC 7742 64-Core Processor", ROME), ("AMD EPYC 7601 32-Core Processor", NAPLES),
-        ("AMD EPYC 7R13 Processor", MILAN), ("AMD EPYC 9654 96-Core Processor  ", GENOA),
+        ("Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", SANDY_BRIDGE),
+        ("Intel(R) Xeon(R) CPU E5-2650 0", SANDY_BRIDGE),
+        ("Intel(R) Xeon(R) CPU E5-2670 v2", IVY_BRIDGE),
+        ("Intel(R) Xeon(R) CPU E5-2699 v3", HASWELL),
+        ("Intel(R) Xeon(R) CPU E5-2686 v4", BROADWELL),
+        ("Intel(R) Xeon(R) Platinum 8174 CPU", SKYLAKE_1),
+        ("Intel(R) Xeon(R) Platinum 8275CL CPU", CASCADE_LAKE),
+        ("Intel(R) Xeon(R) Gold 6448Y", SAPPHIRE),
+        ("AMD EPYC 7742 64-Core Processor", ROME),
+        ("AMD EPYC 7601 32-Core Processor", NAPLES),
+        ("AMD EPYC 7R13 Processor", MILAN),
+        ("AMD EPYC 9654 96-Core Processor  ", GENOA),
         ("AMD EPYC 9575F 64-Core Processor", TURIN),
+        ("Intel(R) Xeon(R) 6780E", FOREST),
+        ("Intel(R) Xeon(R) 6980P", GRANITE),
+        ("Intel(R) Xeon(R) CPU E5-2670 v3", HASWELL),
     ],
-)  # fmt: skip
+)
 def test_a_name_tells_what_numbers_do_not(name: str, found: CpuModel) -> None:
     assert cpu_model("AMD" if "AMD" in name else "Intel", "", "", name=name) is found
 
@@ -73,6 +90,36 @@ def test_a_name_tells_what_numbers_do_not(name: str, found: CpuModel) -> None:
 def test_three_generations_of_one_number_are_reported_apart_by_name_and_guessed_without() -> None:
     assert cpu_model("GenuineIntel", "6", "85", name="Intel(R) Xeon(R) Platinum 8174 CPU @ 3.10GHz") is SKYLAKE_1
     assert SKYLAKE.guess
+    assert SKYLAKE.type == CASCADE_LAKE.type
+
+
+@pytest.mark.parametrize(
+    ("vendor", "arch", "name", "found"),
+    [
+        ("", "ppc64", "POWER9 (raw), altivec supported", POWER9),
+        ("", "ppc64le", "", POWER),
+        ("IBM", "", "", POWER),
+        ("ARM", "aarch64", "", ARM),
+        ("", "aarch64", "", ARM),
+        ("NVIDIA", "aarch64", "", GRACE),
+        ("HygonGenuine", "x86_64", "Hygon C86 7185 32-core Processor", HYGON),
+    ],
+)
+def test_makers_without_cpuid_numbers(vendor: str, arch: str, name: str, found: CpuModel) -> None:
+    assert cpu_model(vendor, "", "", arch, name) is found
+
+
+def test_a_family_has_what_its_part_says() -> None:
+    """8 channels of DDR4-3200 are 204.8 GB/s; four xGMI links of 16 lanes at 18 GT/s carry 36 GB/s each way."""
+    assert (ROME.memory, ROME.socket_link, ROME.socket_links, ROME.socket_rate) == (
+        "204.8 GB/s",
+        "infinity_fabric",
+        4,
+        "36 GB/s",
+    )
+    assert (GRACE.memory, GRACE.socket_link, GRACE.socket_rate) == ("512 GB/s", "c2c", "450 GB/s")
+    assert processor_beside("9.0") is GRACE
+    assert processor_beside("8.0") is None
 
 
 def test_no_type_of_a_later_year() -> None:
@@ -87,14 +134,19 @@ def _hints(model: CpuModel, *numbers: int, cores: int = 0) -> list[NumaHint]:
 @pytest.mark.parametrize(
     ("hints", "sockets"),
     [
-        (_hints(SAPPHIRE, 1, 0), [1, 0]), (_hints(ROME, 3, 1, 7, 5), [0, 0, 1, 1]),
+        (_hints(SAPPHIRE, 1, 0), [1, 0]),
+        (_hints(ROME, 3, 1, 7, 5), [0, 0, 1, 1]),
         (_hints(ROME, 0, 1, 2, 3, cores=24), [0, 0, 1, 1]),
-        (_hints(ROME, 0, 1, 2, 3, cores=8), [0, 0, 0, 0]), (_hints(SAPPHIRE, 0, 1, 2, 3), [0, 0, 1, 1]),
-        (_hints(POWER, 0, 8), [0, 1]), (_hints(GRACE, 0, 1), [0, 1]), (_hints(ROME, -1), [0]),
+        (_hints(ROME, 0, 1, 2, 3, cores=8), [0, 0, 0, 0]),
+        (_hints(SAPPHIRE, 0, 1, 2, 3), [0, 0, 1, 1]),
+        (_hints(POWER, 0, 8), [0, 1]),
+        (_hints(GRACE, 0, 1), [0, 1]),
+        (_hints(ROME, -1), [0]),
         (_hints(ROME, -1, -1), [0, 0]),
-        ([], []), (_hints(UNKNOWN, 0), [0]),
+        ([], []),
+        (_hints(UNKNOWN, 0), [0]),
     ],
-)  # fmt: skip
+)
 def test_sockets(hints: list[NumaHint], sockets: list[int]) -> None:
     assert sockets_of(hints) == sockets
 
