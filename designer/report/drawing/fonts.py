@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ def font_file(bold: bool = False) -> Path:
     return assets() / "fonts" / _FILES[bold]
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _advances(bold: bool) -> tuple[dict[int, int], int]:
     """Width of each character, and the units that make one em."""
     data = font_file(bold).read_bytes()
