@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from designer.analysis.simulation import simulate
-    from designer.analysis.study import analyze
     from designer.catalog.loader import load_catalog
+    from designer.checks.analysing import analyze
     from designer.design.graph import to_networkx
     from designer.design.query import summarize
     from designer.interchange.native.writer import save as save_design
     from designer.interchange.templates import open_design
+    from designer.rules.door import check
 
 #: public name → module and name in it
 _DOORS = {
-    "analyze": ("designer.analysis.study", "analyze"),
+    "analyze": ("designer.checks.analysing", "analyze"),
+    "check": ("designer.rules.door", "check"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
     "save_design": ("designer.interchange.native.writer", "save"),
@@ -45,4 +47,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_DOORS})
 
 
-__all__ = ["analyze", "load_catalog", "open_design", "save_design", "simulate", "summarize", "to_networkx"]
+__all__ = ["analyze", "check", "load_catalog", "open_design", "save_design", "simulate", "summarize", "to_networkx"]

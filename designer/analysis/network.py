@@ -10,7 +10,7 @@ NVLink domain, a single switch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -380,8 +380,29 @@ def build_network(design: Design) -> Network:
     return _networks(design)
 
 
-def _build(design: Design) -> Network:
+def network_without(design: Design, parts: Sequence[int]) -> Network:
+    """The network of a design in which nothing reaches some parts, by their numbers; links and parts keep theirs.
+
+    Raises
+    ------
+    DocumentError, AnalysisError
+        As `build_network`.
+    """
     net = elaborate(design)
+    dead = np.zeros(net.n_parts, dtype=bool)
+    dead[list(parts)] = True
+    cut = dead[net.link_a] | dead[net.link_b]
+    # a link that leads from a dead part back to it carries nothing
+    end = np.where(dead[net.link_a], net.link_a, net.link_b)
+    link_a, link_b = np.where(cut, end, net.link_a), np.where(cut, end, net.link_b)
+    return _made(design, replace(net, link_a=link_a, link_b=link_b))
+
+
+def _build(design: Design) -> Network:
+    return _made(design, elaborate(design))
+
+
+def _made(design: Design, net: Netlist) -> Network:
     hashed = design.policy.ecmp == "hash"
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
@@ -389,6 +410,7 @@ def _build(design: Design) -> Network:
     facts = tuple(_facts(design, d, memories.get(i)) for i, d in enumerate(net.link_defs))
     take = net.link_def
     domain = np.array([f.domain for f in facts], dtype=np.int64)[take]
+    domain = np.where(net.link_a == net.link_b, HOST, domain)
     count = np.array([d.count for d in net.link_defs], dtype=np.int64)[take]
     rate = np.array([f.rate for f in facts], dtype=np.float64)[take] * count
     rate = np.where(domain == NETWORK, np.minimum(rate, _of_cards(design, net, kinds)), rate)

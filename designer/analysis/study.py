@@ -130,7 +130,7 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
         for channel in (numbers.tolist() if load else ())
         if load[channel] > 0 and network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED)
     ]
-    found = _unevaluated(network.design)
+    found: list[Finding] = []
     if unsure:
         text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
         where = tuple(network.channel_id(channel) for channel in unsure[:_PLACES_LIMIT])
@@ -145,14 +145,3 @@ def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
 
         found += place_vms(network).findings
     return found
-
-
-def _unevaluated(design: Design) -> list[Finding]:
-    """A promise nobody looked at must not pass for one that was kept."""
-    promised = tuple(design.assertions)
-    if not promised:
-        return []
-    one = len(promised) == 1
-    text = f"{len(promised)} assertion{'' if one else 's'} of the design {'was' if one else 'were'} not evaluated"
-    remedy = "compare the metrics yourself, or take the assertions out"
-    return [Finding("ASSERT-UNEVALUATED", Severity.ERROR, text, promised[:_PLACES_LIMIT], remedy)]

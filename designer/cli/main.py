@@ -22,6 +22,8 @@ from designer.plain_text import shortened
 #: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
 COMMANDS: Final = {
     "analyze": "route, allocate, estimate; names the binding link",
+    "check": "what the design rules say",
+    "test": "promises about designs, for continuous integration",
     "simulate": "workloads over time, together; a trace of all that happens",
     "templates": "list templates",
     "parts": "search the catalog",
@@ -30,6 +32,7 @@ COMMANDS: Final = {
     "summary": "what is in a design",
     "import": "a real machine or foreign file to a design",
     "export": "a design to another format",
+    "report": "the design report: HTML, PDF or Markdown",
     "validate": "predictions against published measurements",
     "calibrate": "a design fitted to measurements of its machine",
     "self-check": "whether this installation is whole",

@@ -8,9 +8,10 @@ changes: an edit is a function from design to design (``designer.design.edits``)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainSerializer, model_validator
 
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.errors import DocumentError
@@ -41,6 +42,14 @@ def check_id(text: str) -> str:
     if bad:
         raise ValueError(f"{text[:40]!r} cannot be an id: {' '.join(bad)} are not allowed")
     return text
+
+
+def check_day(text: str) -> str:
+    """`text` if it is a day, ``2027-01-31``."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is no day: write it as 2027-01-31") from None
 
 
 Id = Annotated[str, AfterValidator(check_id)]
@@ -269,13 +278,54 @@ class WorkloadSpec(Named):
 
 
 class Assertion(Named):
-    """A promise the design must keep: a metric of a workload compared with a value."""
+    """A promise the design must keep: a metric of a workload compared with a value, or an expression.
 
-    workload: Id
-    metric: str
+    Parameters
+    ----------
+    expression
+        What must hold, in the language of design tests; where it is given, nothing else is.
+    """
+
+    workload: Id | None = None
+    metric: str = ""
     comparison: Literal["<=", ">=", "<", ">", "=="] = ">="
-    value: str
+    value: str = ""
+    expression: str = Field(default="", max_length=2000)
     note: str = ""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Assertion:
+        parts = (self.workload is not None, bool(self.metric), bool(self.value))
+        if any(parts) if self.expression else not all(parts):
+            raise ValueError("an assertion needs a workload, a metric and a value, or an expression alone")
+        return self
+
+    @property
+    def text(self) -> str:
+        """The promise in words of the language of design tests."""
+        return self.expression or f'{self.metric}("{self.workload}") {self.comparison} {self.value}'
+
+
+class Waiver(Named):
+    """A finding of a rule that was looked at and accepted.
+
+    Parameters
+    ----------
+    code
+        The rule's code.
+    where
+        The places of the finding; without any the waiver covers the rule everywhere.
+    author
+        Who accepted it, as text.
+    expires
+        Last day on which it holds, as ``2027-01-31``; without one it holds for good.
+    """
+
+    code: str = Field(min_length=1, max_length=60)
+    where: tuple[PartPath, ...] = ()
+    reason: str = Field(min_length=1, max_length=2000)
+    author: str = Field(min_length=1, max_length=200)
+    expires: Annotated[str, AfterValidator(check_day)] | None = None
 
 
 class Annotation(Named):
@@ -316,6 +366,7 @@ class Design(Block):
     vms: Annotated[Mapping[str, VirtualMachine], *_AsList] = {}
     workloads: Annotated[Mapping[str, WorkloadSpec], *_AsList] = {}
     assertions: Annotated[Mapping[str, Assertion], *_AsList] = {}
+    waivers: Annotated[Mapping[str, Waiver], *_AsList] = {}
     annotations: Annotated[Mapping[str, Annotation], *_AsList] = {}
     policy: Policy = Policy()
     default_workload: str = ""

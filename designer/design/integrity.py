@@ -284,7 +284,7 @@ def _references(design: Design) -> Iterator[Problem]:
                     "choose a part of the design", vm.id,
                 )  # fmt: skip
     for assertion in design.assertions.values():
-        if assertion.workload not in design.workloads:
+        if assertion.workload is not None and assertion.workload not in design.workloads:
             yield _warn(
                 "DOC-REFERENCE", f"assertions.{assertion.id}.workload",
                 f"there is no workload {assertion.workload!r}", "choose a workload of the design", assertion.id,

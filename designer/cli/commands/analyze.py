@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
+from designer.cli.design import add_design
 
 if TYPE_CHECKING:
     from designer.analysis.results import Analysis, Bottleneck, Table, WorkloadResult
@@ -13,20 +14,20 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_design(parser)
     parser.add_argument("--workload", metavar="ID", action="append", help="only this workload; may be given again")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
 def run(options: argparse.Namespace) -> int:
     """Analyse a design."""
-    from designer.analysis.study import analyze
+    from designer.checks.analysing import analyze
+    from designer.cli.design import opened
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import DesignerError
     from designer.findings import Severity
-    from designer.interchange.templates import open_any
 
-    loaded = open_any(options.design)
+    loaded = opened(options)
     try:
         found = analyze(
             loaded.design, options.workload, file=shown_file(options.design), curves=False, progress=progress_bar()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.design import add_design, opened
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_design(parser)
     parser.add_argument("measured", metavar="OUTPUT", help="what the tool printed")
     parser.add_argument(
         "--tool", required=True, metavar="TOOL", help="nccl-tests, nvbandwidth, fio (JSON) or mlperf-storage (JSON)"
@@ -28,12 +29,9 @@ def run(options: argparse.Namespace) -> int:
     from designer.interchange.native.json_text import decode
     from designer.interchange.native.raw import read_bytes
     from designer.interchange.native.writer import save
-    from designer.interchange.templates import open_any
 
     text = decode(read_bytes(Path(options.measured), LARGEST_TEXT))
-    design, found = calibrate(
-        open_any(options.design).design, text, options.tool, Path(options.measured).name, options.group
-    )
+    design, found = calibrate(opened(options).design, text, options.tool, Path(options.measured).name, options.group)
     notes = save(design, Path(options.output))
     if options.json:
         print_json(

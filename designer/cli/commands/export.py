@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from designer.cli.command import Command
+from designer.cli.design import add_design, opened
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -16,7 +17,7 @@ MOST_SCALE: Final = 16.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_design(parser)
     parser.add_argument("--to", metavar="FORMAT", help="svg, png, pdf, graphml, design; else what OUT ends with")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write")
     pictures = parser.add_argument_group("pictures")
@@ -33,13 +34,12 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.output import print_written
     from designer.errors import ExchangeError
     from designer.interchange.exporting import ExportOptions, write_design
-    from designer.interchange.templates import open_any
 
     if not 0 < options.scale <= MOST_SCALE:
         raise ExchangeError(
             f"a scale of {options.scale:g}", place="--scale", remedy=f"use more than 0, up to {MOST_SCALE}"
         )
-    design = open_any(options.design).design
+    design = opened(options).design
     asked = ExportOptions(
         theme=options.theme,
         chosen=frozenset(options.only),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
+from designer.cli.design import add_design, opened
 
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
@@ -19,7 +20,7 @@ _MORE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_design(parser)
     parser.add_argument("--workload", metavar="ID", action="append", help="run this one; may be given again")
     parser.add_argument("--until", metavar="T", help='end at this time, for example "10 min"')
     parser.add_argument("--start", metavar="ID=T", action="append", default=[], help='begin one later: "move=60 s"')
@@ -36,7 +37,6 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import DesignerError
     from designer.findings import Severity
-    from designer.interchange.templates import open_any
 
     until = _time(options.until, "--until") if options.until else None
     starts = dict(_pair(text, "--start") for text in options.start)
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     trace = Path(options.trace) if options.trace else None
     if trace is not None:
         _check(trace)
-    loaded = open_any(options.design)
+    loaded = opened(options)
     try:
         found = simulate(
             loaded.design,

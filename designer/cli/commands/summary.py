@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
+from designer.cli.design import add_design, opened
 
 if TYPE_CHECKING:
     from designer.design.document import Block, Design
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_design(parser)
     parser.add_argument("--ids", action="store_true", help="every part, link and group with its id")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -24,9 +25,8 @@ def run(options: argparse.Namespace) -> int:
     """Count parts and links after elaboration."""
     from designer.cli.output import print_findings, print_json, shown_file, table
     from designer.design.query import summarize
-    from designer.interchange.templates import open_any
 
-    loaded = open_any(options.design)
+    loaded = opened(options)
     summary = summarize(loaded.design, shown_file(options.design))
     if options.ids:
         summary["ids"] = dict(_ids(loaded.design, ""))

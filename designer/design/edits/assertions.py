@@ -17,10 +17,10 @@ class AddAssertions(DesignEdit):
 
     @property
     def label(self) -> str:
-        return f"Assert {several([f'{a.metric} {a.comparison} {a.value}' for a in self.assertions], 'that', 'metrics')}"
+        return f"Assert {several([a.text for a in self.assertions], 'that', 'promises')}"
 
     def apply(self, design: Design) -> Design:
-        demand(design, "workloads", [a.workload for a in self.assertions])
+        demand(design, "workloads", [a.workload for a in self.assertions if a.workload is not None])
         return add(design, "assertions", self.assertions)
 
 
@@ -51,5 +51,7 @@ class ChangeAssertion(DesignEdit):
 
     def apply(self, design: Design) -> Design:
         changed = change(design, "assertions", (self.id,), self.changes)
-        demand(design, "workloads", (changed.assertions[self.id].workload,))
+        workload = changed.assertions[self.id].workload
+        if workload is not None:
+            demand(design, "workloads", (workload,))
         return changed

@@ -59,13 +59,14 @@ class Delete(BlockEdit):
         design = with_block(design, self.within, block)
         if chosen.ids:
             design = prune(design, self.within, chosen.ids)
-        for what in ("vms", "workloads", "assertions", "annotations"):
+        for what in ("vms", "workloads", "assertions", "waivers", "annotations"):
             design = remove(design, what, [r.id for r in self.refs if r.what == what])
         return _without_orphans(design)
 
 
 def _without_orphans(design: Design) -> Design:
-    orphans = [a.id for a in design.assertions.values() if a.workload not in design.workloads]
+    promises = [a for a in design.assertions.values() if a.workload is not None]
+    orphans = [a.id for a in promises if a.workload not in design.workloads]
     design = put(design, "assertions", removed=orphans)
     if design.default_workload and design.default_workload not in design.workloads:
         design = design.model_copy(update={"default_workload": next(iter(design.workloads), "")})

@@ -1,0 +1,1 @@
+"""Design tests: a small, total language of promises, and what runs them."""

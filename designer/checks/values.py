@@ -1,0 +1,148 @@
+"""What promises are about: measures with a band and a unit, lists of them, findings, and words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from designer.findings import Finding
+from designer.units import DIMENSIONS, format_quantity
+
+#: exponents of byte, second, FLOP, watt and dollar
+Unit = tuple[int, int, int, int, int]
+NONE: Final[Unit] = (0, 0, 0, 0, 0)
+_UNITS: Final[Mapping[str, Unit]] = {
+    "size": (1, 0, 0, 0, 0),
+    "rate": (1, -1, 0, 0, 0),
+    "duration": (0, 1, 0, 0, 0),
+    "flop": (0, 0, 1, 0, 0),
+    "flops": (0, -1, 1, 0, 0),
+    "frequency": (0, -1, 0, 0, 0),
+    "power": (0, 0, 0, 1, 0),
+    "money": (0, 0, 0, 0, 1),
+    "ratio": NONE,
+}
+_SYMBOLS: Final = ("B", "s", "FLOP", "W", "USD")
+
+
+def unit_of(dimension: str) -> Unit:
+    """The exponents of a dimension of ``designer.units``."""
+    return _UNITS[dimension]
+
+
+def unit_of_si(text: str) -> Unit:
+    """The exponents of an SI unit as results print it, such as ``B/s``."""
+    return next((_UNITS[name] for name, si in DIMENSIONS.items() if si == text), NONE)
+
+
+def spelled(unit: Unit) -> str:
+    """A unit for people."""
+    name = next((name for name, own in _UNITS.items() if own == unit), "")
+    if name:
+        return {"ratio": "a plain number"}.get(name, f"a {name}")
+    return "·".join(f"{s}^{n}" for s, n in zip(_SYMBOLS, unit, strict=True) if n)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number with its 80 % band.
+
+    Parameters
+    ----------
+    name
+        What it is about, for lists.
+    binds, mend
+        What limits it, and what would change it.
+    """
+
+    value: float
+    low: float
+    high: float
+    unit: Unit
+    name: str = ""
+    binds: str = ""
+    mend: str = ""
+    note: str = ""
+
+    @classmethod
+    def exact(cls, value: float, unit: Unit = NONE, name: str = "") -> Measure:
+        """A number without a band."""
+        return cls(value, value, value, unit, name)
+
+    @property
+    def shown(self) -> str:
+        """For people."""
+        name = next((name for name, own in _UNITS.items() if own == self.unit), None)
+        if name is None:
+            return f"{self.value:.4g} {spelled(self.unit)}"
+        return format_quantity(self.value, name, 4)
+
+    @property
+    def band(self) -> str:
+        """The band for people; empty for exact numbers."""
+        if self.low == self.high:
+            return ""
+        low, high = Measure.exact(self.low, self.unit), Measure.exact(self.high, self.unit)
+        return f"{low.shown} – {high.shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Measures of several things, and how they make one where a promise asks for no single ones."""
+
+    items: tuple[Measure, ...]
+    whole: str = "sum"
+    name: str = ""
+
+    @property
+    def one(self) -> Measure:
+        """All together."""
+        return combine(self.whole, self.items, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Findings."""
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Whether something holds, and the measures it rests on."""
+
+    holds: bool
+    got: tuple[Measure, ...] = ()
+    expected: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Text in quotes, or a word that stands for a metric."""
+
+    text: str
+    is_name: bool = field(default=False)
+
+
+def combine(how: str, items: tuple[Measure, ...], name: str = "") -> Measure:
+    """One measure of several: ``sum``, ``min``, ``max`` or ``mean``; an extreme keeps its name."""
+    if how in ("min", "max"):
+        pick = min if how == "min" else max
+        chosen = pick(items, key=lambda m: m.value)
+        return Measure(
+            chosen.value,
+            pick(m.low for m in items),
+            pick(m.high for m in items),
+            chosen.unit,
+            chosen.name,
+            chosen.binds,
+            chosen.mend,
+            chosen.note,
+        )
+    share = 1 / len(items) if how == "mean" else 1.0
+    value, low, high = (share * math.fsum(getattr(m, part) for m in items) for part in ("value", "low", "high"))
+    first = items[0]
+    return Measure(value, low, high, first.unit, name, first.binds, first.mend)

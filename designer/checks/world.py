@@ -1,0 +1,384 @@
+"""What a promise may ask about: one design, its analyses, its rules; each worked out once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.network import Network, build_network, network_without
+from designer.analysis.results import Analysis, Bottleneck, Flow, WorkloadResult
+from designer.analysis.study import analyze, run_workload
+from designer.catalog.parttype import Capability, part_kinds
+from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
+from designer.design.address import split_path
+from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
+from designer.design.edits.parts import RemoveParts
+from designer.errors import AnalysisError, DesignerError
+from designer.findings import Finding
+from designer.rules.context import Context, Tier
+from designer.rules.runner import check
+from designer.workload.kind import workload_kinds
+
+#: of parts that are not alike at most so many are taken away in turn
+LOSSES_LIMIT: Final = 64
+#: metrics that tell how well a workload does as a whole, the first it has counts; True where more is better
+_WORTH: Final = (
+    ("step_time", False),
+    ("samples_per_second", True),
+    ("tokens_per_second", True),
+    ("requests_per_second", True),
+    ("evacuation_time", False),
+    ("migration_time", False),
+    ("transfer_time", False),
+    ("communication_time", False),
+    ("rate", True),
+)
+_ALL = re.compile(r"(?P<kind>[A-Za-z_]+)\[\*\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A workload of the design, as promises name it."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Parts that are taken away in turn."""
+
+    pattern: str
+    job: str = ""
+
+
+class World:
+    """One design and what was worked out about it.
+
+    Parameters
+    ----------
+    findings
+        What opening the file found.
+    cancelled
+        True to stop.
+    """
+
+    def __init__(
+        self, design: Design, findings: Sequence[Finding] = (), cancelled: Callable[[], bool] | None = None
+    ) -> None:
+        self.design, self._opening, self._cancelled = design, tuple(findings), cancelled
+        self._results: dict[tuple[str, float | None], WorkloadResult] = {}
+        self._transfers: dict[tuple[str, str], WorkloadResult] = {}
+        self._losses: dict[str, tuple[str, ...]] = {}
+        self._lost: dict[tuple[str, str], WorkloadResult | None] = {}
+
+    @cached_property
+    def network(self) -> Network:
+        """The elaborated design."""
+        return build_network(self.design)
+
+    @cached_property
+    def context(self) -> Context:
+        """The design as rules see it."""
+        return Context(self.design)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What opening, the rules and the analyses of all workloads found, each once."""
+        found = [*self._opening, *check(self.design).findings]
+        if self.design.workloads:
+            analysis = analyze(self.design, curves=False, cancelled=self._cancelled)
+            found += [*analysis.findings, *(f for w in analysis.workloads for f in w.findings)]
+            for result in analysis.workloads:
+                self._results.setdefault((result.id, None), result)
+        return tuple({(f.key, f.text): f for f in found}.values())
+
+    def seed(self, analysis: Analysis) -> None:
+        """Take over what was analysed already."""
+        for result in analysis.workloads:
+            self._results.setdefault((result.id, None), result)
+
+    def jobs(self, name: str) -> list[str]:
+        """Ids of the workloads a name stands for: an id, a kind, a title, or part of the settings such as a model."""
+        workloads = self.design.workloads
+        if name in workloads:
+            return [name]
+        for found in (
+            [w.id for w in workloads.values() if w.kind == name],
+            [w.id for w in workloads.values() if w.title == name],
+            [w.id for w in workloads.values() if name in (str(v) for v in w.settings.values())],
+        ):
+            if found:
+                return found
+        return []
+
+    def result(self, workload: str, load: float | None = None) -> WorkloadResult:
+        """What a workload does; `load` is what is asked of it per second, where its kind has such a setting."""
+        known = self._results.get((workload, load))
+        if known is None:
+            spec = self.design.workloads[workload]
+            spec = spec if load is None else _loaded(spec, load)
+            known = run_workload(self.network, spec, True, None, self._cancelled)[0]
+            self._results[workload, load] = known
+        return known
+
+    def metric(self, workload: str, name: str, load: float | None = None) -> Measure:
+        """A metric of a workload."""
+        result = self.result(workload, load)
+        found = result.metrics.get(name)
+        if found is None:
+            known = ", ".join(result.metrics) or "none"
+            raise AnalysisError(f"{workload!r} has no metric {name!r}", remedy=f"it has {known}")
+        binds, mend = told(result.binding)
+        return Measure(found.value, found.low, found.high, unit_of_si(found.unit), workload, binds, mend, found.note)
+
+    def row(self, machine: str, name: str) -> Measure | None:
+        """A column of a table of a workload in the row of a virtual machine; None where there is none."""
+        wanted = {machine, self.design.vms[machine].label if machine in self.design.vms else machine}
+        stems = {name.replace("_", " "), _HEADINGS.get(name, "")}
+        specs = [*self.design.workloads.values()]
+        if machine in self.design.vms:
+            # where no workload moves it: moved alone, to where it fits
+            specs.append(WorkloadSpec(id=f"move {machine}"[:200], kind="vmotion", settings={"vms": machine}))
+        for spec in specs:
+            known = self._results.get((spec.id, None))
+            if known is None:
+                if spec.id not in self.design.workloads and name not in workload_kinds()["vmotion"].metrics:
+                    continue
+                known = self._results[spec.id, None] = run_workload(self.network, spec, True, None, self._cancelled)[0]
+            found = _cell(known, wanted, stems, name, machine)
+            if found is not None:
+                return found
+        return None
+
+    def flows(self, way: str, at_once: str = "") -> list[Flow]:
+        """The flows of ``a -> b``: of a transfer between the two, or those of a workload that fit."""
+        source, arrow, target = (piece.strip() for piece in way.partition("->"))
+        if not arrow or not source or not target:
+            raise AnalysisError(f"{way!r} is no way", remedy='write "storage -> gpu[*]"')
+        if at_once:
+            ends = [{self.network.net.path(int(i)) for i in self._chosen(end)} for end in (source, target)]
+            found = [f for f in self.result(at_once).flows if f.source in ends[0] and f.target in ends[1]]
+            if not found:
+                raise AnalysisError(f"{at_once!r} has no flow {way}", remedy="see its flows in designer analyze --json")
+            return found
+        return list(self.transfer(source, target).flows)
+
+    def transfer(self, source: str, target: str) -> WorkloadResult:
+        """All flows from one set of parts to another at once."""
+        known = self._transfers.get((source, target))
+        if known is None:
+            settings = {"from": self.paths(source), "to": self.paths(target)}
+            spec = WorkloadSpec(id="transfer", kind="transfer", settings=settings)
+            known = run_workload(self.network, spec, False, None, self._cancelled)[0]
+            self._transfers[source, target] = known
+        return known
+
+    def _chosen(self, selector: str) -> Sequence[int]:
+        from designer.analysis.selection import resolve
+
+        return resolve(self.network, self.paths(selector), selector).tolist()
+
+    def paths(self, selector: str) -> str:
+        """A selector as workloads know it: ``gpu[*]`` and ``gpu`` are all GPUs, unless a group or part is called so."""
+        found = _ALL.match(selector)
+        name = found["kind"] if found is not None else selector
+        block = self.design
+        if name in part_kinds() and name not in block.groups and (found is not None or name not in block.parts):
+            plural = {
+                "gpu": "gpus",
+                "nic": "nics",
+                "cpu": "cpus",
+                "drive": "drives",
+                "server": "servers",
+                "dpu": "dpus",
+            }
+            if name in plural or name in ("storage", "memory"):
+                return plural.get(name, name)
+            return ",".join(self.network.net.path(i) for i in self.network.parts_of_kind(name).tolist()) or name
+        return selector
+
+    def tiers(self, pattern: str) -> list[tuple[str, Tier, int]]:
+        """Name, tier and place in it of the switches a pattern stands for: tier, group, path or wiring."""
+        net = self.network.net
+        rows: list[tuple[str, Tier, int]] = []
+        for tier in self.context.tiers:
+            rows += [(net.path(number), tier, k) for k, number in enumerate(tier.switches.tolist())]
+        for names in ([{tier.name} for _, tier, _ in rows], [_names(path) for path, _, _ in rows]):
+            fits = [any(matches(name, pattern) for name in own) for own in names]
+            if any(fits):
+                return [row for row, fit in zip(rows, fits, strict=True) if fit]
+        connected = {net.path(number) for number in self._connected(pattern)}
+        found = [row for row in rows if row[0] in connected]
+        lowest = min((tier.level for _, tier, _ in found), default=0)
+        return [row for row in found if row[1].level == lowest]
+
+    def _connected(self, pattern: str) -> set[int]:
+        """The parts at the ends of the wirings a pattern names."""
+        net, chosen = self.network.net, set[int]()
+        for k, definition in enumerate(net.link_defs):
+            if isinstance(definition, Wiring) and matches(definition.id, pattern):
+                links = np.flatnonzero(net.link_def == k)
+                chosen |= {*net.link_a[links].tolist(), *net.link_b[links].tolist()}
+        return chosen
+
+    def losses(self, pattern: str) -> tuple[str, ...]:
+        """Paths of the parts a pattern stands for; of very many one of each that are alike."""
+        known = self._losses.get(pattern)
+        if known is None:
+            known = self._losses[pattern] = tuple(self._candidates(pattern))
+        return known
+
+    def _candidates(self, pattern: str) -> list[str]:
+        net = self.network.net
+        numbers = [int(t.switches[k]) for _, t, k in self.tiers(pattern)]
+        if not numbers and pattern in part_kinds():
+            numbers = self.network.parts_of_kind(pattern).tolist()
+        if not numbers:
+            try:
+                numbers = list(self._chosen(pattern))
+            except DesignerError as error:
+                raise AnalysisError(f"{pattern!r} names no part", remedy=error.remedy) from None
+        if len(numbers) > LOSSES_LIMIT:
+            _, first = np.unique(net.part_def[numbers], return_index=True)
+            numbers = [numbers[i] for i in sorted(first.tolist())][:LOSSES_LIMIT]
+        return [net.path(number) for number in numbers]
+
+    def lost(self, path: str, workload: str) -> WorkloadResult | None:
+        """What a workload does without a part; None where it cannot run any more."""
+        key = (path, workload)
+        if key not in self._lost:
+            try:
+                number = self.network.net.index_of(path)
+                if Capability.ACCELERATE in self.network.kind(number).capabilities:
+                    # what computes is no longer asked to: it is taken out
+                    network = build_network(without(self.design, path))
+                else:
+                    network = network_without(self.design, [number])
+                spec = self.design.workloads[workload]
+                self._lost[key] = run_workload(network, spec, False, None, self._cancelled)[0]
+            except AnalysisError:
+                self._lost[key] = None
+        return self._lost[key]
+
+    def slowdown(self, pattern: str, workload: str) -> Several:
+        """How many times slower a workload gets without each of some parts."""
+        whole = self.result(workload)
+        worth = next(((name, more) for name, more in _WORTH if name in whole.metrics), None)
+        if worth is None:
+            raise AnalysisError(f"{workload!r} has no metric of its speed", remedy="name a metric instead of slowdown")
+        name, more = worth
+        items: list[Measure] = []
+        for path in self.losses(pattern):
+            result = self.lost(path, workload)
+            if result is None:
+                items.append(Measure(np.inf, np.inf, np.inf, NONE, path, f"{workload} cannot run without {path}"))
+                continue
+            before, after = whole.metrics[name].value, result.metrics[name].value
+            times = (before / after if more else after / before) if before and after else np.inf
+            binds, mend = told(result.binding)
+            items.append(replace(Measure.exact(times, NONE, path), binds=binds, mend=mend))
+        return Several(tuple(items), "max", pattern)
+
+    def counts(self, what: str) -> Mapping[str, int]:
+        """How many parts or links there are of each kind."""
+        from designer.design.query import count_kinds, count_links
+
+        return count_kinds(self.design) if what == "parts" else count_links(self.design)
+
+    def value(self, path: str, name: str) -> Measure:
+        """A value of a part or link."""
+        net = self.network.net
+        for number in range(net.own_links):
+            if net.link_path(number) == path:
+                return self._link(number, path, name)
+        part = net.part(net.index_of(path))
+        kind = part_kinds().get(part.kind)
+        field = kind.field(name) if kind is not None else None
+        quantity = self.design.quantity(part, name)
+        if field is None or quantity is None or field.dimension == "text":
+            names = ", ".join(f.name for f in kind.fields if f.dimension != "text") if kind is not None else "none"
+            raise AnalysisError(f"{path} tells no {name!r}", remedy=f"it may tell {names}")
+        dimension = "ratio" if field.dimension in ("count", "flag") else field.dimension
+        return Measure.exact(quantity.si(dimension), unit_of(dimension), path)
+
+    def _link(self, number: int, path: str, name: str) -> Measure:
+        values = {
+            "rate": (float(self.network.rate[number]), "rate"),
+            "count": (float(self.network.count[number]), "ratio"),
+        }
+        link = self.network.net.link(number)
+        if link.lanes is not None:
+            values["lanes"] = (float(link.lanes), "ratio")
+        if link.generation is not None:
+            values["generation"] = (float(link.generation), "ratio")
+        if name not in values:
+            raise AnalysisError(f"the link {path} tells no {name!r}", remedy=f"it tells {', '.join(values)}")
+        value, dimension = values[name]
+        return Measure.exact(value, unit_of(dimension), path)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """True if a name fits a pattern, in which ``*`` and ``?`` are wild and brackets are themselves."""
+    wild = {"*": ".*", "?": "."}
+    return re.fullmatch("".join(wild.get(sign, re.escape(sign)) for sign in pattern), name) is not None
+
+
+#: what tables call a metric
+_HEADINGS: Final = {
+    "migration_time": "time",
+    "switchover_time": "pause",
+    "stun_time": "stun",
+    "transferred": "transferred",
+}
+
+
+def _cell(result: WorkloadResult, wanted: set[str], stems: set[str], name: str, machine: str) -> Measure | None:
+    """The value of a machine in a table of a result, as unsure as the metric of all machines."""
+    for table in result.tables.values():
+        columns = [k for k, c in enumerate(table.columns) if c.name.lower() in stems]
+        for row in table.rows if columns else ():
+            cell = row[columns[0]]
+            if row and row[0] in wanted and isinstance(cell, float | int):
+                whole = result.metrics.get(name)
+                low, high = (whole.low / whole.value, whole.high / whole.value) if whole and whole.value else (1, 1)
+                unit = unit_of_si(table.columns[columns[0]].unit)
+                binds, mend = told(result.binding)
+                return Measure(float(cell), cell * low, cell * high, unit, machine, binds, mend)
+    return None
+
+
+def _names(path: str) -> set[str]:
+    """What a switch may be called by: its path, with or without member numbers, and the groups it stands in."""
+    return {path, re.sub(r"\[\d+\]", "", path), *(piece.split("[")[0] for piece in path.split("/")[:-1])}
+
+
+def told(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
+    """What binds, and what twice of it would gain."""
+    if not bounds:
+        return "", ""
+    first = bounds[0]
+    binds = ", ".join(b.label for b in bounds[:2]) + (" …" if len(bounds) > 2 else "")
+    gain = first.gain_together if first.gain_together is not None else first.gain_if_doubled
+    if gain is None or gain <= 1.0:
+        return binds, ""
+    return binds, f"twice the capacity of {first.label} makes it {gain:.2f} times as good"
+
+
+def without(design: Design, path: str) -> Design:
+    """The design with one part taken away; a member of a group becomes an exception of it."""
+    within, part = split_path(path)
+    bare = with_changes(design, assertions=[]) if design.assertions else design
+    return RemoveParts((part,), within=within).apply(bare)
+
+
+def _loaded(spec: WorkloadSpec, load: float) -> WorkloadSpec:
+    kind = workload_kinds().get(spec.kind)
+    name = next((s.name for s in kind.settings if s.dimension == "frequency"), None) if kind is not None else None
+    if name is None:
+        raise AnalysisError(f"{spec.id!r} is not asked so often a second", remedy="leave out what stands after at")
+    return with_changes(spec, settings={**spec.settings, name: f"{load!r} 1/s"})

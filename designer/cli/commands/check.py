@@ -1,0 +1,107 @@
+"""``designer check``: what the design rules say."""
+
+from __future__ import annotations
+
+import argparse
+
+from designer.cli.command import Command
+from designer.cli.design import add_design
+
+_MORE = (
+    "A finding is accepted by a waiver in the design: code, places, reason, author and last day.\n"
+    "designer check --rule CODE prints the page of a rule.\n\n"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("--rule", metavar="CODE", action=_Page, help="the page of a rule, without a design")
+    add_design(parser)
+    parser.add_argument(
+        "--profile", choices=("vsphere", "superpod", "lab"), help="which rules: by default what the design looks like"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+class _Page(argparse.Action):
+    """Prints a page and ends."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        from designer.errors import FormatError
+        from designer.rules.rule import rules
+
+        rule = rules().get(str(values).upper())
+        if rule is None:
+            raise FormatError(f"there is no rule {values!r}", place="--rule", remedy=f"there are {', '.join(rules())}")
+        print(f"{rule.page.strip()}")
+        parser.exit(0)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check a design."""
+    from designer.cli.design import opened
+    from designer.cli.output import finding_dict, print_findings, print_json, shown_file
+    from designer.errors import DesignerError
+    from designer.findings import Severity
+    from designer.rules.rule import rules
+    from designer.rules.runner import check, profile_of, told_elsewhere
+
+    loaded = opened(options)
+    profile = options.profile or str(profile_of(loaded.design))
+    try:
+        report = check(loaded.design, profile)
+    except DesignerError as error:
+        raise error.at(file=options.design) from None
+    twice = told_elsewhere()
+    findings = [*(f for f in loaded.findings if f.code not in twice), *report.findings]
+    if options.json:
+        waived = [
+            {
+                **finding_dict(w.finding),
+                "waiver": w.waiver.id,
+                "reason": w.waiver.reason,
+                "author": w.waiver.author,
+                "expires": w.waiver.expires,
+            }
+            for w in report.waived
+        ]
+        print_json(
+            {
+                "design": {"name": loaded.design.name, "file": shown_file(options.design)},
+                "profile": profile,
+                "rules": [c for c, r in rules().items() if profile in r.profiles],
+                "findings": [finding_dict(f) for f in findings],
+                "waived": waived,
+            }
+        )
+    else:
+        count = sum(profile in r.profiles for r in rules().values())
+        told = {s: sum(f.severity is s for f in findings) for s in Severity}
+        words = [
+            f"{n} {s}{'s' if n != 1 else ''}"
+            for s, n in zip(("error", "warning", "remark"), told.values(), strict=True)
+        ]
+        print(
+            f"{loaded.design.title or loaded.design.name}: {count} rules of the profile {profile}, {', '.join(words)}"
+        )
+        if report.waived:
+            print(
+                f"{len(report.waived)} accepted: "
+                + ", ".join(f"{w.finding.code} ({w.waiver.author})" for w in report.waived)
+            )
+        import sys
+
+        print_findings(findings, sys.stdout)
+    return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+
+COMMAND = Command(
+    "check",
+    "What the design rules say: errors, warnings and remarks, each with what to do.",
+    "designer check dgx-a100 --profile lab",
+    add_arguments,
+    run,
+    _MORE,
+)

@@ -1,0 +1,107 @@
+"""``designer test``: promises of designs, for people and for continuous integration."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from designer.cli.command import Command
+from designer.cli.design import add_overrides
+
+if TYPE_CHECKING:
+    from designer.testing.suites import Tested
+
+_MORE = (
+    "PATH is a *.checks.toml file, a design with assertions, a template id, or a folder that holds such files.\n"
+    'A test is a promise: rate("storage -> gpu[*]") >= 3.18 GB/s each. The language: docs/design-tests.md\n'
+    "Exit codes: 0 all hold, 1 some do not, 2 some cannot be read or worked out.\n\n"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="tests, designs or folders")
+    add_overrides(parser)
+    parser.add_argument("--junit", metavar="OUT", help="write JUnit XML")
+    parser.add_argument("--github", action="store_true", help="print annotations as GitHub Actions reads them")
+    parser.add_argument("--update", action="store_true", help="take snapshots anew")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the tests."""
+    from pathlib import Path
+
+    from designer.atomic import write
+    from designer.checks.runner import State
+    from designer.cli.output import print_json, print_problem
+    from designer.errors import DesignerError, FormatError
+    from designer.testing.files import find, open_suite
+    from designer.testing.formats import as_document, github, junit
+    from designer.testing.suites import counts, run_suite
+
+    tests: list[Tested] = []
+    failed = False
+    files = find(options.paths)
+    for path in files:
+        try:
+            tests += run_suite(open_suite(path, options.overrides, options.workload_files), options.update)
+        except DesignerError as error:
+            failed = True
+            print_problem(str(error))
+    total = counts(tests)
+    if not tests and not failed:
+        remedy = "add a *.checks.toml beside a design, or assertions to it"
+        raise FormatError("there is no test", file=", ".join(options.paths), remedy=remedy)
+    if options.junit:
+        write(Path(options.junit), junit(tests).encode())
+    if options.json:
+        print_json(as_document(tests))
+    else:
+        _print(tests)
+        if options.github:
+            print(github(tests), end="")
+        words = f"{total[State.HELD]} held, {total[State.BROKEN]} broken, {total[State.ERROR]} not worked out"
+        print(f"{len(tests)} tests: {words}")
+    if failed or total[State.ERROR]:
+        return 2
+    return 1 if total[State.BROKEN] else 0
+
+
+def _print(tests: list[Tested]) -> None:
+    from designer.checks.runner import State
+    from designer.cli.output import paragraph
+
+    marks = {State.HELD: "held  ", State.BROKEN: "BROKEN", State.ERROR: "ERROR "}
+    at = None
+    for test in tests:
+        if test.file != at:
+            at = test.file
+            print(f"{test.file} ({test.design})")
+        outcome = test.outcome
+        print(paragraph(f"  {marks[outcome.state]}  ", f"{outcome.promise.name}: {outcome.promise.text}", " " * 10))
+        rows = (
+            (("got", outcome.got),)
+            if outcome.state is State.HELD
+            else (
+                ("expected", outcome.expected),
+                ("got", outcome.got),
+                ("band", outcome.band),
+                ("binds", outcome.binds),
+                ("to mend", outcome.mend),
+                ("place", f"column {outcome.column}" if outcome.column else ""),
+            )
+        )
+        for name, text in rows:
+            if text:
+                print(paragraph(f"          {name}: ", text, " " * 12))
+
+
+COMMAND = Command(
+    "test",
+    "Judge promises about designs: expected, got, band, what binds, what would mend it.",
+    "designer test designs/ --junit results.xml",
+    add_arguments,
+    run,
+    _MORE,
+)

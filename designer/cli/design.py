@@ -1,0 +1,57 @@
+"""The argument DESIGN, and what changes it for one run; the same in every command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from designer.interchange.native.reader import Loaded
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    """DESIGN, and the options that change it."""
+    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    add_overrides(parser)
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """The options that change a design for one run."""
+    changing = parser.add_argument_group("for this run alone")
+    changing.add_argument(
+        "--set",
+        metavar="PATH=VALUE",
+        action="append",
+        default=[],
+        dest="overrides",
+        help='change a value: "gpu*.type=gpu/nvidia/h200-sxm", "policy.gpudirect=false", "workloads.h2d.to=gpu0"',
+    )
+    changing.add_argument(
+        "--workload-file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        dest="workload_files",
+        help="add a workload, JSON or TOML with id, kind and settings",
+    )
+
+
+def opened(options: argparse.Namespace) -> Loaded:
+    """The design of a command, changed as asked.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read or changed.
+    """
+    from designer.interchange.templates import open_any
+
+    loaded = open_any(options.design)
+    overrides: Sequence[str] = options.overrides
+    files: Sequence[str] = options.workload_files
+    if not overrides and not files:
+        return loaded
+    from designer.interchange.overrides import overridden, with_workloads
+
+    return loaded._replace(design=overridden(with_workloads(loaded.design, files), overrides))

@@ -1,0 +1,284 @@
+"""What rules look at: the machines of a design by class, its fabrics by tier, its virtual machines where they stand.
+
+Equal machines are looked at once and counted, so 16,384 GPUs cost hardly more than eight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.gateways import Fabric, find_fabric
+from designer.analysis.islands import find_islands, role_of
+from designer.analysis.network import NETWORK, Network, build_network
+from designer.analysis.vms.placement import Placement, place_vms
+from designer.catalog.parttype import Capability, value_of
+from designer.design.document import Design, Link, Part, VirtualMachine, Wiring
+
+Int = npt.NDArray[np.int64]
+#: roles of NICs that carry the traffic of accelerators
+COMPUTE_ROLES = ("", "compute", "backend", "back-end")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One part of a machine: its number, its path and its definition."""
+
+    number: int
+    path: str
+    part: Part
+    role: str
+
+    @property
+    def kind(self) -> str:
+        """Name of its kind."""
+        return self.part.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A link as seen from one of its ends."""
+
+    number: int
+    path: str
+    link: Link | Wiring
+    to: Item
+    rate: float
+    domain: int
+
+
+class Machine:
+    """One class of equal machines, through the first of them.
+
+    Parameters
+    ----------
+    island
+        Number of the first.
+    times
+        How many there are.
+    """
+
+    def __init__(self, network: Network, island: int, times: int) -> None:
+        self.network, self.island, self.times = network, island, times
+        members = find_islands(network).members(island).tolist()
+        net = network.net
+        self.items: tuple[Item, ...] = tuple(
+            Item(n, net.path(n), net.part(n), role_of(network, int(net.part_def[n]))) for n in members
+        )
+        self._by_number = {item.number: item for item in self.items}
+
+    def of(self, *kinds: str) -> list[Item]:
+        """The parts of some kinds."""
+        return [item for item in self.items if item.kind in kinds]
+
+    def having(self, capability: Capability) -> list[Item]:
+        """The parts with a capability."""
+        return [item for item in self.items if capability in self.network.kind(item.number).capabilities]
+
+    @cached_property
+    def joints(self) -> Mapping[int, tuple[Joint, ...]]:
+        """The inner links at each part."""
+        islands, net = find_islands(self.network), self.network.net
+        numbers = islands.links[int(islands.link_start[self.island]) : int(islands.link_start[self.island + 1])]
+        found: dict[int, list[Joint]] = {item.number: [] for item in self.items}
+        for number in numbers.tolist():
+            a, b = int(net.link_a[number]), int(net.link_b[number])
+            rate, domain = float(self.network.rate[number]), int(self.network.domain[number])
+            for here, there in ((a, b), (b, a)):
+                link = net.link(number)
+                found[here].append(Joint(number, net.link_path(number), link, self._by_number[there], rate, domain))
+        return {number: tuple(joints) for number, joints in found.items()}
+
+    def slots(self, item: Item) -> list[Joint]:
+        """The PCIe links at a part."""
+        return [joint for joint in self.joints[item.number] if joint.link.kind == "pcie"]
+
+    def _above(self, item: Item) -> list[Item]:
+        """The part and what is above it in the PCIe tree, nearest first, the socket last."""
+        roots = {r.number for r in self.having(Capability.ROOT)}
+        back: dict[int, Item | None] = {item.number: None}
+        todo = [item]
+        while todo:
+            at = todo.pop(0)
+            if at.number in roots:
+                chain: list[Item] = []
+                here: Item | None = at
+                while here is not None:
+                    chain.append(here)
+                    here = back[here.number]
+                return chain[::-1]
+            for joint in self.joints[at.number]:
+                climbs = joint.link.kind in ("pcie", "c2c") and joint.to.kind in ("pcie_switch", "cpu", "numa")
+                if climbs and joint.to.number not in back:
+                    back[joint.to.number] = at
+                    todo.append(joint.to)
+        return [item]
+
+    def above(self, item: Item) -> list[Item]:
+        """PCIe switches and the socket above a part, nearest first."""
+        return self._above(item)[1:]
+
+    def socket(self, item: Item) -> Item | None:
+        """The socket or NUMA domain whose PCIe tree a part hangs in."""
+        above = self.above(item)
+        return above[-1] if above and above[-1].kind in ("cpu", "numa") else None
+
+    def processor(self, item: Item) -> Item | None:
+        """The CPU a part belongs to: its socket, or the CPU that the NUMA domain is a part of."""
+        at = self.socket(item)
+        if at is None or at.kind != "numa":
+            return at
+        near = [joint.to for joint in self.joints[at.number] if joint.to.kind == "cpu"]
+        return near[0] if near else at
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tier:
+    """The switches at one distance from the hosts in one fabric.
+
+    Parameters
+    ----------
+    level
+        1 for leaves, 2 for spines, and so on.
+    switches : part numbers
+    down, up : (n_switches,) raw rate towards the hosts and away from them [B/s]
+    compute
+        Whether traffic of accelerators runs on this fabric, and not that of storage or management alone.
+    """
+
+    fabric: int
+    level: int
+    switches: Int
+    down: npt.NDArray[np.float64]
+    up: npt.NDArray[np.float64]
+    compute: bool
+
+    @property
+    def name(self) -> str:
+        """Word for a switch of this tier."""
+        return {1: "leaf", 2: "spine"}.get(self.level, "core")
+
+
+class Context:
+    """A design as rules see it; everything is worked out when it is first asked for."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+
+    @cached_property
+    def network(self) -> Network:
+        """The elaborated design."""
+        return build_network(self.design)
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """The classes of what host and accelerator links hold together, single switches left out."""
+        islands = find_islands(self.network)
+        _, first, counts = np.unique(islands.class_of, return_index=True, return_counts=True)
+        sizes = np.diff(islands.part_start)
+        return tuple(
+            Machine(self.network, int(island), int(times))
+            for island, times in sorted(zip(first.tolist(), counts.tolist(), strict=True))
+            if sizes[island] > 1
+        )
+
+    def gpus(self, machine: Machine) -> list[Item]:
+        """The accelerators of a machine."""
+        return machine.having(Capability.ACCELERATE)
+
+    def number(self, part: Part, name: str) -> float | None:
+        """The value `name` of a part in SI units; None where nobody tells."""
+        quantity = self.design.quantity(part, name)
+        return value_of(part.kind, name, quantity) if quantity is not None else None
+
+    def text(self, part: Part, name: str) -> str:
+        """What a part says of itself: its attribute `name`, else the value of its type; lower case."""
+        told = part.attributes.get(name, "")
+        if not told:
+            quantity = self.design.quantity(part, name)
+            told = str(quantity.value) if quantity is not None else ""
+        return told.lower()
+
+    @cached_property
+    def fabric(self) -> Fabric:
+        """The networks of the design."""
+        return find_fabric(self.network)
+
+    def uplinks(self, item: Item) -> list[tuple[int, int]]:
+        """Switch (part number) and link number of every cable of a NIC or storage port."""
+        fabric = self.fabric
+        span = range(int(fabric.uplink_start[item.number]), int(fabric.uplink_start[item.number + 1]))
+        parts = self._switches
+        return [(int(parts[int(fabric.to_switch[u])]), int(fabric.out[u]) >> 1) for u in span]
+
+    @cached_property
+    def _switches(self) -> Int:
+        """Part number of each switch."""
+        return np.flatnonzero(self.fabric.switch >= 0)
+
+    @cached_property
+    def tiers(self) -> tuple[Tier, ...]:
+        """The switches by fabric and distance from the hosts; storage systems do not make a switch a leaf."""
+        fabric, network = self.fabric, self.network
+        parts = self._switches
+        if not len(parts):
+            return ()
+        net = network.net
+        links = np.flatnonzero(network.domain == NETWORK)
+        a, b, rate = fabric.switch[net.link_a[links]], fabric.switch[net.link_b[links]], network.rate[links]
+        stores = network.has(Capability.STORE)
+        level = np.zeros(len(parts), dtype=np.int64)
+        below = np.zeros(len(parts), dtype=np.float64)
+        served = ~stores[fabric.gateway]
+        np.add.at(below, fabric.to_switch[served], network.rate[fabric.out[served] >> 1])
+        # switches of storage systems are leaves as well, or what leads to them would look like a way up
+        level[np.unique(fabric.to_switch)] = 1
+        inside = (a >= 0) & (b >= 0)
+        sa, sb, inner = a[inside], b[inside], rate[inside]
+        at = 1
+        while True:
+            reached = np.concatenate([sb[level[sa] == at], sa[level[sb] == at]])
+            new = np.unique(reached[level[reached] == 0])
+            if not len(new):
+                break
+            at += 1
+            level[new] = at
+        down, up = below, np.zeros(len(parts), dtype=np.float64)
+        for here, there in ((sa, sb), (sb, sa)):
+            higher, lower = level[there] > level[here], level[there] < level[here]
+            np.add.at(up, here[higher], inner[higher])
+            np.add.at(down, here[lower], inner[lower])
+        component = np.full(len(parts), -1, dtype=np.int64)
+        component[fabric.to_switch] = fabric.fabric
+        for here, there in ((sa, sb), (sb, sa)) * at:
+            unknown = component[there] < 0
+            component[there[unknown]] = component[here[unknown]]
+        roles = np.array([role_of(network, k) in COMPUTE_ROLES for k in range(len(net.part_defs))], dtype=bool)
+        computing = set(fabric.fabric[roles[net.part_def[fabric.gateway]] & served].tolist())
+        found: list[Tier] = []
+        for number in np.unique(component[component >= 0]).tolist():
+            for depth in range(1, at + 1):
+                chosen = np.flatnonzero((component == number) & (level == depth))
+                if len(chosen):
+                    members = (parts[chosen], down[chosen], up[chosen])
+                    found.append(Tier(number, depth, *members, number in computing))
+        return tuple(found)
+
+    @cached_property
+    def placement(self) -> Placement | None:
+        """Where the virtual machines stand; None for a design without any."""
+        return place_vms(self.network) if self.design.vms else None
+
+    def vm_findings(self, *codes: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """Text, place and remedy of what placing the machines found under some codes."""
+        for found in self.placement.findings if self.placement is not None else ():
+            if found.code in codes:
+                yield found.text, found.where, found.remedy
+
+    def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
+        """The virtual machines that meet a condition."""
+        return [vm for vm in self.design.vms.values() if wanted(vm)]

@@ -1,0 +1,1 @@
+"""Links and the slots they end in."""

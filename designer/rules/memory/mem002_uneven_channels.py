@@ -1,0 +1,44 @@
+"""MEM002: sockets of one machine with unlike memory.
+
+What it checks
+    Channels and capacity of the memory at each socket of a machine.
+Why it matters
+    A socket with fewer channels populated has a third to two thirds less bandwidth, and memory that a job does not
+    find at its own socket is read over the socket links.
+How to fix
+    The same modules at every socket, one in every channel.
+Sources
+    F. Denneman, 2023-02-28 (unbalanced memory configurations).
+Example
+    Socket 0 with eight channels, socket 1 with six.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from designer.findings import Severity
+from designer.rules.context import Context, Item
+from designer.rules.rule import Offence, Rule
+
+
+def check(context: Context) -> Iterator[Offence]:
+    """See the page above."""
+    for machine in context.machines:
+        by_socket: dict[int, list[Item]] = {}
+        for memory in machine.of("memory"):
+            for joint in machine.joints[memory.number]:
+                if joint.link.kind == "memory_bus" and joint.to.kind in ("cpu", "numa"):
+                    by_socket.setdefault(joint.to.number, []).append(memory)
+        if len(by_socket) < 2:
+            continue
+        for name, words in (("memory_channels", "channels"), ("memory_capacity", "memory")):
+            told = [sum(context.number(m.part, name) or 0.0 for m in items) for items in by_socket.values()]
+            if min(told) > 0 and min(told) != max(told):
+                where = tuple(item.path for items in by_socket.values() for item in items)
+                text = f"the sockets have unlike {words}: the smallest has {min(told) / max(told):.0%} of the largest"
+                yield Offence(text, where, "populate every socket alike", alike=machine.times)
+                break
+
+
+RULE = Rule("MEM002", "uneven-channels", Severity.WARNING, check)

@@ -1,0 +1,1 @@
+"""Fabrics, NICs and their roles."""

@@ -1,0 +1,77 @@
+"""The pages of the rules as Markdown, made from the docstrings: ``python -m designer.rules.pages`` writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from designer.atomic import write
+from designer.rules.rule import Profile, Rule, rules
+
+#: headings of a page, in order
+SECTIONS: Final = ("What it checks", "Why it matters", "How to fix", "Sources", "Example")
+
+
+def sections(rule: Rule) -> Mapping[str, str]:
+    """The sections of a page by their headings; the first line of the page under an empty one."""
+    title, _, body = rule.page.strip().partition("\n")
+    found = {"": title.partition(": ")[2]}
+    heading = ""
+    for line in body.splitlines():
+        if line.strip() in SECTIONS and not line.startswith(" "):
+            heading = line.strip()
+            found[heading] = ""
+        elif heading:
+            found[heading] += f"{line.strip()} "
+    return {name: re.sub(r"\s+", " ", text).strip() for name, text in found.items()}
+
+
+def markdown(rule: Rule) -> str:
+    """The page of a rule."""
+    told = sections(rule)
+    head = told[""]
+    lines = [f"# {rule.code}: {rule.name}", "", head[:1].upper() + head[1:], ""]
+    speaks = ", ".join(p.value for p in Profile if p in rule.profiles)
+    mends = " One press mends it." if rule.fix is not None else ""
+    lines += [f"Severity: {rule.severity}. Profiles: {speaks}.{mends}", ""]
+    for name in SECTIONS:
+        lines += [f"## {name}", "", told.get(name, ""), ""]
+    lines += [f"Drawn: `tests/rules/{rule.code}/pass.design.json` passes, `fail.design.json` beside it does not.", ""]
+    return "\n".join(lines)
+
+
+def overview() -> str:
+    """The list of all rules."""
+    lines = [
+        "# Design rules",
+        "",
+        "`designer check DESIGN` runs them. Made from the rules themselves by `python -m designer.rules.pages`.",
+        "",
+        "| rule | severity | offence |",
+        "|---|---|---|",
+        *(f"| [{r.code}]({r.code}.md) | {r.severity} | {sections(r)['']} |" for r in rules().values()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def pages() -> Mapping[str, str]:
+    """All pages by the name of their file."""
+    return {"README.md": overview(), **{f"{code}.md": markdown(rule) for code, rule in rules().items()}}
+
+
+def write_pages(folder: Path) -> None:
+    """Write all pages, and take away those of rules that are gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = pages()
+    for name, text in made.items():
+        write(folder / name, text.encode())
+    for path in folder.glob("*.md"):
+        if path.name not in made:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    write_pages(Path(__file__).resolve().parents[2] / "docs" / "rules")

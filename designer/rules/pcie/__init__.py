@@ -1,0 +1,1 @@
+"""PCIe trees: uplinks, locality, peer-to-peer."""

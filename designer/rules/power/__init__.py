@@ -1,0 +1,1 @@
+"""Power, racks and height units."""

@@ -1,0 +1,69 @@
+"""PWR001: what stands in a rack can draw more than the rack can feed.
+
+What it checks
+    The largest draw of servers and switches in a rack that tells what it can feed.
+Why it matters
+    Breakers trip under full load, which is when every GPU works.
+How to fix
+    Fewer servers in the rack, a stronger feed, or a power cap told on the servers.
+Sources
+    Vendors' data sheets for the largest draw; the rack's own feed.
+Example
+    Five DGX H100 (10.2 kW each) in a rack of 40 kW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from designer.design.document import Block, Part
+from designer.findings import Severity
+from designer.rules.context import Context
+from designer.rules.rule import Offence, Rule
+from designer.units import format_quantity
+
+
+def check(context: Context) -> Iterator[Offence]:
+    """See the page above."""
+    for block, prefix, times in blocks(context.design, "", 1):
+        for rack in block.parts.values():
+            room = context.number(rack, "power_capacity") if rack.kind == "rack" else None
+            if room is None:
+                continue
+            draw = sum(power(context, part) for part in block.parts.values() if part.parent == rack.id)
+            for group in block.groups.values():
+                if group.parent == rack.id:
+                    draw += sum(
+                        power(context, part)
+                        for index in range(group.replicas)
+                        for part in group.member(index).parts.values()
+                        if part.parent is None
+                    )
+            if draw > room:
+                text = (
+                    f"what stands in {prefix}{rack.id} draws up to {format_quantity(draw, 'power')}, it can feed "
+                    f"{format_quantity(room, 'power')}"
+                )
+                yield Offence(text, (f"{prefix}{rack.id}",), "fewer servers, or a stronger feed", alike=times)
+
+
+def power(context: Context, part: Part) -> float:
+    """The largest draw of a server or switch [W]; 0 where it does not tell."""
+    return context.number(part, "power_max") or 0.0
+
+
+def blocks(block: Block, prefix: str, times: int) -> Iterator[tuple[Block, str, int]]:
+    """A block and the contents of its groups, each once, with how often it stands."""
+    yield block, prefix, times
+    for group in block.groups.values():
+        exceptions: Mapping[int, Block] = group.exceptions
+        plain = next((k for k in range(group.replicas) if k not in exceptions), None)
+        if plain is not None:
+            yield from blocks(
+                group.content, f"{prefix}{group.id}[{plain}]/", times * (group.replicas - len(exceptions))
+            )
+        for index, inner in exceptions.items():
+            yield from blocks(inner, f"{prefix}{group.id}[{index}]/", times)
+
+
+RULE = Rule("PWR001", "rack-over-its-power", Severity.ERROR, check)

@@ -1,0 +1,114 @@
+"""What a rule is: a code, how bad its offence is, a check over a context, perhaps an edit that mends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from designer.findings import Finding, Severity
+from designer.registry import discover
+
+if TYPE_CHECKING:
+    from designer.design.edit import Edit
+    from designer.rules.context import Context
+
+
+class Profile(StrEnum):
+    """For what a design is meant, which decides which rules speak."""
+
+    VSPHERE = "vsphere"  #: hosts of virtual machines
+    SUPERPOD = "superpod"  #: clusters with a rail-optimised fabric
+    LAB = "lab"  #: single machines and experiments: no redundancy is asked for
+
+
+#: rules that hold everywhere
+EVERYWHERE = frozenset(Profile)
+#: rules that hold where a design is to run a business
+IN_PRODUCTION = frozenset({Profile.VSPHERE, Profile.SUPERPOD})
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """One place where a rule is broken.
+
+    Parameters
+    ----------
+    severity
+        Where it is another than the rule's.
+    alike
+        How many equal members of groups break it in the same way; `where` names the first.
+    """
+
+    text: str
+    where: tuple[str, ...] = ()
+    remedy: str = ""
+    severity: Severity | None = None
+    alike: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What a button says, and the edit it makes."""
+
+    title: str
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule.
+
+    Parameters
+    ----------
+    name
+        The offence in a few words, with hyphens.
+    told_as
+        Code under which an analysis tells the same offence, so that no list shows it twice.
+    fix
+        The edit that mends an offence; None where a person has to decide.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    check: Callable[[Context], Iterable[Offence]]
+    profiles: frozenset[Profile] = EVERYWHERE
+    told_as: str = ""
+    fix: Callable[[Context, Finding], Fix | None] | None = None
+
+    @property
+    def page(self) -> str:
+        """The page of the rule: the docstring of its file."""
+        return sys.modules[self.check.__module__].__doc__ or ""
+
+    @property
+    def family(self) -> str:
+        """The folder it stands in."""
+        return self.check.__module__.rsplit(".", 2)[-2]
+
+    def finding(self, offence: Offence) -> Finding:
+        """An offence as a finding."""
+        more = f" (and {offence.alike - 1:,} alike)" if offence.alike > 1 else ""
+        return Finding(
+            self.code, offence.severity or self.severity, f"{offence.text}{more}", offence.where, offence.remedy
+        )
+
+
+#: the families, each a folder of rules
+FAMILIES = ("links", "pcie", "memory", "network", "power", "hardware", "vms")
+
+
+@cache
+def rules() -> Mapping[str, Rule]:
+    """All rules by code."""
+    found: dict[str, Rule] = {}
+    for family in FAMILIES:
+        for code, rule in discover(f"designer.rules.{family}", "RULE", Rule, "code").items():
+            if code in found:
+                raise AssertionError(f"two rules are called {code}")
+            found[code] = rule
+    return dict(sorted(found.items()))

@@ -1,0 +1,1 @@
+"""Virtual machines, virtual GPUs and migration."""

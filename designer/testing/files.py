@@ -1,0 +1,204 @@
+"""Where design tests stand: in ``*.checks.toml`` beside a design, and as assertions inside a design."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from designer.checks.runner import Promise, promises_of
+from designer.design.document import Design
+from designer.errors import FormatError
+from designer.findings import Finding
+from designer.interchange.native.envelope import SUFFIX
+from designer.interchange.overrides import overridden, with_workloads
+from designer.interchange.templates import open_any
+
+CHECKS: Final = ".checks.toml"
+#: larger files are refused [B]
+_LARGEST: Final = 4_000_000
+_KEYS: Final = ("format", "version", "design", "set", "workload_file", "check", "snapshot")
+_CHECK_KEYS: Final = ("name", "expect", "note", "set")
+_SNAPSHOT_KEYS: Final = ("file", "tolerance", "workloads")
+_FORMAT: Final = "designer-checks"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Metrics kept from an earlier run: their file, how much they may differ [1], and of which workloads."""
+
+    file: Path
+    tolerance: float
+    workloads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of one design.
+
+    Parameters
+    ----------
+    file
+        Where the tests stand.
+    name
+        The design, for people.
+    own_set
+        Overrides of single tests, by their name.
+    """
+
+    file: Path
+    name: str
+    design: Design
+    findings: tuple[Finding, ...]
+    promises: tuple[Promise, ...]
+    own_set: Mapping[str, tuple[str, ...]]
+    lines: Mapping[str, int]
+    snapshot: Snapshot | None = None
+
+
+def find(paths: Sequence[str]) -> list[Path]:
+    """The files with tests that paths stand for: files themselves, and in folders all designs and ``*.checks.toml``.
+
+    Raises
+    ------
+    FormatError
+        If a path does not exist.
+    """
+    found: list[Path] = []
+    for name in paths:
+        path = Path(name)
+        if path.is_dir():
+            found += sorted(p for p in path.rglob("*") if p.name.endswith((CHECKS, SUFFIX)) and p.is_file())
+        elif path.exists() or not name.endswith(CHECKS):
+            found.append(path)
+        else:
+            raise FormatError("there is no such file", file=name, remedy=f"give a design, a {CHECKS} file or a folder")
+    return list(dict.fromkeys(found))
+
+
+def open_suite(path: Path, overrides: Sequence[str] = (), workload_files: Sequence[str] = ()) -> Suite:
+    """The tests in one file: a ``*.checks.toml``, or a design with assertions (or a template id).
+
+    Raises
+    ------
+    DesignerError
+        If the file or its design cannot be read.
+    """
+    if path.name.endswith(CHECKS):
+        return _suite_of_checks(path, overrides, workload_files)
+    loaded = open_any(str(path))
+    design = with_workloads(overridden(loaded.design, overrides), workload_files)
+    return Suite(path, design.name, design, tuple(loaded.findings), tuple(promises_of(design)), {}, {})
+
+
+def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Sequence[str]) -> Suite:
+    text, content = _read(path)
+    shown = str(path)
+    for key in content:
+        if key not in _KEYS:
+            raise FormatError(f"{key!r} is not known", file=shown, place=key, remedy=f"use {', '.join(_KEYS)}")
+    if content.get("format", _FORMAT) != _FORMAT or content.get("version", 1) != 1:
+        raise FormatError(
+            "this is no file of design tests", file=shown, place="format", remedy=f'format = "{_FORMAT}", version = 1'
+        )
+    name = content.get("design", path.name.removesuffix(CHECKS) + SUFFIX)
+    if not isinstance(name, str):
+        raise FormatError("the design is no text", file=shown, place="design", remedy="name a file or a template")
+    beside = path.parent / name
+    loaded = open_any(str(beside) if beside.exists() or name.endswith(".json") else name)
+    own = [str(path.parent / f) for f in _texts(content.get("workload_file", []), shown, "workload_file")]
+    design = with_workloads(loaded.design, [*own, *workload_files])
+    design = overridden(design, [*_overrides(content.get("set", {}), shown, "set"), *overrides])
+    promises: list[Promise] = []
+    own_set: dict[str, tuple[str, ...]] = {}
+    lines: dict[str, int] = {}
+    checks = content.get("check", [])
+    if not isinstance(checks, list):
+        raise FormatError("the tests are no list", file=shown, place="check", remedy="write [[check]]")
+    starts = [k + 1 for k, line in enumerate(text.splitlines()) if line.strip().replace(" ", "") == "[[check]]"]
+    for k, check in enumerate(cast("list[Any]", checks)):
+        place = f"check[{k}]"
+        if not isinstance(check, dict) or not isinstance(check.get("expect"), str):
+            raise FormatError("a test needs what it expects", file=shown, place=place, remedy='expect = "… <= 10 s"')
+        entry = cast("dict[str, Any]", check)
+        for key in entry:
+            if key not in _CHECK_KEYS:
+                raise FormatError(
+                    f"{key!r} is not known", file=shown, place=f"{place}.{key}", remedy=f"use {', '.join(_CHECK_KEYS)}"
+                )
+        title = str(entry.get("name", f"{k + 1}"))
+        if title in lines:
+            raise FormatError(
+                f"two tests are called {title!r}", file=shown, place=place, remedy="give one another name"
+            )
+        lines[title] = starts[k] if k < len(starts) else 1
+        promises.append(Promise(title, entry["expect"], place, str(entry.get("note", ""))))
+        if "set" in entry:
+            own_set[title] = tuple(_overrides(entry["set"], shown, f"{place}.set"))
+    inside = [p for p in promises_of(design) if p.name not in lines]
+    snapshot = _snapshot(content.get("snapshot"), path)
+    return Suite(path, name, design, tuple(loaded.findings), (*promises, *inside), own_set, lines, snapshot)
+
+
+def _read(path: Path) -> tuple[str, Mapping[str, Any]]:
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise FormatError(
+                "the file is too large", file=str(path), place="the whole file", remedy="make several of it"
+            )
+        text = path.read_text("utf-8")
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(
+            f"this is no TOML: {error}", file=str(path), place="the whole file", remedy="correct it there"
+        ) from None
+    except (UnicodeDecodeError, OSError, RecursionError) as error:
+        raise FormatError(
+            "the file cannot be read", file=str(path), place="the whole file", remedy=str(error)[:200] or "check it"
+        ) from None
+
+
+def _overrides(given: object, file: str, place: str) -> list[str]:
+    if not isinstance(given, dict):
+        raise FormatError("this is no table", file=file, place=place, remedy='set = { "gpu*.type" = "…" }')
+    found: list[str] = []
+    for key, value in cast("dict[str, Any]", given).items():
+        shown = str(value).lower() if isinstance(value, bool) else str(value)
+        found.append(f"{key}={shown}")
+    return found
+
+
+def _texts(given: object, file: str, place: str) -> list[str]:
+    items = [given] if isinstance(given, str) else given
+    if not isinstance(items, list) or not all(isinstance(i, str) for i in cast("list[Any]", items)):
+        raise FormatError("this is no list of texts", file=file, place=place, remedy='write ["a", "b"]')
+    return cast("list[str]", items)
+
+
+def _snapshot(given: object, path: Path) -> Snapshot | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise FormatError("this is no table", file=str(path), place="snapshot", remedy="write [snapshot]")
+    from designer.errors import UnitError
+    from designer.units import parse
+
+    table = cast("dict[str, Any]", given)
+    for key in table:
+        if key not in _SNAPSHOT_KEYS:
+            raise FormatError(
+                f"{key!r} is not known",
+                file=str(path),
+                place=f"snapshot.{key}",
+                remedy=f"use {', '.join(_SNAPSHOT_KEYS)}",
+            )
+    name = str(table.get("file", path.name.removesuffix(CHECKS) + ".snapshot.json"))
+    try:
+        tolerance = parse(table.get("tolerance", "0.1 %"), "ratio")
+    except UnitError as error:
+        raise error.at(file=str(path), place="snapshot.tolerance") from None
+    return Snapshot(
+        path.parent / name, tolerance, tuple(_texts(table.get("workloads", []), str(path), "snapshot.workloads"))
+    )

@@ -1,0 +1,70 @@
+"""Snapshots: the metrics of a design as they were, so that a change that moves them is seen."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, cast
+
+from designer.atomic import write
+from designer.checks.runner import Outcome, Promise, State
+from designer.checks.world import World
+from designer.errors import DesignerError, FormatError
+from designer.testing.files import Snapshot
+from designer.units import format_si
+
+_FORMAT = "designer-snapshot"
+
+
+def taken(world: World, snapshot: Snapshot) -> dict[str, dict[str, dict[str, Any]]]:
+    """The metrics of the chosen workloads as they are; all workloads where none is named."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for workload in snapshot.workloads or tuple(world.design.workloads):
+        metrics = world.result(workload).metrics
+        found[workload] = {name: {"value": m.value, "unit": m.unit} for name, m in sorted(metrics.items())}
+    return found
+
+
+def save(world: World, snapshot: Snapshot) -> None:
+    """Keep the metrics as they are."""
+    content = {"format": _FORMAT, "version": 1, "metrics": taken(world, snapshot)}
+    write(snapshot.file, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())
+
+
+def compare(world: World, snapshot: Snapshot) -> list[Outcome]:
+    """One outcome per workload: held where no metric moved by more than the tolerance."""
+    try:
+        content = json.loads(snapshot.file.read_text("utf-8"))
+        known = cast("dict[str, dict[str, dict[str, Any]]]", content["metrics"])
+    except FileNotFoundError:
+        promise = Promise("snapshot", f"snapshot {snapshot.file.name}")
+        return [Outcome(promise, State.ERROR, "", "there is no snapshot yet", mend="make one with --update")]
+    except (ValueError, KeyError, TypeError, OSError):
+        raise FormatError("this is no snapshot", file=str(snapshot.file), remedy="make it anew with --update") from None
+    try:
+        now = taken(world, snapshot)
+    except (DesignerError, KeyError) as error:
+        promise = Promise("snapshot", f"snapshot {snapshot.file.name}")
+        return [Outcome(promise, State.ERROR, "", str(error), mend="check the workloads the snapshot names")]
+    found: list[Outcome] = []
+    for workload in sorted(known.keys() | now.keys()):
+        promise = Promise(f"snapshot {workload}", f"metrics of {workload} as in {snapshot.file.name}")
+        moved = _moved(known.get(workload, {}), now.get(workload, {}), snapshot.tolerance)
+        state = State.BROKEN if moved else State.HELD
+        got = "; ".join(moved[:5]) or f"{len(now.get(workload, {}))} metrics unmoved"
+        mend = "mend the change, or accept it with --update" if moved else ""
+        found.append(Outcome(promise, state, f"within {snapshot.tolerance:.3g}", got, mend=mend))
+    return found
+
+
+def _moved(then: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], tolerance: float) -> list[str]:
+    moved: list[str] = []
+    for name in sorted(then.keys() | now.keys()):
+        if name not in now or name not in then:
+            moved.append(f"{name} {'is gone' if name not in now else 'is new'}")
+            continue
+        a, b, unit = float(then[name]["value"]), float(now[name]["value"]), str(now[name]["unit"])
+        if not math.isclose(a, b, rel_tol=tolerance, abs_tol=0.0) and not (math.isnan(a) and math.isnan(b)):
+            change = f" ({b / a - 1:+.1%})" if a else ""
+            moved.append(f"{name} {format_si(a, unit, 4)} → {format_si(b, unit, 4)}{change}")
+    return moved

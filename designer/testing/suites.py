@@ -1,0 +1,65 @@
+"""Runs the tests of files and puts their outcomes together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from designer.checks.runner import Outcome, Promise, State, judge
+from designer.checks.world import World
+from designer.errors import DesignerError
+from designer.interchange.overrides import overridden
+from designer.testing import snapshots
+from designer.testing.files import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One test that ran: its file and line, how it came out and how long it took [s]."""
+
+    file: Path
+    design: str
+    line: int
+    outcome: Outcome
+    seconds: float
+
+
+def run_suite(suite: Suite, update: bool = False) -> list[Tested]:
+    """All tests of one file; `update` takes snapshots anew instead of comparing them."""
+    world = World(suite.design, suite.findings)
+    variants: dict[tuple[str, ...], World] = {(): world}
+    found: list[Tested] = []
+    for promise in suite.promises:
+        begun = time.perf_counter()
+        outcome = _one(suite, promise, variants)
+        line = suite.lines.get(promise.name, 1)
+        found.append(Tested(suite.file, suite.name, line, outcome, time.perf_counter() - begun))
+    if suite.snapshot is not None:
+        begun = time.perf_counter()
+        if update:
+            snapshots.save(world, suite.snapshot)
+        outcomes = snapshots.compare(world, suite.snapshot)
+        share = (time.perf_counter() - begun) / max(1, len(outcomes))
+        found += [Tested(suite.file, suite.name, 1, outcome, share) for outcome in outcomes]
+    return found
+
+
+def _one(suite: Suite, promise: Promise, variants: dict[tuple[str, ...], World]) -> Outcome:
+    own = suite.own_set.get(promise.name, ())
+    world = variants.get(own)
+    if world is None:
+        try:
+            world = variants[own] = World(overridden(suite.design, own), suite.findings)
+        except DesignerError as error:
+            return Outcome(promise, State.ERROR, "", error.text, mend=error.remedy or "")
+    return judge(world, promise)
+
+
+def counts(tests: Sequence[Tested]) -> dict[State, int]:
+    """How many came out how."""
+    found = dict.fromkeys(State, 0)
+    for test in tests:
+        found[test.outcome.state] += 1
+    return found

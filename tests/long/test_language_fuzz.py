@@ -1,0 +1,43 @@
+"""A million texts for the language of design tests: each is judged or refused, quickly, and nothing else happens."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from designer.checks.runner import Promise, State, judge
+from designer.checks.world import World
+from designer.design.document import Design
+from tests.unit.checks.test_language import HELD, WRONG, spelled
+
+pytestmark = pytest.mark.long
+TEXTS = 1_000_000
+#: no text may take longer [s]
+SLOWEST = 0.5
+
+
+def test_a_million_texts() -> None:
+    chance, world, pieces = random.Random(7), World(Design(name="d")), spelled()
+    right = [*HELD, *(text for text, _, _ in WRONG)]
+    slowest = 0.0
+    for number in range(TEXTS):
+        kind = number % 4
+        if kind == 0:
+            text = " ".join(chance.choices(pieces, k=chance.randrange(1, 24)))
+        elif kind == 1:
+            text = "".join(chance.choices(pieces, k=chance.randrange(1, 24)))
+        elif kind == 2:
+            text = "".join(chr(chance.randrange(1, 0xD7FF)) for _ in range(chance.randrange(1, 40)))
+        else:
+            seed = list(chance.choice(right)) or [" "]
+            for _ in range(chance.randrange(1, 5)):
+                seed[chance.randrange(len(seed)) : chance.randrange(len(seed) + 1)] = chance.choice(pieces)
+                seed = seed or [" "]
+            text = "".join(seed)
+        begun = time.perf_counter()
+        outcome = judge(world, Promise("p", text))
+        slowest = max(slowest, time.perf_counter() - begun)
+        assert outcome.state in State, text
+    assert slowest < SLOWEST
