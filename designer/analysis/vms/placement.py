@@ -45,7 +45,7 @@ from designer.formulas.placement import Release
 from designer.formulas.placement.nvlink_groups import cut_pairs
 from designer.formulas.placement.virtual_numa import VirtualNuma, virtual_numa
 from designer.sources import Constant, Status
-from designer.units import format_quantity
+from designer.units import Bytes, format_quantity
 
 #: memory of a machine against that of its GPUs
 RAM_PER_FRAMEBUFFER: Final = Constant(
@@ -302,7 +302,7 @@ def numa_of(done: Placed) -> VirtualNuma | None:
     cores = [socket.cores for socket in host.sockets]
     if len(cores) < 2 or not min(cores) or not host.memory:
         return None
-    return virtual_numa(vm.vcpus, memory_of(vm), min(cores), host.memory / len(cores))
+    return virtual_numa(vm.vcpus, memory_of(vm), min(cores), Bytes(host.memory / len(cores)))
 
 
 def _numa_advice(done: Placed) -> Iterator[Finding]:

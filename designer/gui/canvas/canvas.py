@@ -204,6 +204,19 @@ class Canvas(QWidget):
         elif self._hold.isActive():
             self._rethought()
 
+    def show_moment(
+        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        """The same for an instant of a run over time: no ring opens, since what binds changes all the time."""
+        before = self.scene.view_state.live
+        if self.scene.set_result(loads, binding, parts):
+            region = self.scene.lit_region(before)
+            if region is not None:
+                self.tile_cache.changed(region)
+                self._rethought()
+        elif self._hold.isActive():
+            self._rethought()
+
     def _bottleneck(self, ids: tuple[str, ...]) -> None:
         self._pulse = _PULSE if ids and self.camera.animated else 0
         if self._pulse:
