@@ -34,7 +34,7 @@ def _face(bold: bool) -> FreeTypeFont:
     return ImageFont.truetype(font_file(bold), _EM, layout_engine=basic)
 
 
-@cache
+@lru_cache(maxsize=65536)
 def _advance(character: str, bold: bool) -> float:
     """Width of a character [em]; those the font lacks have that of the box drawn in their place."""
     return _face(bold).getlength(character) / _EM
