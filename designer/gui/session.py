@@ -18,11 +18,11 @@ from designer.design.address import Address, Ref, address_text, block_at, collec
 from designer.design.diff import Diff, diff
 from designer.design.document import Design
 from designer.design.edit import Edit
-from designer.design.edits.apart import Apart
 from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
 from designer.design.edits.structure import Delete
 from designer.design.history import History
 from designer.errors import DesignerError, DocumentError
+from designer.gui.canvas.apart import Apart
 
 if TYPE_CHECKING:
     from designer.analysis.clock.frames import Frames

@@ -17,13 +17,13 @@ from designer.design.address import Address, block_at
 from designer.design.arrange.free_spot import free_spot
 from designer.design.arrange.sizes import ROW_GAP, card_size
 from designer.design.document import Design, Link, Part
-from designer.design.edits.apart import AddWhole
 from designer.design.edits.links import AddLinks
 from designer.design.edits.parts import AddParts
 from designer.design.geometry import Geometry, lay_out
 from designer.design.ids import next_id
 from designer.design.legality import can_connect, can_contain
 from designer.errors import DesignerError
+from designer.gui.canvas.apart import AddWhole
 from designer.gui.canvas.editing import Offer, link_values, new_part
 from designer.gui.canvas.together import Together
 from designer.interchange.whole_servers import WholeServer, clip_of, whole_servers

@@ -1,4 +1,4 @@
-"""Edits whose additions stand on nothing else."""
+"""Edits whose additions stand on nothing else. No Qt."""
 
 from __future__ import annotations
 
