@@ -22,7 +22,7 @@ from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
 from designer.design.edits.structure import Delete
 from designer.design.history import History
 from designer.errors import DesignerError, DocumentError
-from designer.gui.canvas.apart import Apart
+from designer.gui.viewmodels.apart import Apart
 
 if TYPE_CHECKING:
     from designer.analysis.clock.frames import Frames

@@ -23,9 +23,9 @@ from designer.design.geometry import Geometry, lay_out
 from designer.design.ids import next_id
 from designer.design.legality import can_connect, can_contain
 from designer.errors import DesignerError
-from designer.gui.canvas.apart import AddWhole
 from designer.gui.canvas.editing import Offer, link_values, new_part
 from designer.gui.canvas.together import Together
+from designer.gui.viewmodels.apart import AddWhole
 from designer.interchange.whole_servers import WholeServer, clip_of, whole_servers
 
 #: frames are drawn behind parts: one stands on them

@@ -12,7 +12,7 @@ from designer.design.arrange.free_spot import free_spot
 from designer.design.document import Design
 from designer.design.edits.clipboard import Duplicate, Paste, copy
 from designer.design.geometry import lay_out
-from designer.gui.canvas.apart import Apart
+from designer.gui.viewmodels.apart import Apart
 from designer.interchange.templates import open_design
 from designer.interchange.whole_servers import clip_of, whole_servers
 

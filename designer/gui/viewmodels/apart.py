@@ -1,4 +1,4 @@
-"""Edits whose additions stand on nothing else. No Qt."""
+"""Edits whose additions stand on nothing else."""
 
 from __future__ import annotations
 
