@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, Part
 from designer.report.inventory import Bundle, Inventory, UnitClass, bundles, group_name, inventory
-from designer.report.tables.sheet import Column, DisplayList, Value
+from designer.report.tables.sheet import Column, TableSheet, Value
 from designer.report.wording import counted, line_rate, listed
 from designer.sources import Status
 
@@ -105,7 +105,7 @@ def _cable(bundle: Bundle) -> Item:
     )
 
 
-def sheet(design: Design) -> DisplayList:
+def sheet(design: Design) -> TableSheet:
     """The bill as a table."""
     rows: list[tuple[Value, ...]] = [
         (i.item, i.model, i.role, i.part, i.count, i.reason, i.watts, i.height, i.weight, "inside" if i.inside else "")
@@ -123,6 +123,6 @@ def sheet(design: Design) -> DisplayList:
         Column("Weight, one", "kg"),
         Column("Note"),
     )
-    return DisplayList(
+    return TableSheet(
         "Bill of materials", "Bill of materials", columns, tuple(rows), ("Empty cells are not stated by a source.",)
     )

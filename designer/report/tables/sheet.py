@@ -37,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class DisplayList:
+class TableSheet:
     """A table with a name that fits a spreadsheet's tab."""
 
     name: str
@@ -53,7 +53,7 @@ def safe(text: str) -> str:
     return f"'{text}" if text.lstrip().startswith(_COMMANDS) else text
 
 
-def to_csv(sheet: DisplayList) -> str:
+def to_csv(sheet: TableSheet) -> str:
     """The table as CSV with heads, numbers plain, notes below as rows of their own."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -73,7 +73,7 @@ def _plain(value: Value) -> str:
     return f"{value:.10g}"
 
 
-def to_xlsx(sheets: Sequence[DisplayList], title: str) -> bytes:
+def to_xlsx(sheets: Sequence[TableSheet], title: str) -> bytes:
     """All tables in one workbook, one sheet a table; texts are written as texts, never as formulas.
 
     Raises
@@ -124,5 +124,5 @@ class SheetKind:
 
     name: str
     title: str
-    build: Callable[[Design], DisplayList]
+    build: Callable[[Design], TableSheet]
     order: int = 100
