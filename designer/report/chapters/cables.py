@@ -110,7 +110,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     title = f"{counted(total, 'cable')} in {in_words(len(found), 'bundle')}"
     title += (
-        f"; the longest is {longest:g}\u00a0m and {optical:,} {'is' if optical == 1 else 'are'} optical"
+        f"; the longest is {longest:g}\u00a0m, {f'{optical:,}' if optical else 'none'} of them optical"
         if longest
         else ""
     )

@@ -111,7 +111,10 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         )
     title = f"{quantity(rated, 'W')} are rated"
     if load is not None and result is not None:
-        title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')} of {quantity(rated, 'W')} rated"
+        title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
+        # a sum of parts is no rating that one could compare with
+        told = all(not d.rated.summed for d in found)
+        title += f" of {quantity(rated, 'W')} rated" if told else f", at most {quantity(load.high, 'W')}"
     title += f"; {in_words(len(missing), 'kind of unit states', 'kinds of unit state')} none" if missing else ""
     deck = (
         "Accelerators draw by how busy their arithmetic is; the fit was made on one model and is taken relative to the"

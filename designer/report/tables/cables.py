@@ -11,7 +11,7 @@ from typing import Final
 from designer.design.document import Design
 from designer.report.inventory import Bundle, Inventory, bundles, inventory, unit_name
 from designer.report.tables.racks import Plan, plan_of
-from designer.report.tables.sheet import Column, TableSheet, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.report.wording import line_rate
 
 #: lengths cables are sold in [m]

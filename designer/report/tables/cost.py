@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.report.tables.bill_of_materials import Item, items_of
-from designer.report.tables.sheet import Column, TableSheet, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 
 #: heads of a price list; those behind ``part`` and ``price`` may be missing
 HEADS = ("part", "currency", "price", "date", "valid_until", "lead_time")

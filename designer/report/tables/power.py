@@ -21,7 +21,7 @@ from designer.formulas.power.server_power import (
     wall_power,
 )
 from designer.report.inventory import Inventory, UnitClass, group_name, inventory
-from designer.report.tables.sheet import Column, TableSheet, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.sources import Estimate, Status, weakest
 from designer.units import Ratio, Watts
 

@@ -10,7 +10,7 @@ from typing import Final
 from designer.design.document import Design
 from designer.report.inventory import Inventory, UnitClass, group_name, inventory, unit_name
 from designer.report.tables.power import rated_of
-from designer.report.tables.sheet import Column, TableSheet, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.sources import Constant, Status
 
 #: a rack of the proposal: height, what it can feed, and units kept for patching and feeds

@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from designer.errors import ExchangeError
 from designer.plain_text import harmless, shortened
-
-if TYPE_CHECKING:
-    from designer.design.document import Design
 
 Value = str | float | int | None
 #: what a spreadsheet would take for a formula or a command
@@ -116,13 +113,3 @@ def to_xlsx(sheets: Sequence[TableSheet], title: str) -> bytes:
             page.autofilter(0, 0, len(sheet.rows), len(sheet.columns) - 1)
     book.close()
     return out.getvalue()
-
-
-@dataclass(frozen=True, slots=True)
-class SheetKind:
-    """A table that can be made of a design."""
-
-    name: str
-    title: str
-    build: Callable[[Design], TableSheet]
-    order: int = 100
