@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from designer.gui.canvas.batches import Batch, Rects
+from designer.gui.canvas.compose_activity import activity
 from designer.gui.canvas.compose_badges import bottleneck_glow
 from designer.gui.canvas.compose_boxes import cards, containers, grid_dots, meters, notes, plates, visible_boxes
 from designer.gui.canvas.compose_connections import connections
@@ -28,7 +29,7 @@ def compose_steps(view_state: ViewState, frame: Frame, regions: Regions, grid: b
     yield connections(view_state, frame, regions)
     yield bottleneck_glow(view_state, frame)
     yield view_state.kept("plates", frame, regions, lambda: plates(view_state, frame, boxes))
-    yield meters(view_state, frame, boxes) + notes(view_state, frame, boxes)
+    yield meters(view_state, frame, boxes) + activity(view_state, frame, boxes) + notes(view_state, frame, boxes)
     yield view_state.kept("texts", frame, regions, lambda: texts(view_state, frame, boxes))
     if view_state.live.on_route is None:
         yield values(view_state, frame, regions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,12 @@ from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
 from designer.errors import DocumentError
-from designer.gui.canvas.canvas_theme import CanvasTheme
+from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
+from designer.gui.canvas.compose_boxes import heat_of
 from designer.gui.canvas.editing import Picked, connection_picks
 from designer.gui.canvas.live import (
     ConnectionMap,
+    Live,
     Loads,
     connections_of_channels,
     link_numbers,
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+
+
+#: differences below this share cannot be seen
+_TOLD: Final = 0.01
 
 
 class Scene:
@@ -179,6 +185,29 @@ class Scene:
         self._refresh()
         return True
 
+    def lit_region(self, before: Live) -> Rect | None:
+        """The scene rectangle around what looks different from a state before; None for nothing.
+
+        Numbers that a picture tells are compared as it tells them: classes of utilisation, and bars to a hundredth.
+        """
+        now, geometry = self.view_state.live, self.geometry
+        if len(now.heat) != len(before.heat) or len(now.box_used) != len(before.box_used):
+            return self.view_state.bounds
+        connections = (now.heat != before.heat).any(axis=1) | (now.bottleneck != before.bottleneck)
+        # a full channel tells its load in numbers
+        full = (now.heat == len(STEPS)).any(axis=1)
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(now.load - before.load) > _TOLD * np.fmax(now.load, before.load)
+        connections |= full & moved.any(axis=1)
+        boxes = (_told(now.box_used) != _told(before.box_used)) | (now.box_bottleneck != before.box_bottleneck)
+        boxes |= heat_of(now.box_used) != heat_of(before.box_used)
+        for a, b in ((now.box_busy, before.box_busy), (now.box_fill, before.box_fill)):
+            if a is not None or b is not None:
+                boxes |= _told(a, len(boxes)) != _told(b, len(boxes))
+        if not connections.any() and not boxes.any():
+            return None
+        return region_of(self.view_state, boxes, connections) if len(geometry) else None
+
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""
         self._binding, self._bottleneck_parts = tuple(ids), ()
@@ -288,6 +317,13 @@ class Scene:
         for box in boxes:
             found[box : int(self.geometry.last[box])] = True
         return found
+
+
+def _told(share: Float | None, count: int = 0) -> Int:
+    """Shares as bars tell them, in hundredths; −1 where nothing is known."""
+    if share is None:
+        return np.full(count, -1)
+    return np.where(np.isnan(share), -1, np.round(np.nan_to_num(share) / _TOLD)).astype(np.int64)
 
 
 def _has_member(design: Design, address: Address, member: int) -> bool:
