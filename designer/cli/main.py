@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "analyze": "route, allocate, estimate; names the binding link",
     "check": "what the design rules say",
     "test": "promises about designs, for continuous integration",
+    "compare": "two designs side by side, and why each number moved",
     "simulate": "workloads over time, together; a trace of all that happens",
     "templates": "list templates",
     "parts": "search the catalog",
