@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "parts": "search the catalog",
     "workloads": "what can be run, with settings and metrics",
     "new": "a design from a template",
+    "tidy": "a design with everything placed anew",
     "summary": "what is in a design",
     "import": "a real machine or foreign file to a design",
     "export": "a design to another format",

@@ -100,7 +100,7 @@ def test_every_action_has_an_id_and_title_of_its_own_and_no_shortcut_twice(windo
     assert len(set(shortcuts)) == len(shortcuts)
     assert set(window.qt_actions) == set(all_actions())
     for action in actions:
-        assert action.id.startswith(("file.", "edit.", "view.", "insert.", "analyze.", "help."))
+        assert action.id.startswith(("file.", "edit.", "view.", "insert.", "analyze.", "time.", "help."))
 
 
 #: these ask something and wait, or close the window; they are tested by what they call

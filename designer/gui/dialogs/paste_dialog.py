@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -67,9 +67,7 @@ class PasteDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Import")
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        # Enter makes a line in the text
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self, self.accept)
+        self.text.installEventFilter(self)
         last = QHBoxLayout()
         last.addWidget(self.file)
         last.addStretch(1)
@@ -87,6 +85,19 @@ class PasteDialog(QDialog):
         self.look()
         self.resize(720, 520)
         self.text.setFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Enter makes a line in the text; with Ctrl it imports."""
+        enter = (int(Qt.Key.Key_Return), int(Qt.Key.Key_Enter))
+        if (
+            event.type() == QEvent.Type.KeyPress
+            and isinstance(event, QKeyEvent)
+            and event.key() in enter
+            and event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
+            self.accept()
+            return True
+        return super().eventFilter(watched, event)
 
     def _commands(self) -> QGridLayout:
         grid = QGridLayout()
