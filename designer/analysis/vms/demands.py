@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from designer.analysis.vms.hosts import Host
@@ -61,7 +61,7 @@ def release_of(vm: VirtualMachine, host: Host | None, wanted: str = "") -> str:
     return wanted or (host.release if host is not None else "") or vm.release or DEFAULT_RELEASE.value
 
 
-@cache
+@lru_cache(maxsize=1024)
 def vsphere(release: str) -> Release:
     """The vSphere release; of KVM the newest, whose rules for sharing GPUs are those of the driver alone.
 

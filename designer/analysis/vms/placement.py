@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import ACCELERATOR, Network
+from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network
 from designer.analysis.vms.demands import (
     CPUS,
     CPUS_NEW,
@@ -44,6 +44,7 @@ from designer.findings import Finding, Severity
 from designer.formulas.placement import Release
 from designer.formulas.placement.nvlink_groups import cut_pairs
 from designer.formulas.placement.virtual_numa import VirtualNuma, virtual_numa
+from designer.memo import memo
 from designer.sources import Constant, Status
 from designer.units import Bytes, format_quantity
 
@@ -112,12 +113,10 @@ class Placement:
         return [placed for placed in self.placed.values() if placed.host.path == host]
 
 
+@memo(most=NETWORKS_LIMIT)
 def place_vms(network: Network) -> Placement:
     """The placement of all machines of the design a network was made from; kept."""
-    known = network.memo.get("placement")
-    if not isinstance(known, Placement):
-        known = network.memo["placement"] = _place_all(network)
-    return known
+    return _place_all(network)
 
 
 def release_on(host: Host | None, vm: VirtualMachine, wanted: str = "") -> Release:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -203,8 +204,7 @@ class Planner:
         )
 
     def _under(self, **changes: Any) -> Planner:
-        twin = object.__new__(Planner)
-        twin.__dict__.update(self.__dict__)
+        twin = copy.copy(self)
         twin.conditions = replace(self.conditions, **changes)
         return twin
 
