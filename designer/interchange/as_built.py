@@ -93,8 +93,9 @@ def fabric_of(design: Design) -> Fabric:
         cables[pair] += net.link_defs[d].count
         links[pair].append(i)
         rate, status = known[d]
-        if rate is not None and status is not Status.ASSUMED:
-            rates[pair] = min(rates.get(pair, rate), rate)
+        if status is not Status.ASSUMED:
+            before = rates.get(pair)
+            rates[pair] = rate if before is None or rate < before else before
     nodes = tuple(sorted({n for pair in cables for n in pair}))
     names = {n: _name(net, n) for n in nodes}
     return Fabric(net, nodes, names, {n: of_def[int(net.part_def[n])] for n in nodes}, dict(cables), rates, dict(links))
@@ -160,8 +161,8 @@ def _match(plan: Fabric, real: Fabric) -> dict[int, int]:
 
 
 def _speed(values: LinkValues) -> float:
-    """Rate of one link [B/s]; none where nothing tells it."""
-    return raw_rate(values)[0] or 0.0
+    """Rate of one link [B/s]."""
+    return raw_rate(values)[0]
 
 
 def _spelled(name: str, short: bool) -> str:
