@@ -404,8 +404,6 @@ class MainWindow(QMainWindow):
 
     def _light(self, document: Document, *_: object) -> None:
         """Colour the canvas by the load of the shown workload."""
-        from designer.gui.canvas.live import Loads
-
         canvas, session = self._canvases.get(document), document.session
         if canvas is None:
             return
@@ -414,7 +412,7 @@ class MainWindow(QMainWindow):
         bottleneck = result.binding if result is not None else ()
         binding = tuple(b.id for b in bottleneck if b.what == "channel")
         parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
-        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding, parts)
+        canvas.show_result(loads, binding, parts)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
@@ -544,7 +542,7 @@ class MainWindow(QMainWindow):
     def _canvas_theme(self) -> Any:
         from dataclasses import replace
 
-        from designer.gui.canvas.canvas_theme import canvas_theme
+        from designer.drawing.theme import canvas_theme
 
         return replace(canvas_theme(self.theme.name), family=self.font().family())
 

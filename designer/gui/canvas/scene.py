@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.results import ChannelLoads
 from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
-from designer.errors import DocumentError
-from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.editing import Picked, connection_picks
-from designer.gui.canvas.live import (
+from designer.drawing.loads import (
     ConnectionMap,
-    Loads,
     connections_of_channels,
     link_numbers,
     nothing,
@@ -26,12 +23,15 @@ from designer.gui.canvas.live import (
     with_loads,
     with_route,
 )
-from designer.gui.canvas.trays import lay_trays
-from designer.gui.canvas.view import Rect, bounds_of
-from designer.gui.canvas.view_state import ViewState
+from designer.drawing.theme import CanvasTheme
+from designer.drawing.trays import lay_trays
+from designer.drawing.view import Rect, bounds_of
+from designer.drawing.view_state import ViewState
+from designer.errors import DocumentError
+from designer.gui.canvas.editing import Picked, connection_picks
 
 if TYPE_CHECKING:
-    from designer.gui.viewmodels.virtual_machines import Machines
+    from designer.drawing.machines import Machines
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -50,7 +50,7 @@ class Scene:
     def __init__(self, design: Design, theme: CanvasTheme) -> None:
         self.theme = theme
         self.members: dict[Address, int] = {}
-        self._loads: Loads | None = None
+        self._loads: ChannelLoads | None = None
         self._loads_of: Design | None = None
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
@@ -156,23 +156,23 @@ class Scene:
     def _map(self) -> ConnectionMap:
         return self.view_state.connection_map
 
-    def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
+    def set_loads(self, loads: ChannelLoads | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""
         self._by_id = self._loads = None
-        if isinstance(loads, Loads):
+        if isinstance(loads, ChannelLoads):
             self._loads, self._loads_of = loads, self.geometry.design
         else:
             self._by_id = loads
         self._refresh()
 
     def set_result(
-        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelLoads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> bool:
         """Show loads and what binds; False if that is what is shown."""
         old, design = self._loads, self.geometry.design
         same = (binding, parts) == (self._binding, self._bottleneck_parts)
         same = same and self._by_id is None and design is self._loads_of and not self._stale
-        if same and loads is not None and old is not None and loads.same(old):
+        if same and loads is not None and old is not None and _same(loads, old):
             return False
         self._binding, self._bottleneck_parts = binding, parts
         self._loads, self._loads_of, self._by_id = loads, design, None
@@ -195,18 +195,18 @@ class Scene:
 
     def _refresh(self) -> None:
         geometry = self.geometry
-        live = nothing(geometry)
+        loads = nothing(geometry)
         if self._loads is not None or self._by_id is not None:
-            live = with_loads(live, geometry, self._map, self._channel_loads())
+            loads = with_loads(loads, geometry, self._map, self._channel_loads())
         if self._binding or self._bottleneck_parts:
             numbers = link_numbers(self._map, self._binding)
-            live = with_binding(live, self._map, numbers, self._binding, self._bottleneck_parts)
+            loads = with_binding(loads, self._map, numbers, self._binding, self._bottleneck_parts)
         if self._route:
             numbers = link_numbers(self._map, self._route)
-            live = with_route(live, geometry, self._map, numbers, self._route)
-        self.view_state.live = live
+            loads = with_route(loads, geometry, self._map, numbers, self._route)
+        self.view_state.loads = loads
 
-    def _channel_loads(self) -> Loads | None:
+    def _channel_loads(self) -> ChannelLoads | None:
         if self._by_id is None:
             return self._loads
         n = 2 * len(self._map.connection)
@@ -218,7 +218,7 @@ class Scene:
             if number is not None:
                 at = 2 * number + (direction == "ba")
                 load[at], used[at] = value if isinstance(value, tuple) else (np.nan, value)
-        return Loads(load, used)
+        return ChannelLoads(load, used)
 
     # ---- selection
 
@@ -288,6 +288,11 @@ class Scene:
         for box in boxes:
             found[box : int(self.geometry.last[box])] = True
         return found
+
+
+def _same(one: ChannelLoads, other: ChannelLoads) -> bool:
+    """True if both numbers of all channels are equal."""
+    return np.array_equal(one.load, other.load) and np.array_equal(one.utilization, other.utilization, True)
 
 
 def _has_member(design: Design, address: Address, member: int) -> bool:

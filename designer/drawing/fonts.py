@@ -21,16 +21,21 @@ def font_file(bold: bool = False) -> Path:
     return assets() / "fonts" / _FILES[bold]
 
 
-@cache
-def _advances(bold: bool) -> tuple[dict[int, int], int]:
-    """Width of each character, and the units that make one em."""
-    data = font_file(bold).read_bytes()
+def _tables(data: bytes) -> tuple[dict[bytes, int], int]:
+    """Where each table of a font begins, and the units that make one em."""
     (many,) = struct.unpack_from(">H", data, 4)
     tables: dict[bytes, int] = {}
     for n in range(many):
         tag, _, offset, _ = struct.unpack_from(">4sLLL", data, 12 + 16 * n)
         tables[tag] = offset
-    (units,) = struct.unpack_from(">H", data, tables[b"head"] + 18)
+    return tables, struct.unpack_from(">H", data, tables[b"head"] + 18)[0]
+
+
+@cache
+def _advances(bold: bool) -> tuple[dict[int, int], int]:
+    """Width of each character, and the units that make one em."""
+    data = font_file(bold).read_bytes()
+    tables, units = _tables(data)
     (metrics,) = struct.unpack_from(">H", data, tables[b"hhea"] + 34)
     widths = [struct.unpack_from(">H", data, tables[b"hmtx"] + 4 * n)[0] for n in range(metrics)]
     return {c: widths[min(g, metrics - 1)] for c, g in _characters(data, tables[b"cmap"]).items()}, units
@@ -67,6 +72,19 @@ def _segments(data: bytes, at: int) -> dict[int, int]:
             if glyph:
                 found[code] = glyph
     return found
+
+
+@cache
+def _rises(bold: bool) -> float:
+    data = font_file(bold).read_bytes()
+    tables, units = _tables(data)
+    ascent, descent = struct.unpack_from(">hh", data, tables[b"hhea"] + 4)
+    return (ascent + descent) / units
+
+
+def rise(size: float, bold: bool = False) -> float:
+    """How much farther letters reach above their baseline than below it [scene units] at a font size."""
+    return _rises(bold) * size
 
 
 @lru_cache(maxsize=65536)
