@@ -110,9 +110,9 @@ def _bundle_texts(view_state: ViewState) -> tuple[Int, list[str]]:
     geometry = view_state.geometry
     closed = geometry.is_group & ~geometry.is_container
     kinds = [link_kinds().get(k) for k in geometry.connection_kinds]
-    told = np.array([k is not None and k.domain is not Domain.HOST for k in kinds], dtype=bool)
+    labelled = np.array([k is not None and k.domain is not Domain.HOST for k in kinds], dtype=bool)
     ends = closed[geometry.connection_a] | closed[geometry.connection_b]
-    connections = np.flatnonzero(ends & told[geometry.connection_kind]) if len(told) else np.empty(0, dtype=np.int64)
+    connections = np.flatnonzero(ends & labelled[geometry.connection_kind]) if len(labelled) else np.empty(0, dtype=np.int64)
     if len(connections) > _MOST_BUNDLES:
         return connections[:0], []
     texts: list[str] = []
