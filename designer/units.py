@@ -1,7 +1,7 @@
 """Quantities: SI floats inside, spelled units at every door.
 
 Inside, every quantity is a float in one unit per dimension: byte, second, byte/second, FLOP, FLOP/second,
-1/second, watt, USD, plain ratio. Text carries its unit: ``"400 Gb/s"``, ``"80 GiB"``, ``"8.9 us"``.
+1/second, watt, joule, USD, plain ratio. Text carries its unit: ``"400 Gb/s"``, ``"80 GiB"``, ``"8.9 us"``.
 The parser knows b (bit) from B (byte) and G (10^9) from Gi (2^30), reads the unambiguous spellings people type
 and refuses what could mean two things, each time with the reason and the likely meanings.
 
@@ -49,17 +49,18 @@ _TIMES: Final = {
     "min": 60.0, "h": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0, "weeks": 604800.0,
 }  # fmt: skip
 _WATTS: Final = {"W": 1.0, "kW": 1e3, "MW": 1e6}
+_JOULES: Final = {"mJ": 1e-3, "J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
 _MONEY: Final = {"USD": 1.0, "kUSD": 1e3}
 _RATIO: Final = {"": 1.0, "1": 1.0, "%": 0.01, "x": 1.0}
 
 #: the dimensions, with the SI unit values are kept in
 DIMENSIONS: Final = {
     "size": "B", "rate": "B/s", "duration": "s", "flop": "FLOP", "flops": "FLOP/s", "frequency": "1/s",
-    "power": "W", "money": "USD", "ratio": "1",
+    "power": "W", "energy": "J", "money": "USD", "ratio": "1",
 }  # fmt: skip
 EXAMPLE: Final = {
     "size": "80 GiB", "rate": "400 Gb/s", "duration": "8.9 us", "flop": "1 TFLOP", "flops": "989 TFLOP/s",
-    "frequency": "1000 1/s", "power": "700 W", "money": "100 USD", "ratio": "0.88",
+    "frequency": "1000 1/s", "power": "700 W", "energy": "3 J", "money": "100 USD", "ratio": "0.88",
 }  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def _finite(value: float, text: str) -> float:
 def _scale(text: str, number: str, unit: str, dimension: str) -> float:
     if dimension in ("size", "rate"):
         return _bits_or_bytes(text, number, unit, dimension)
-    table = {"duration": _TIMES, "power": _WATTS, "money": _MONEY, "ratio": _RATIO}.get(dimension)
+    table = {"duration": _TIMES, "power": _WATTS, "energy": _JOULES, "money": _MONEY, "ratio": _RATIO}.get(dimension)
     if table is not None:
         if unit in table:
             return table[unit]
@@ -180,6 +181,7 @@ _SPELLINGS: Final = {
     "flops": [("EFLOP/s", 1e18), ("PFLOP/s", 1e15), ("TFLOP/s", 1e12), ("GFLOP/s", 1e9), ("FLOP/s", 1.0)],
     "frequency": [("1/s", 1.0)],
     "power": [("MW", 1e6), ("kW", 1e3), ("W", 1.0)],
+    "energy": [("MJ", 1e6), ("kJ", 1e3), ("J", 1.0), ("mJ", 1e-3)],
     "money": [("USD", 1.0)],
     "ratio": [("", 1.0)],
 }
@@ -268,7 +270,7 @@ def _round(value: float, digits: int) -> str:
 #: SI unit as printed in JSON, and the dimension it belongs to
 DIMENSION_OF_UNIT: Final = {
     "B": "size", "B/s": "rate", "s": "duration", "1/s": "frequency", "1": "ratio",
-    "FLOP/s": "flops", "FLOP": "flop", "W": "power", "USD": "money",
+    "FLOP/s": "flops", "FLOP": "flop", "W": "power", "J": "energy", "USD": "money",
 }  # fmt: skip
 
 

@@ -112,7 +112,9 @@ def _bundle_texts(view_state: ViewState) -> tuple[Int, list[str]]:
     kinds = [link_kinds().get(k) for k in geometry.connection_kinds]
     labelled = np.array([k is not None and k.domain is not Domain.HOST for k in kinds], dtype=bool)
     ends = closed[geometry.connection_a] | closed[geometry.connection_b]
-    connections = np.flatnonzero(ends & labelled[geometry.connection_kind]) if len(labelled) else np.empty(0, dtype=np.int64)
+    connections = (
+        np.flatnonzero(ends & labelled[geometry.connection_kind]) if len(labelled) else np.empty(0, dtype=np.int64)
+    )
     if len(connections) > _MOST_BUNDLES:
         return connections[:0], []
     texts: list[str] = []

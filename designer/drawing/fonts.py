@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import struct
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from designer.resources import assets
+
+if TYPE_CHECKING:
+    from PIL.ImageFont import FreeTypeFont
 
 FAMILY: Final = "Inter"
 #: families to fall back to where the font is not embedded
 FALLBACK: Final = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 _FILES: Final = {False: "Inter-Regular.ttf", True: "Inter-SemiBold.ttf"}
 _ELLIPSIS: Final = "…"
+#: design units of one em in these fonts
+_EM: Final = 2816
 
 
 def font_file(bold: bool = False) -> Path:
@@ -21,77 +25,31 @@ def font_file(bold: bool = False) -> Path:
     return assets() / "fonts" / _FILES[bold]
 
 
-def _tables(data: bytes) -> tuple[dict[bytes, int], int]:
-    """Where each table of a font begins, and the units that make one em."""
-    (many,) = struct.unpack_from(">H", data, 4)
-    tables: dict[bytes, int] = {}
-    for n in range(many):
-        tag, _, offset, _ = struct.unpack_from(">4sLLL", data, 12 + 16 * n)
-        tables[tag] = offset
-    return tables, struct.unpack_from(">H", data, tables[b"head"] + 18)[0]
+@cache
+def _face(bold: bool) -> FreeTypeFont:
+    """The font at a size of one design unit a pixel, so that widths come out exact."""
+    from PIL import ImageFont  # only where text is measured: slow to load
+
+    basic = ImageFont.Layout.BASIC  # one character after the other, as every renderer here sets text
+    return ImageFont.truetype(font_file(bold), _EM, layout_engine=basic)
 
 
 @cache
-def _advances(bold: bool) -> tuple[dict[int, int], int]:
-    """Width of each character, and the units that make one em."""
-    data = font_file(bold).read_bytes()
-    tables, units = _tables(data)
-    (metrics,) = struct.unpack_from(">H", data, tables[b"hhea"] + 34)
-    widths = [struct.unpack_from(">H", data, tables[b"hmtx"] + 4 * n)[0] for n in range(metrics)]
-    return {c: widths[min(g, metrics - 1)] for c, g in _characters(data, tables[b"cmap"]).items()}, units
-
-
-def _characters(data: bytes, cmap: int) -> dict[int, int]:
-    """Glyph number of each character, from a format 4 table."""
-    (many,) = struct.unpack_from(">H", data, cmap + 2)
-    for n in range(many):
-        (offset,) = struct.unpack_from(">L", data, cmap + 4 + 8 * n + 4)
-        at = cmap + offset
-        (version,) = struct.unpack_from(">H", data, at)
-        if version == 4:
-            return _segments(data, at)
-    raise AssertionError("the font has no character map of format 4")
-
-
-def _segments(data: bytes, at: int) -> dict[int, int]:
-    (double,) = struct.unpack_from(">H", data, at + 6)
-    count = double // 2
-    ends = struct.unpack_from(f">{count}H", data, at + 14)
-    starts = struct.unpack_from(f">{count}H", data, at + 16 + double)
-    deltas = struct.unpack_from(f">{count}H", data, at + 16 + 2 * double)
-    ranges = struct.unpack_from(f">{count}H", data, at + 16 + 3 * double)
-    found: dict[int, int] = {}
-    for k in range(count):
-        for code in range(starts[k], ends[k] + 1):
-            if ranges[k] == 0:
-                glyph = (code + deltas[k]) & 0xFFFF
-            else:
-                where = at + 16 + 3 * double + 2 * k + ranges[k] + 2 * (code - starts[k])
-                (glyph,) = struct.unpack_from(">H", data, where)
-                glyph = (glyph + deltas[k]) & 0xFFFF if glyph else 0
-            if glyph:
-                found[code] = glyph
-    return found
-
-
-@cache
-def _rises(bold: bool) -> float:
-    data = font_file(bold).read_bytes()
-    tables, units = _tables(data)
-    ascent, descent = struct.unpack_from(">hh", data, tables[b"hhea"] + 4)
-    return (ascent + descent) / units
+def _advance(character: str, bold: bool) -> float:
+    """Width of a character [em]; those the font lacks have that of the box drawn in their place."""
+    return _face(bold).getlength(character) / _EM
 
 
 def rise(size: float, bold: bool = False) -> float:
     """How much farther letters reach above their baseline than below it [scene units] at a font size."""
-    return _rises(bold) * size
+    above, below = _face(bold).getmetrics()
+    return (above - below) * size / _EM
 
 
 @lru_cache(maxsize=65536)
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """Width of a line of text [scene units] at a font size; characters the font lacks count as one em."""
-    widths, units = _advances(bold)
-    return sum(widths.get(ord(c), units) for c in text) * size / units
+    """Width of a line of text [scene units] at a font size."""
+    return sum(_advance(c, bold) for c in text) * size
 
 
 def fitted_text(text: str, size: float, width: float, bold: bool = False, keep_number: bool = False) -> str:

@@ -19,6 +19,7 @@ from designer.workload.jobs import (
     StorageSizing,
     Training,
 )
+from designer.workload.serving import Serving
 
 Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation", "all"]
 
@@ -179,4 +180,4 @@ class VmCapacity:
 
 MoveOperation = Vmotion | Evacuation | KvmMigration | Pooling | VmCapacity
 TrainingOperation = Training | Checkpointing | DataLoading | StorageSizing | LayoutSearch | HyperparameterSweep
-Operation = Transfer | Collective | MoveOperation | TrainingOperation
+Operation = Transfer | Collective | MoveOperation | TrainingOperation | Serving

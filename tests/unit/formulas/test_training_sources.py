@@ -16,7 +16,7 @@ from designer.sources import Constant
 from designer.workload.datasets import datasets
 from designer.workload.models import models
 
-FAMILIES = ("compute", "memory", "pipeline", "storage")
+FAMILIES = ("compute", "memory", "pipeline", "serving", "storage")
 SHARED = ("calibration", "precision", "software")
 
 

@@ -331,3 +331,15 @@ def test_curves_start_and_end_where_they_should() -> None:
     assert line[0] == corners[0]
     assert line[-1] == pytest.approx(corners[-1])
     assert len(line) > 5
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_widths_are_those_of_the_font_file(bold: bool) -> None:
+    """At a size of its own design units every advance is a whole number, and a line is the sum of its characters."""
+    units = 2816.0
+    for character in "AVWMil .,0123456789µ→×–":
+        width = text_width(character, units, bold)
+        assert width == pytest.approx(round(width), abs=1e-6)
+        assert 0 < width <= units * 1.1
+    assert text_width("AV", units, bold) == text_width("A", units, bold) + text_width("V", units, bold)
+    assert text_width("M", 2 * units, bold) == pytest.approx(2 * text_width("M", units, bold))

@@ -1,0 +1,396 @@
+"""What is read off runs of a placed deployment: percentiles with their errors, rates, memory, power, what binds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.serving.load import Sent, sent_to_one
+from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.records import ServingRun
+from designer.analysis.serving.scheduler import Requests, Steps, run_requests
+from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.formulas.serving.power import serving_power
+from designer.sources import Constant, Estimate, Status
+from designer.units import format_quantity
+from designer.workload.metrics import METRICS
+from designer.workload.serving import Limits, Serving
+
+Float = npt.NDArray[np.float64]
+
+#: a band is of 80 %: so many standard deviations either way
+_EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
+#: parts of a run whose percentiles are compared for their sampling error
+_PARTS_LIMIT: Final = 8
+#: an engine this close to what it can take has no steady queue within any run
+_FULL_TOLERANCE: Final = 0.99
+#: generations of requests in a run that finds what an engine can take, and most requests of one
+_GENERATIONS_LIMIT: Final = 5
+_PROBE_LIMIT: Final = 4000
+_PROBE_LEAST_LIMIT: Final = 300
+SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
+#: what other widths than those fitted add to a band: stages, several servers, groups of attention [1]
+_WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
+
+
+class Scaled:
+    """Steps that all take a factor longer."""
+
+    def __init__(self, steps: Steps, factor: float) -> None:
+        self._steps, self._factor = steps, factor
+
+    def decode(self, requests: int) -> float:
+        """See `StepTime.decode` [s]."""
+        return self._factor * self._steps.decode(requests)
+
+    def context(self) -> float:
+        """See `StepTime.context` [s]."""
+        return self._factor * self._steps.context()
+
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+        """See `StepTime.step` [s]."""
+        return self._factor * self._steps.step(tokens, area, finishing, requests, context)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Served:
+    """A deployment under a load.
+
+    Parameters
+    ----------
+    runs
+        Of one replica: as estimated, all steps faster, all slower by the 80 % band. Without those where the load
+        is above what it can take.
+    most
+        Requests a second that a replica can answer at all, with the band [1/s].
+    """
+
+    placement: Placement
+    serving: Serving
+    sent: Sent
+    runs: tuple[ServingRun, ...]
+    most: tuple[float, float, float]
+    spread: float
+    findings: tuple[Finding, ...]
+
+    @property
+    def saturated(self) -> bool:
+        """True if more is asked than can be answered."""
+        return not self.runs
+
+
+def step_spread(placement: Placement) -> float:
+    """80 % band of step times: logarithm of the factor either way [1]."""
+    spread = placement.release.step_spread
+    split, group = placement.split, placement.group
+    unlike = split.pipeline > 1 or split.data > 1 or (group is not None and group.situation.servers > 1)
+    unlike = unlike or (group is not None and not group.situation.intra_path.is_nvlink)
+    unmeasured = any(f.code == "SERVE-DEVICE" for f in placement.findings)
+    return math.hypot(spread, _WIDER.value if unlike else 0.0, _WIDER.value if unmeasured else 0.0)
+
+
+def serve(
+    placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None = None, *, banded: bool = True
+) -> Served:
+    """A load on a placed deployment.
+
+    Raises
+    ------
+    AnalysisError
+        If a trace cannot be read, or no request fits.
+    """
+    replicas = len(placement.replicas)
+    sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
+    requests = sent.requests
+    longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
+    shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
+    if shortest > placement.capacity:
+        raise AnalysisError(
+            f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
+            place=placement.place, remedy="use more devices for a replica, narrower formats, or shorter requests",
+        )  # fmt: skip
+    findings: list[Finding] = [
+        Finding("SERVE-TRACE", Severity.INFO, note, (), "look at the file if that was not meant") for note in sent.notes
+    ]
+    if longest > placement.capacity:
+        text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
+        findings.append(Finding("SERVE-REFUSED", Severity.WARNING, text, (), "give a replica more memory"))
+    spread = step_spread(placement)
+    factors = (1.0, math.exp(-spread), math.exp(spread)) if banded else (1.0,)
+    most = _most(placement, requests, spread, cancelled)
+    open_loop = not requests.clients and asked.load.kind != "offline"
+    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if open_loop and requests.at[-1] > 0 else 0.0
+    if open_loop and rate > _FULL_TOLERANCE * most[0]:
+        whole = most[0] * replicas
+        text = (
+            f"{format_quantity(rate * replicas, 'frequency')} of requests arrive, {replicas} replicas answer "
+            f"{format_quantity(whole, 'frequency')} at most: from there on queues grow for ever and no latency is told"
+        )
+        remedy = f"ask for less than {whole:.3g} requests a second, or give it more replicas"
+        findings.append(Finding("SERVE-SATURATED", Severity.ERROR, text, (), remedy))
+        return Served(placement, asked, sent, (), most, spread, tuple(findings))
+    runs = tuple(
+        _run(placement, requests, factor, cancelled)
+        for factor, end in zip(factors, most, strict=False)
+        # a band that reaches beyond what the engine can take has no upper end there
+        if not open_loop or rate <= _FULL_TOLERANCE * end
+    )
+    if open_loop and banded and len(runs) < len(factors):
+        text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
+        findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
+    return Served(placement, asked, sent, runs, most, spread, tuple(findings))
+
+
+def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
+    steps = placement.steps if factor == 1 else Scaled(placement.steps, factor)
+    path = placement.release.overheads.path
+    return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
+
+
+def _most(
+    placement: Placement, requests: Requests, spread: float, cancelled: Callable[[], bool] | None
+) -> tuple[float, float, float]:
+    """Requests a second of one replica that never runs dry, and the same with faster and slower steps [1/s]."""
+    fitting = [
+        (p, o, c)
+        for p, o, c in zip(requests.prompt, requests.output, requests.cached or [0] * len(requests.prompt), strict=True)
+        if p + o <= placement.capacity
+    ]
+    each = sum(p + o / 2 for p, o, _ in fitting) / len(fitting)
+    together = max(1, min(placement.scheduling.slots, int(placement.capacity / each)))
+    count = max(_PROBE_LEAST_LIMIT, min(_PROBE_LIMIT, _GENERATIONS_LIMIT * together))
+    taken = [fitting[k % len(fitting)] for k in range(count)]
+    probe = Requests([p for p, _, _ in taken], [o for _, o, _ in taken], [0.0] * count, cached=[c for _, _, c in taken])
+    run = _run(placement, probe, 1.0, cancelled)
+    # from when the first fifth is done to when the last is admitted
+    done = np.sort(run.done[run.served])
+    begin, end = float(done[len(done) // _GENERATIONS_LIMIT]), float(np.nanmax(run.first))
+    inside = int(((done > begin) & (done <= end)).sum())
+    rate = inside / (end - begin) if inside > count // _GENERATIONS_LIMIT else len(done) / run.end
+    return rate, rate * math.exp(spread), rate * math.exp(-spread)
+
+
+def quantile_band(values: Float, share: float) -> tuple[float, float]:
+    """A percentile and the standard error of it, by the parts of a run in their order.
+
+    Notes
+    -----
+    Requests near each other wait for the same queue, so a run is worth as many draws as it has parts that differ.
+    """
+    value = float(np.quantile(values, share))
+    parts = np.array_split(values, _PARTS_LIMIT)
+    if min(len(p) for p in parts) < 2:
+        return value, 0.0
+    each = np.array([np.quantile(p, share) for p in parts])
+    return value, float(each.std(ddof=1) / math.sqrt(_PARTS_LIMIT))
+
+
+def weighted_quantile(values: Float, weights: Float, share: float) -> float:
+    """A percentile of values that each stand for several."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, share * total[-1])])
+
+
+def _mean_error(values: Float) -> float:
+    parts = np.array_split(values, _PARTS_LIMIT)
+    if min(len(p) for p in parts) < 1:
+        return 0.0
+    return float(np.array([p.mean() for p in parts]).std(ddof=1) / math.sqrt(_PARTS_LIMIT))
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Values of one run that counts from its first counted request."""
+
+    values: Mapping[str, float]
+    errors: Mapping[str, float]
+
+
+_SHARES: Final = {"p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
+                  "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
+                  "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
+                  "p99": Constant(0.99, 0.99, 0.99, "counted-serving", Status.PRIMARY)}  # fmt: skip
+
+
+def read(run: ServingRun, first: int) -> Readings:
+    """Means and percentiles of what came after the warm-up [s]."""
+    counted = np.arange(len(run.sent)) >= first
+    ttft = run.ttft[counted[run.served]]
+    latency = run.latency[counted[run.served]]
+    tpot = run.tpot[counted[run.served & (run.output > 1)]]
+    values: dict[str, float] = {"ttft": float(ttft.mean()), "latency": float(latency.mean())}
+    errors: dict[str, float] = {"ttft": _mean_error(ttft), "latency": _mean_error(latency)}
+    if len(tpot):
+        values["tpot"], errors["tpot"] = float(tpot.mean()), _mean_error(tpot)
+    for name, share in _SHARES.items():
+        for what, series in (("ttft", ttft), ("latency", latency)):
+            values[f"{what}_{name}"], errors[f"{what}_{name}"] = quantile_band(series, share.value)
+    gaps, weights = run.gaps()
+    if len(gaps):
+        for name, share in _SHARES.items():
+            values[f"itl_{name}"], errors[f"itl_{name}"] = weighted_quantile(gaps, weights, share.value), 0.0
+    return Readings(values, errors)
+
+
+def window(run: ServingRun, first: int) -> tuple[float, float]:
+    """From when the first counted request is sent until the last is [s]; of a run that drains, until it has."""
+    begin = float(run.sent[first])
+    end = float(run.sent[-1])
+    return (begin, end) if end > begin else (0.0, run.end)
+
+
+def throughput(run: ServingRun, first: int) -> tuple[float, float]:
+    """Requests and output tokens a second while the load lasts [1/s]."""
+    begin, end = window(run, first)
+    inside = run.served & (run.done > begin) & (run.done <= end)
+    if not inside.any():
+        begin, end, inside = 0.0, run.end, run.served
+    return float(inside.sum() / (end - begin)), float(run.output[inside].sum() / (end - begin))
+
+
+def metrics(served: Served) -> Mapping[str, Estimate]:
+    """All metrics with their bands."""
+    placement, replicas = served.placement, len(served.placement.replicas)
+    devices = replicas * placement.split.devices
+    note = (
+        f"{placement.chosen.release.title}; {replicas} replicas of {placement.split.devices}, the slowest of them"
+        if replicas > 1
+        else placement.chosen.release.title
+    )
+    found: dict[str, Estimate] = {}
+    found["most_requests_per_second"] = Estimate(
+        served.most[0] * replicas, served.most[2] * replicas, served.most[1] * replicas, "1/s", SOURCES, note
+    )
+    found["replicas"] = _exact(replicas, "as placed")
+    found["accelerators"] = _exact(devices, "as placed")
+    low, high = placement.capacity_band
+    found["kv_capacity"] = Estimate(
+        placement.capacity, min(low, placement.capacity), max(high, placement.capacity), "1", ("blis", "aic-config"),
+        "tokens of a replica",
+    )  # fmt: skip
+    held = placement.device.memory * placement.scheduling.memory_share
+    found["memory_per_gpu"] = Estimate(
+        held, placement.weights, placement.device.memory, "B", SOURCES, "claimed at start"
+    )
+    if served.saturated:
+        mean_out = float(np.mean(served.sent.requests.output))
+        for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
+            most = [x * replicas * factor for x in served.most]
+            found[name] = Estimate(most[0], most[2], most[1], "1/s", SOURCES, "saturated: what can be answered at all")
+        return found
+    found |= _timed(served, note)
+    found |= _rates(served, note, devices)
+    return found
+
+
+def _exact(value: float, note: str) -> Estimate:
+    return Estimate(value, value, value, "1", (), note)
+
+
+def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
+    readings = [read(run, served.sent.first) for run in served.runs]
+    base = readings[0]
+    # what release and device leave open for the first token beside its steps
+    extra = math.sqrt(max(0.0, served.placement.release.first_spread**2 - served.placement.release.step_spread**2))
+    found: dict[str, Estimate] = {}
+    for name, value in base.values.items():
+        if name not in METRICS:
+            continue
+        others = [r.values[name] for r in readings]
+        error = _EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
+        beside = extra if name.startswith("ttft") else 0.0
+        low = math.hypot(math.log(value / min(others)), beside, error) if value > 0 else 0.0
+        high = math.hypot(math.log(max(others) / value), beside, error) if value > 0 else 0.0
+        slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1
+        top = value * math.exp(max(high, 2 * served.spread if slow_missing else high))
+        found[name] = Estimate(
+            value, value * math.exp(-low), top, "s", SOURCES, note, {"sampling_error": base.errors[name]}
+        )
+    return found
+
+
+def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
+    placement, replicas, run = served.placement, len(served.placement.replicas), served.runs[0]
+    pairs = [throughput(one, served.sent.first) for one in served.runs]
+
+    def spread(values: Sequence[float], factor: float = 1.0, unit: str = "1/s") -> Estimate:
+        return Estimate(values[0] * factor, min(values) * factor, max(values) * factor, unit, SOURCES, note)
+
+    found = {
+        "requests_per_second": spread([p[0] for p in pairs], replicas),
+        "tokens_per_second": spread([p[1] for p in pairs], replicas),
+    }
+    begin, end = window(run, served.sent.first)
+    turns = run.turns
+    length = turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2
+    inside = (turns[:, 0] >= begin) & (turns[:, 0] <= end)
+    share = length * inside
+    whole = end - begin
+    busy = min(1.0, float(share.sum()) / whole)
+    running = float((share * turns[:, 4]).sum() / whole)
+    waiting = float((share * turns[:, 6]).sum() / whole)
+    found["requests_running"] = Estimate(running, running * math.exp(-served.spread), running * math.exp(served.spread),
+                                         "1", SOURCES, "that decode, of a replica")  # fmt: skip
+    found["requests_waiting"] = Estimate(waiting, 0.0, waiting * math.exp(2 * served.spread), "1", SOURCES)
+    use = run.counts.kv_peak / max(1, placement.capacity)
+    ends = [one.counts.kv_peak / max(1, placement.capacity) for one in served.runs]
+    found["kv_use"] = Estimate(use, min(ends), min(1.0, max(ends)), "1", SOURCES, "most at any time")
+    hits = served.sent.requests.cached
+    if hits:
+        part = sum(hits) / sum(served.sent.requests.prompt)
+        found["prefix_hits"] = Estimate(part, part, part, "1", SOURCES)
+    limits = served.serving.limits
+    if limits.ttft or limits.tpot or limits.latency:
+        shares = [within(one, served.sent.first, limits) for one in served.runs]
+        found["goodput"] = spread([s * p[0] for s, p in zip(shares, pairs, strict=True)], replicas)
+    if placement.device.power:
+        found |= _power(served, found["tokens_per_second"].value, busy, devices)
+    return found
+
+
+def within(run: ServingRun, first: int, limits: Limits) -> float:
+    """Share of requests that keep all limits [1]; refused ones do not."""
+    counted = np.arange(len(run.sent)) >= first
+    good = run.served.copy()
+    with np.errstate(invalid="ignore"):
+        if limits.ttft:
+            good &= run.first - run.sent <= limits.ttft
+        if limits.tpot:
+            good &= (run.done - run.first) / np.maximum(1, run.output - 1) <= limits.tpot
+        if limits.latency:
+            good &= run.done - run.sent <= limits.latency
+    return float(good[counted].mean())
+
+
+def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[str, Estimate]:
+    placement, run = served.placement, served.runs[0]
+    device, shape = placement.device, placement.shape
+    length = run.turns[:, 3] * run.turns[:, 1]
+    total = float(length.sum())
+    steps_a_second = run.counts.steps / total
+    context = float((run.turns[:, 5] * length).sum()) / total
+    read_bytes = (placement.weights + context * placement.steps.kv.token / placement.split.data) * steps_a_second
+    work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) / total
+    arithmetic = work / placement.split.devices / device.flops[device.runs_as(placement.steps.weights)]
+    memory = min(1.0, read_bytes / device.bandwidth)
+    one = serving_power(device.power, busy, memory, min(1.0, arithmetic))
+    watts = one * devices
+    found = {"power": Estimate(watts, watts * math.exp(-POWER_SPREAD.value), min(device.power * devices,
+             watts * math.exp(POWER_SPREAD.value)), "W", ("mlenergy-h100",), "accelerators alone")}  # fmt: skip
+    if tokens > 0:
+        band = math.hypot(POWER_SPREAD.value, served.spread)
+        each = watts / tokens
+        found["energy_per_token"] = Estimate(
+            each, each * math.exp(-band), each * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
+        )
+    return found
+
+
+POWER_SPREAD: Final = Constant(0.15, 0.12, 0.25, "mlenergy-h100", Status.DERIVED, "1", "p90 of the fit 15.8 %")

@@ -1,0 +1,150 @@
+"""What binds prompts and what binds decoding: each thing tried twice as good, apart for the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.collectives import collective_bottlenecks
+from designer.analysis.results import Bottleneck
+from designer.analysis.serving.answers import Served
+from designer.analysis.serving.placement import Placement
+from designer.formulas.serving.attention_prefill import prefill_area
+from designer.formulas.serving.step_time import StepTime
+from designer.units import format_quantity
+
+#: what saves less than this share of a step is not worth naming
+NOTICE_TOLERANCE: Final = 1.005
+#: cached tokens this close to the room for them hold requests back
+_FULL_TOLERANCE: Final = 0.97
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A typical step: prompts alone, or requests that decode.
+
+    Parameters
+    ----------
+    tokens
+        Of prompts; 0 while decoding.
+    requests, context
+        That decode, and their cached tokens together.
+    """
+
+    name: str
+    tokens: int
+    requests: int
+    context: float
+
+    def time(self, steps: StepTime) -> float:
+        """Its length [s]."""
+        if self.tokens:
+            return steps.step(self.tokens, prefill_area(self.tokens, 0.0), 1, 0, 0.0)
+        return steps.decode(self.requests) + steps.context() * self.context
+
+
+def phases(served: Served) -> tuple[Phase, ...]:
+    """A typical step of prompts and one of decoding."""
+    placement, requests = served.placement, served.sent.requests
+    prompt = round(float(np.mean(requests.prompt)))
+    whole = prompt + float(np.mean(requests.output)) / 2
+    if served.runs:
+        turns = served.runs[0].turns
+        decoding = turns[turns[:, 4] > 0]
+        length = decoding[:, 3] * decoding[:, 1]
+        running = float((decoding[:, 4] * length).sum() / length.sum()) if len(decoding) else 1.0
+    else:
+        running = min(placement.scheduling.slots, placement.capacity / whole)
+    count = max(1, round(running))
+    tokens = max(1, min(prompt, placement.scheduling.budget))
+    return Phase("prompts", tokens, 0, 0.0), Phase("decoding", 0, count, count * whole)
+
+
+def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+    """What binds each phase, and what would next."""
+    now: list[Bottleneck] = list(_full(served))
+    then: list[Bottleneck] = []
+    for phase in phases(served):
+        found = candidates(served.placement, phase)
+        found.sort(key=lambda b: b.gain_together or b.gain_if_doubled or 1.0, reverse=True)
+        if found:
+            best = found[0].gain_together or found[0].gain_if_doubled or 1.0
+            line = 1 + (best - 1) / 2
+            for bottleneck in found:
+                gain = bottleneck.gain_together or bottleneck.gain_if_doubled or 1.0
+                (now if gain >= line else then).append(bottleneck)
+    return tuple(now), tuple(then)
+
+
+def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:
+    """Everything that makes a phase shorter when it is twice as good, with the gain."""
+    whole = phase.time(placement.steps)
+    device, path = placement.device, placement.network.net.path(int(placement.replicas[0, 0]))
+    what = f"{phase.name}: step of {format_quantity(whole, 'duration')}"
+    found: list[Bottleneck] = []
+
+    def add(bottleneck: Bottleneck, steps: StepTime) -> None:
+        gain = whole / phase.time(steps)
+        if gain >= NOTICE_TOLERANCE:
+            found.append(replace(bottleneck, gain_if_doubled=gain, gain_together=gain))
+
+    faster = replace(device, flops={k: 2 * v for k, v in device.flops.items()})
+    runs = device.runs_as(placement.steps.weights)
+    alike = placement.replicas.size
+    why = f"{what}; {runs} at {format_quantity(device.flops[runs], 'flops')} peak"
+    add(Bottleneck("compute", path, f"{device.name} (arithmetic)", why, alike=alike), placement.again(faster))
+    wider = replace(device, bandwidth=2 * device.bandwidth)
+    held = format_quantity(placement.weights, "size")
+    why = f"{what}; memory {format_quantity(device.bandwidth, 'rate')}, {held} of weights"
+    add(Bottleneck("part", path, f"{device.name} (memory bandwidth)", why, alike=alike), placement.again(wider))
+    found += _engine(placement, phase, whole, what)
+    if placement.group is not None:
+        gain = whole / phase.time(placement.again(links=2.0))
+        if gain >= NOTICE_TOLERANCE:
+            found += _links(placement, gain, what)
+    return found
+
+
+def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list[Bottleneck]:
+    over = placement.release.overheads
+    layers = placement.shape.layers
+    spent = over.layer * layers + over.step + over.request * phase.requests
+    spent += over.expert_layer * placement.shape.moe_layers + (over.prefill_step if phase.tokens else 0.0)
+    gain = whole / (whole - spent / 2)
+    if gain < NOTICE_TOLERANCE:
+        return []
+    why = f"{what}; {format_quantity(spent, 'duration')} of it are the engine's own work and launches"
+    return [Bottleneck("limit", "engine", f"{placement.chosen.release.title}, overhead", why, gain, gain)]
+
+
+def _links(placement: Placement, gain: float, what: str) -> list[Bottleneck]:
+    group = placement.group
+    assert group is not None
+    activity = group.between if group.between is not None else group.inside
+    bottlenecks = collective_bottlenecks(group, activity, gain, first=True)
+    if not bottlenecks:
+        return []
+    # the links of a group are alike: one stands for them
+    why = f"{what}; joining the devices: {bottlenecks[0].why}"
+    return [replace(bottlenecks[0], why=why, gain_together=gain, alike=max(len(bottlenecks), bottlenecks[0].alike))]
+
+
+def _full(served: Served) -> Sequence[Bottleneck]:
+    """Limits of the scheduler that hold requests back."""
+    placement = served.placement
+    if not served.runs:
+        return ()
+    counts = served.runs[0].counts
+    turns = served.runs[0].turns
+    waited = bool((turns[:, 6] > 0).any())
+    if waited and counts.kv_peak >= _FULL_TOLERANCE * placement.capacity:
+        path = placement.network.net.path(int(placement.replicas[0, 0]))
+        why = f"room for {placement.capacity:,} tokens in a replica was full while requests waited"
+        return (Bottleneck("part", path, f"{placement.device.name} (memory)", why, alike=placement.replicas.size),)
+    if waited and float(turns[:, 4].max()) >= placement.scheduling.slots:
+        why = f"all {placement.scheduling.slots} slots of the engine were taken while requests waited"
+        return (Bottleneck("limit", "slots", "requests at once", why),)
+    return ()

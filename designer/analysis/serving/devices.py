@@ -1,0 +1,93 @@
+"""What serves in a drawn group: the values of its parts as the data sheet that step times need."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network
+from designer.analysis.training.accelerators import HOST_SHARE, number
+from designer.catalog.parttype import Capability
+from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._kernels import kernels_of, processor_kernels
+from designer.sources import Constant, Status
+
+Int = npt.NDArray[np.int64]
+
+_FORMATS: Final = ("fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8")
+#: multiprocessors of a part that does not say: large products then fill whole waves
+USUAL_UNITS: Final = Constant(108, 40, 132, "assumed-serving", Status.ASSUMED, "1")
+
+
+def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[Finding, ...]]:
+    """The device all of a group are taken for: the slowest of them, told where they differ.
+
+    Raises
+    ------
+    AnalysisError
+        If one can compute nothing.
+    """
+    definitions, first = np.unique(network.net.part_def[parts], return_index=True)
+    found = {int(d): _device(network, int(parts[f]), place) for d, f in zip(definitions, first, strict=True)}
+    slowest = min(found.values(), key=lambda one: (one.bandwidth, one.half))
+    kinds = {(one.bandwidth, one.memory, tuple(sorted(one.flops.items()))) for one in found.values()}
+    told: list[Finding] = []
+    if len(kinds) > 1:
+        text = f"{len(kinds)} kinds of accelerators serve: all are taken for {slowest.name}"
+        told.append(Finding("SERVE-MIXED", Severity.WARNING, text, (), "serve on accelerators of one kind"))
+    part = int(parts[0])
+    accelerates = Capability.ACCELERATE in network.kind(part).capabilities
+    if accelerates and not kernels_of(_text(network, part, "architecture"))[1]:
+        text = f"what kernels reach on {slowest.name} was not measured: taken as on Hopper, in a wider band"
+        told.append(Finding("SERVE-DEVICE", Severity.INFO, text, (), "compare with a run of your own"))
+    return slowest, tuple(told)
+
+
+def _device(network: Network, index: int, place: str) -> Device:
+    part, kind = network.net.part(index), network.kind(index)
+    if not kind.capabilities & {Capability.ACCELERATE, Capability.COMPUTE}:
+        raise AnalysisError(
+            f"{network.net.path(index)} is a {kind.title.lower()} and cannot serve", place=place,
+            remedy="choose gpus or cpus",
+        )  # fmt: skip
+    flops = {name: rate for name in _FORMATS if (rate := number(network, index, f"flops_{name}"))}
+    processor = Capability.ACCELERATE not in kind.capabilities
+    memory = number(network, index, "memory_reported") or number(network, index, "memory_capacity")
+    if processor:
+        memory = _host_memory(network, index) or memory
+    bandwidth = number(network, index, "memory_bandwidth")
+    missing = [
+        name
+        for name, value in (("compute rate", flops), ("memory bandwidth", bandwidth), ("memory capacity", memory))
+        if not value
+    ]
+    if missing:
+        raise AnalysisError(
+            f"{part.label} has no {' and no '.join(missing)}", place=network.net.path(index),
+            remedy="give its type or the part these values",
+        )  # fmt: skip
+    part_type = network.design.type_of(part)
+    units = number(network, index, "cores" if processor else "streaming_multiprocessors") or USUAL_UNITS.value
+    kernels = processor_kernels() if processor else kernels_of(_text(network, index, "architecture"))[0]
+    return Device(
+        part_type.title if part_type else part.label, flops, bandwidth or 0.0, memory or 0.0, max(1, round(units)),
+        kernels, number(network, index, "power_per_part") or 0.0,
+    )  # fmt: skip
+
+
+def _host_memory(network: Network, index: int) -> float:
+    """Host memory of the island for each of its processors [B]."""
+    here = network.island == network.island[index]
+    memories = np.flatnonzero(here & network.has(Capability.MEMORY)).tolist()
+    processors = int((here & network.has(Capability.COMPUTE)).sum())
+    total = sum(number(network, m, "memory_capacity") or 0.0 for m in memories)
+    return total * HOST_SHARE.value / max(1, processors)
+
+
+def _text(network: Network, index: int, name: str) -> str:
+    quantity = network.design.quantity(network.net.part(index), name)
+    return str(quantity.value) if quantity is not None else ""

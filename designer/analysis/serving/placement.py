@@ -1,0 +1,295 @@
+"""A deployment placed on a drawing: replicas on devices, what joins them over the drawn links, and what fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.collectives import role_findings
+from designer.analysis.communicator import Communicator, make_concurrent, widened
+from designer.analysis.network import Network
+from designer.analysis.selection import resolve
+from designer.analysis.serving.devices import device_of
+from designer.analysis.training.preparation import shape_of
+from designer.errors import AnalysisError, CatalogError
+from designer.findings import Finding, Severity
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._number_format import NumberFormat, number_format
+from designer.formulas.serving._release import Release, Scheduling
+from designer.formulas.serving.kv_size import kv_size
+from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
+from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
+from designer.formulas.serving.weights_size import weights_size
+from designer.units import format_quantity
+from designer.workload.engines import Chosen, release
+from designer.workload.serving import Deployment
+from designer.workload.shape import TransformerShape
+
+Int = npt.NDArray[np.int64]
+
+#: sizes of messages that times of joins are worked out for: powers of two, and evenly between
+_GRID_DIGITS: Final = 2
+#: ranks whose groups are tried where the smallest that fits is asked for
+_TENSOR_LIMIT: Final = 8
+#: a replica has room for at least so many requests of the longest kind, else it is said
+_ROOM_LIMIT: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """A deployment on a drawing.
+
+    Parameters
+    ----------
+    replicas : (n_replicas, devices) parts
+    capacity, capacity_band
+        Tokens whose keys and values fit in one replica, and the ends of that.
+    weights
+        Bytes on the fullest device [B].
+    group
+        What joins the devices of a replica, all replicas at once; None for one device.
+    """
+
+    network: Network
+    deployment: Deployment
+    shape: TransformerShape
+    device: Device
+    split: Split
+    chosen: Chosen
+    scheduling: Scheduling
+    replicas: Int
+    steps: StepTime
+    capacity: int
+    capacity_band: tuple[int, int]
+    weights: float
+    group: Communicator | None
+    place: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def release(self) -> Release:
+        """The engine's release."""
+        return self.chosen.release
+
+    def again(self, device: Device | None = None, links: float = 1.0) -> StepTime:
+        """Step times with another device, or with links that many times as wide."""
+        joins = _joins(self.network, self.group, self.split, self.deployment.graph, links)
+        steps = self.steps
+        return StepTime(
+            self.shape, device or self.device, self.split, steps.weights, number_format(self.deployment.cache),
+            self.release.overheads, joins, self.deployment.adapters,
+        )  # fmt: skip
+
+
+def place_deployment(network: Network, asked: Deployment, place: str) -> Placement:
+    """A deployment on the parts of its group.
+
+    Raises
+    ------
+    AnalysisError
+        If the model is unknown or no transformer, does not fit, or widths do not divide it or the group.
+    """
+    shape = shape_of(asked.model, f"{place}.model")
+    if not isinstance(shape, TransformerShape):
+        raise AnalysisError(
+            f"{shape.name} gives no tokens", place=f"{place}.model", remedy="serve a transformer that decodes"
+        )
+    if not asked.group.strip():
+        raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
+    parts = resolve(network, asked.group, f"{place}.group")
+    device, findings = device_of(network, parts, f"{place}.group")
+    try:
+        chosen = release(asked.engine, asked.release)
+    except CatalogError as error:
+        raise AnalysisError(error.text, place=f"{place}.engine", remedy=error.remedy) from None
+    how = _scheduling(chosen.release, asked, place)
+    weights, cache = number_format(asked.weights), number_format(asked.cache)
+    device.runs_as(weights)
+    split = _split(network, shape, asked, parts, device, how, weights, cache, place)
+    replicas = _replicas(asked, parts, split, place)
+    group = _group(network, replicas, f"{place}.group")
+    joins = _joins(network, group, split, asked.graph, 1.0)
+    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
+    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
+    capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
+    told = [*findings, *_told(asked, chosen, replicas, len(parts))]
+    if group is not None:
+        told += role_findings(group)
+    return Placement(
+        network, asked, shape, device, split, chosen, how, replicas, steps, capacities[0],
+        (capacities[1], capacities[2]), held, group, place, tuple(told),
+    )  # fmt: skip
+
+
+def _scheduling(chosen: Release, asked: Deployment, place: str) -> Scheduling:
+    how = chosen.scheduling
+    if asked.budget:
+        how = replace(how, budget=asked.budget)
+    if asked.slots:
+        how = replace(how, slots=asked.slots)
+    if asked.memory_share:
+        if asked.memory_share > 1:
+            raise AnalysisError(
+                f"a share of {asked.memory_share:g} of memory", place=f"{place}.memory_share", remedy="give 0 to 1"
+            )
+        how = replace(how, memory_share=asked.memory_share)
+    return how
+
+
+def _capacity(
+    shape: TransformerShape,
+    device: Device,
+    how: Scheduling,
+    split: Split,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    end: str = "value",
+) -> int:
+    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
+    room = kv_room(device.memory, how.memory_share, held, split.devices, bool(shape.experts), end)
+    each = kv_size(shape, split.tensor, cache.size.value)
+    token = each.token or each.layer * each.windowed
+    return memory_capacity(room, token / split.pipeline) * split.data
+
+
+def _split(
+    network: Network,
+    shape: TransformerShape,
+    asked: Deployment,
+    parts: Int,
+    device: Device,
+    how: Scheduling,
+    weights: NumberFormat,
+    cache: NumberFormat,
+    place: str,
+) -> Split:
+    data, pipeline, expert = max(1, asked.data), max(1, asked.pipeline), max(1, asked.expert)
+    local = int(np.unique(network.island[parts], return_counts=True)[1].max())
+    if asked.tensor:
+        choices = [asked.tensor]
+    else:
+        most = min(_TENSOR_LIMIT * max(1, local // _TENSOR_LIMIT), local, len(parts) // data // pipeline)
+        choices = [2**k for k in range(max(1, most).bit_length()) if 2**k <= most and shape.heads % 2**k == 0]
+    if not choices:
+        raise AnalysisError(
+            f"{data} x {pipeline} (data, pipeline) need more than the {len(parts)} accelerators of the group",
+            place=place, remedy="use smaller widths or a larger group",
+        )  # fmt: skip
+    for tensor in choices:
+        if shape.heads % tensor:
+            raise AnalysisError(
+                f"{shape.heads} attention heads do not share out over {tensor} devices", place=f"{place}.tensor",
+                remedy="choose a divisor of the number of heads",
+            )  # fmt: skip
+        if pipeline > shape.layers:
+            raise AnalysisError(
+                f"{shape.layers} layers make no {pipeline} stages", place=f"{place}.pipeline", remedy="use fewer stages"
+            )
+        split = Split(tensor, data, pipeline, expert)
+        if split.devices > len(parts):
+            break
+        if _capacity(shape, device, how, split, weights, cache) > 0:
+            return split
+    split = Split(choices[-1], data, pipeline, expert)
+    if split.devices > len(parts):
+        raise AnalysisError(
+            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}", place=place,
+            remedy="use smaller widths or a larger group",
+        )  # fmt: skip
+    held = weights_size(shape, weights, split.tensor, data, pipeline)
+    raise AnalysisError(
+        f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on each of "
+        f"{split.devices} devices leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
+        f"memory share of {how.memory_share:g}",
+        place=place,
+        remedy="use more devices for a replica, narrower weights, or parts with more memory",
+    )
+
+
+def _replicas(asked: Deployment, parts: Int, split: Split, place: str) -> Int:
+    most = len(parts) // split.devices
+    count = asked.replicas or most
+    if count > most:
+        raise AnalysisError(
+            f"{count} replicas of {split.devices} need {count * split.devices} accelerators, {asked.group!r} has "
+            f"{len(parts)}",
+            place=f"{place}.replicas", remedy=f"ask for {most} at most, or 0 for as many as fit",
+        )  # fmt: skip
+    return parts[: count * split.devices].reshape(count, split.devices)
+
+
+def _told(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -> list[Finding]:
+    found: list[Finding] = []
+    if not chosen.exact:
+        named = f"release {asked.release}" if asked.release else "the release"
+        text = f"{named} of {asked.engine} is not known: what its releases have in common is taken, in a wide band"
+        found.append(Finding("SERVE-RELEASE", Severity.WARNING, text, (), "give a release that was measured"))
+    if replicas.size < count:
+        text = f"{count - replicas.size} of {count} accelerators of the group are left idle"
+        found.append(Finding("SERVE-IDLE", Severity.INFO, text, (), "set replicas to 0, or choose other widths"))
+    return found
+
+
+def _group(network: Network, replicas: Int, place: str) -> Communicator | None:
+    """What joins the devices of a replica while all replicas work: the shape of group that is slowest."""
+    if replicas.shape[1] < 2:
+        return None
+    shapes = make_concurrent(network, replicas, place)
+    size = float(2**20)
+    return max(shapes, key=lambda one: one.time("all-reduce", size).time)
+
+
+def _joins(network: Network, group: Communicator | None, split: Split, graph: bool, links: float) -> Joins:
+    """Times of joining over the drawn links."""
+    del network
+    if group is None:
+        return Joins()
+    one = widened(group, links, links) if links != 1 else group
+    situation = one.situation
+    near = situation.servers == 1 and situation.intra_path.is_nvlink and split.devices <= _TENSOR_LIMIT
+
+    def reduce(size: float) -> float:
+        library = one.time("all-reduce", size).time
+        if not near:
+            return library
+        return min(library, small_all_reduce(split.tensor, size, situation.intra_bandwidth, graph=graph))
+
+    def exchange(size: float) -> float:
+        # tokens to where their experts are, and back
+        return one.time("all-gather", size).time + one.time("reduce-scatter", size).time
+
+    def hop(size: float) -> float:
+        return one.time("send-recv", size).time
+
+    joined = _gridded(reduce) if split.tensor > 1 else no_joining
+    return Joins(
+        joined,
+        _gridded(exchange) if split.data > 1 else no_joining,
+        _gridded(hop) if split.pipeline > 1 else no_joining,
+    )
+
+
+def _gridded(exact: Callable[[float], float]) -> Joining:
+    """The same times, worked out for powers of two and evenly between them."""
+    known: dict[int, float] = {}
+
+    def at(power: int) -> float:
+        found = known.get(power)
+        if found is None:
+            found = known[power] = exact(2.0**power)
+        return found
+
+    def time(size: float) -> float:
+        if size <= 1:
+            return at(0)
+        power = math.frexp(size)[1] - 1
+        low = at(power)
+        return low + (at(power + 1) - low) * (size / 2.0**power - 1)
+
+    return time

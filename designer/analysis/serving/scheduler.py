@@ -1,0 +1,304 @@
+"""The scheduler of a serving engine, run step by step: what is admitted, split, preempted, and when it ends.
+
+Between two changes (a completion, an arrival, no room left) all steps are alike but for their growing context, so they
+are taken in one jump: k steps take k A + B k (k - 1) / 2. Requests carry the count of steps at which they end, so a
+step costs the same however many run.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from array import array
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+
+from designer.analysis.serving.records import Counts, ServingRun
+from designer.errors import AnalysisError, Cancelled
+from designer.formulas.serving._release import Scheduling
+
+#: turns between two looks at whether someone cancelled
+LOOK_LIMIT: Final = 4096
+#: an arrival this close to the end of a step comes before it, relative to the step
+_EDGE_TOLERANCE: Final = 1e-12
+#: dead entries of the list of running requests are cleared beyond this many for each that lives
+_DEAD_LIMIT: Final = 4
+_SPARE_LIMIT: Final = 64
+
+
+#: what is told of a turn, see `ServingRun`
+TURN: Final = ("begin", "first", "growth", "steps", "running", "cached", "waiting")
+
+
+class Steps(Protocol):
+    """Where the lengths of steps come from."""
+
+    def decode(self, requests: int) -> float: ...
+    def context(self) -> float: ...
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What is sent.
+
+    Parameters
+    ----------
+    prompt, output : (n,) tokens
+    at : (n,) when [s], in order; empty where clients send
+    clients
+        In a closed loop: each sends its next request when it has its answer; 0 for an open loop.
+    cached : (n,) tokens of each prompt that are in the prefix cache; empty for none
+    """
+
+    prompt: Sequence[int]
+    output: Sequence[int]
+    at: Sequence[float] = ()
+    clients: int = 0
+    cached: Sequence[int] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not len(self.prompt) == len(self.output) or (not self.clients and len(self.at) != len(self.prompt)):
+            raise AnalysisError("requests lack a length or a time", remedy="give prompt, output and arrival of each")
+        if len(self.prompt) and (min(self.prompt) < 1 or min(self.output) < 1):
+            raise AnalysisError(
+                "a request has no prompt or no output", place="requests", remedy="give 1 token or more of both"
+            )
+
+
+def run_requests(
+    steps: Steps,
+    requests: Requests,
+    how: Scheduling,
+    capacity: int,
+    path: float = 0.0,
+    *,
+    jump: bool = True,
+    cancelled: Callable[[], bool] | None = None,
+) -> ServingRun:
+    """Every request through one engine.
+
+    Parameters
+    ----------
+    capacity
+        Tokens whose keys and values fit.
+    path
+        A request's way to the queue [s].
+    jump
+        True if alike steps are taken at once; the result is the same.
+
+    Raises
+    ------
+    Cancelled
+        If `cancelled` says so.
+    """
+    n = len(requests.prompt)
+    prompt, left = list(requests.prompt), list(requests.output)
+    hits = list(requests.cached) or [0] * n
+    clients = requests.clients
+    sent, first, done = [0.0] * n, [math.nan] * n, [math.nan] * n
+    # requests on their way to the queue; in an open loop they stand in order, in a closed one they come as answers go
+    coming: deque[tuple[float, int]] = deque()
+    upcoming = 0
+
+    def send(now: float) -> None:
+        nonlocal upcoming
+        if clients and upcoming < n:
+            sent[upcoming] = now
+            coming.append((now + path, upcoming))
+            upcoming += 1
+
+    if clients:
+        for _ in range(min(clients, n)):
+            send(0.0)
+    else:
+        sent = list(requests.at)
+        coming.extend((at + path, i) for i, at in enumerate(sent))
+
+    waiting: deque[int] = deque()
+    ends: list[tuple[int, int, int]] = []  # (step at which it ends, version, request)
+    order: list[tuple[int, int]] = []  # (request, version) by admission, for preemption
+    version_of, began = [0] * n, [0] * n
+    version = 0
+    split, split_done = -1, 0  # the one prompt that is being split, and how much of it is done
+    now, count = 0.0, 0  # time, and steps in which requests decoded
+    running = cached = context = promised = 0
+    finished = refused = turns = stepped = preempted = tokens_in = tokens_out = peak = 0
+    told = array("d")
+    reserve, budget, slots = how.reserve, how.budget, how.slots
+    mixed, chunked = how.mixed, how.chunked
+    growth = steps.context()
+    decode = steps.decode
+    push, pop = heapq.heappush, heapq.heappop
+
+    while finished + refused < n:
+        turns += 1
+        if cancelled is not None and not turns % LOOK_LIMIT and cancelled():
+            raise Cancelled("stopped")
+        while coming and coming[0][0] <= now:
+            waiting.append(coming.popleft()[1])
+        if not running and not waiting and split < 0:
+            now = coming[0][0]
+            continue
+        # room for the next token of every running request; else the youngest goes back, with what it said as prompt
+        robbed = False
+        while running and cached + running > capacity and reserve < 1:
+            while version_of[order[-1][0]] != order[-1][1]:
+                order.pop()
+            if running == 1 and split < 0:
+                break
+            i = order.pop()[0]
+            told_so_far = count - began[i]
+            version_of[i] = 0
+            running -= 1
+            held = prompt[i] + told_so_far
+            context -= held
+            cached -= held
+            promised -= left[i] - told_so_far
+            # the last token is not cached yet: it is computed again with the rest
+            prompt[i] += told_so_far + 1
+            left[i] -= told_so_far + 1
+            hits[i] = 0
+            waiting.appendleft(i)
+            preempted += 1
+            robbed = True
+        fill, area = 0, 0.0
+        ready: list[int] = []
+        beside = running if mixed else 0
+        room, free = budget - beside, capacity - cached - beside
+        if split >= 0:
+            take = min(prompt[split] - split_done, room, max(free, 0))
+            if take > 0:
+                fill, area = take, take * (split_done + take / 2)
+                cached += take
+                room -= take
+                free -= take
+                split_done += take
+                if split_done == prompt[split]:
+                    ready.append(split)
+                    split = -1
+        if split < 0 and not robbed:
+            while waiting and running + len(ready) < slots and room > 0:
+                i = waiting[0]
+                whole = prompt[i]
+                if whole + left[i] > capacity:
+                    waiting.popleft()
+                    refused += 1
+                    send(now)
+                    continue
+                if reserve and cached + reserve * (promised + left[i]) + whole > capacity:
+                    break
+                hit = min(hits[i], whole - 1)
+                new = whole - hit
+                take = min(new, room) if chunked else new
+                if (take > room and fill) or hit + take > free:
+                    break
+                waiting.popleft()
+                fill += take
+                area += take * (hit + take / 2)
+                cached += hit + take
+                room -= take
+                free -= hit + take
+                promised += left[i]
+                if take == new:
+                    ready.append(i)
+                else:
+                    split, split_done = i, hit + take
+                    break
+        begin = now
+        if fill:
+            beside = running if mixed else 0
+            length = steps.step(fill, area, len(ready), beside, context if mixed else 0)
+            now += length
+            told.extend((begin, length, 0.0, 1.0, beside, cached, len(waiting)))
+            if beside:
+                count += 1
+                context += beside
+                cached += beside
+                tokens_out += beside
+                promised -= beside
+            stepped += 1
+            tokens_in += fill
+        elif not running:
+            if not waiting and split < 0 and not coming:
+                continue  # the last ones were refused
+            if not coming:
+                raise AnalysisError("the engine cannot go on", remedy="give it more room for keys and values")
+            now = max(now, coming[0][0])
+            continue
+        else:
+            while version_of[ends[0][2]] != ends[0][1]:
+                pop(ends)
+            k = ends[0][0] - count
+            if reserve < 1:
+                k = min(k, max(1, (capacity - cached) // running))
+            one, more = decode(running) + growth * context, growth * running
+            if coming:
+                # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
+                wait = coming[0][0] - now
+                if more > 0:
+                    half = one - more / 2
+                    until = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
+                else:
+                    until = math.ceil(wait / one)
+                k = min(k, max(1, until))
+            if not jump:
+                k = 1
+            now += k * one + more * k * (k - 1) / 2
+            told.extend((begin, one, more, k, running, cached, len(waiting)))
+            count += k
+            spoken = running * k
+            context += spoken
+            cached += spoken
+            tokens_out += spoken
+            promised -= spoken
+            stepped += k
+        peak = max(peak, cached)
+        while ends and (ends[0][0] <= count or version_of[ends[0][2]] != ends[0][1]):
+            at, mark, i = pop(ends)
+            if version_of[i] != mark:
+                continue
+            version_of[i] = 0
+            running -= 1
+            held = prompt[i] + at - began[i]
+            context -= held
+            cached -= held
+            promised -= left[i] - (at - began[i])
+            done[i] = now
+            finished += 1
+            send(now)
+        for i in ready:
+            tokens_out += 1
+            if first[i] != first[i]:
+                first[i] = now
+            if left[i] <= 1:
+                cached -= prompt[i]
+                promised -= left[i]
+                done[i] = now
+                finished += 1
+                send(now)
+            else:
+                version += 1
+                version_of[i], began[i] = version, count
+                running += 1
+                context += prompt[i]
+                push(ends, (count + left[i] - 1, version, i))
+                order.append((i, version))
+        if len(order) > _DEAD_LIMIT * (running + _SPARE_LIMIT):
+            order = [pair for pair in order if version_of[pair[0]] == pair[1]]
+    gone = np.isnan(np.array(done))
+    firsts = np.where(gone, np.nan, np.array(first))
+    return ServingRun(
+        np.array(sent),
+        firsts,
+        np.array(done),
+        np.array(requests.prompt, dtype=np.int64),
+        np.array(requests.output, dtype=np.int64),
+        now,
+        np.array(told).reshape(-1, len(TURN)),
+        Counts(turns, stepped, tokens_in, tokens_out, preempted, refused, peak, capacity),
+    )

@@ -1,0 +1,138 @@
+"""What kernels reach of a device's data sheet: shares of peak, floors and shapes, by generation where measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from designer.sources import Constant, Status
+
+
+def _law(value: float, low: float, high: float, unit: str = "1") -> Constant:
+    return Constant(value, low, high, "aic-kernels", Status.DERIVED, unit, "35 thousand products on H100, bf16")
+
+
+def _fitted(value: float, low: float, high: float, unit: str = "1") -> Constant:
+    return Constant(value, low, high, "fit-serving", Status.DERIVED, unit, "open H100 serving runs")
+
+
+def _measured(value: float, low: float, high: float, unit: str = "1", note: str = "") -> Constant:
+    return Constant(value, low, high, "aic-kernels", Status.DERIVED, unit, note)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Shares of the data sheet and floors.
+
+    Parameters
+    ----------
+    compute, memory, floor
+        Of products in 16 bit: share of peak [1], of memory bandwidth [1], least time [s].
+    narrow_compute, narrow_memory, narrow_floor
+        Of products in 8 or 4 bit, their scaling with them.
+    expert_compute, expert_memory, expert_floor
+        Of the grouped products of routed experts.
+    sharpness, inner
+        How abruptly compute and memory meet, and the inner length at which half the compute share is lost.
+    prefill, decode, decode_floor
+        Attention: share of the 16-bit peak, of memory bandwidth, and least time of a layer [s].
+    elementwise
+        Share of memory bandwidth of everything between the products.
+    """
+
+    compute: float
+    memory: float
+    floor: float
+    narrow_compute: float
+    narrow_memory: float
+    narrow_floor: float
+    expert_compute: float
+    expert_memory: float
+    expert_floor: float
+    sharpness: float
+    inner: float
+    prefill: float
+    decode: float
+    decode_floor: float
+    elementwise: float
+
+
+COMPUTE: Final = _law(0.866, 0.78, 0.94)
+MEMORY: Final = _law(0.857, 0.74, 0.92)
+FLOOR: Final = _law(3.7e-6, 2.6e-6, 5.3e-6, "s")
+SHARPNESS: Final = _law(3.06, 2.0, 5.0)
+INNER: Final = _law(119.0, 60.0, 240.0)
+NARROW_COMPUTE: Final = _fitted(0.519, 0.5, 0.75)
+NARROW_MEMORY: Final = _fitted(0.898, 0.7, 0.95)
+NARROW_FLOOR: Final = _fitted(8.03e-06, 4.0e-6, 1.2e-5, "s")
+EXPERT_COMPUTE: Final = _fitted(0.222, 0.12, 0.45)
+EXPERT_MEMORY: Final = _fitted(0.95, 0.65, 0.95)
+EXPERT_FLOOR: Final = _fitted(1.31e-05, 8e-6, 2e-5, "s")
+PREFILL: Final = _measured(0.57, 0.46, 0.65, note="prompts of 4,096 and more, H100 .57, H200 .56, A100 .55, L40S .46")
+DECODE: Final = _fitted(0.844, 0.69, 0.9)
+DECODE_FLOOR: Final = _measured(1.2e-5, 1.0e-5, 1.8e-5, "s", "H100 and H200 12, L40S 11, A100 18 us")
+ELEMENTWISE: Final = Constant(0.8, 0.6, 0.9, "aic-config", Status.SECONDARY, "1", "of memory bandwidth")
+
+#: Hopper, and what nothing else is known of: the law carries to newer data-centre GPUs within some 10 %
+KERNELS: Final = Kernels(
+    COMPUTE.value, MEMORY.value, FLOOR.value, NARROW_COMPUTE.value, NARROW_MEMORY.value, NARROW_FLOOR.value,
+    EXPERT_COMPUTE.value, EXPERT_MEMORY.value, EXPERT_FLOOR.value, SHARPNESS.value, INNER.value, PREFILL.value,
+    DECODE.value, DECODE_FLOOR.value, ELEMENTWISE.value,
+)  # fmt: skip
+
+#: GA100: large products reach .91 of peak in the median where GH100 reaches .80; floors and memory refitted
+_GA100_COMPUTE: Final = _measured(0.94, 0.88, 0.96, note="A100 SXM")
+_GA100_MEMORY: Final = _measured(0.75, 0.68, 0.8, note="A100 SXM, law refitted")
+_GA100_FLOOR: Final = _measured(5.3e-6, 3e-6, 6e-6, "s", "A100 SXM, law refitted")
+_GA100_PREFILL: Final = _measured(0.55, 0.5, 0.6, note="A100 SXM")
+_GA100_DECODE: Final = _measured(0.69, 0.6, 0.75, note="A100 SXM")
+_GA100_DECODE_FLOOR: Final = _measured(1.8e-5, 1.5e-5, 2.2e-5, "s", "A100 SXM")
+#: AD102: held back by its power limit; large products .62 of peak, large reads .81 of bandwidth
+_AD102_COMPUTE: Final = _measured(0.67, 0.55, 0.8, note="L40S")
+_AD102_MEMORY: Final = _measured(0.84, 0.78, 0.88, note="L40S")
+_AD102_FLOOR: Final = _measured(2.2e-6, 2e-6, 3.7e-6, "s", "L40S")
+_AD102_NARROW: Final = _measured(0.54, 0.45, 0.6, note="L40S, FP8")
+_AD102_NARROW_MEMORY: Final = _measured(0.74, 0.65, 0.85, note="L40S, FP8")
+_AD102_NARROW_FLOOR: Final = _measured(4.4e-6, 4e-6, 6e-6, "s", "L40S, FP8")
+_AD102_PREFILL: Final = _measured(0.46, 0.4, 0.52, note="L40S")
+_AD102_DECODE: Final = _measured(0.78, 0.7, 0.85, note="L40S")
+_AD102_DECODE_FLOOR: Final = _measured(1.1e-5, 1e-5, 1.3e-5, "s", "L40S")
+
+_AMPERE: Final = replace(
+    KERNELS, compute=_GA100_COMPUTE.value, memory=_GA100_MEMORY.value, floor=_GA100_FLOOR.value,
+    prefill=_GA100_PREFILL.value, decode=_GA100_DECODE.value, decode_floor=_GA100_DECODE_FLOOR.value,
+)  # fmt: skip
+_ADA: Final = replace(
+    KERNELS, compute=_AD102_COMPUTE.value, memory=_AD102_MEMORY.value, floor=_AD102_FLOOR.value,
+    narrow_compute=_AD102_NARROW.value, narrow_memory=_AD102_NARROW_MEMORY.value,
+    narrow_floor=_AD102_NARROW_FLOOR.value, prefill=_AD102_PREFILL.value, decode=_AD102_DECODE.value,
+    decode_floor=_AD102_DECODE_FLOOR.value,
+)  # fmt: skip
+#: by the first word of an architecture, or all of it
+GENERATIONS: Final = MappingProxyType(
+    {"Ampere GA100": _AMPERE, "Ampere": _AMPERE, "Ada": _ADA, "Hopper": KERNELS, "Blackwell": KERNELS}
+)
+
+
+def kernels_of(architecture: str) -> tuple[Kernels, bool]:
+    """What programs reach on a generation, and whether that was measured on it or on a near one."""
+    found = GENERATIONS.get(architecture) or GENERATIONS.get(architecture.split(" ")[0] if architecture else "")
+    return (found, True) if found is not None else (KERNELS, False)
+
+
+#: processors: shares of the matrix and memory rates that serving reaches; a launch is a barrier of threads
+_CORE_COMPUTE: Final = Constant(0.45, 0.25, 0.65, "assumed-serving", Status.ASSUMED, "1", "AMX and AVX-512 kernels")
+_CORE_MEMORY: Final = Constant(0.75, 0.6, 0.85, "assumed-serving", Status.ASSUMED, "1", "of channels x transfer rate")
+_CORE_FLOOR: Final = Constant(1.5e-5, 5e-6, 4e-5, "assumed-serving", Status.ASSUMED, "s", "a barrier of all threads")
+_CORE_PREFILL: Final = Constant(0.3, 0.15, 0.45, "assumed-serving", Status.ASSUMED, "1")
+
+
+def processor_kernels() -> Kernels:
+    """What programs reach on processors."""
+    share, read, least = _CORE_COMPUTE.value, _CORE_MEMORY.value, _CORE_FLOOR.value
+    return replace(
+        KERNELS, compute=share, memory=read, floor=least, narrow_compute=share, narrow_memory=read, narrow_floor=least,
+        expert_compute=share, expert_memory=read, expert_floor=least, prefill=_CORE_PREFILL.value, decode=read,
+        decode_floor=least, elementwise=read,
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""A release of a serving engine as numbers: what it adds to its kernels, how it schedules, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Overheads:
+    """What an engine adds to its kernels.
+
+    Parameters
+    ----------
+    layer
+        For every layer and step [s].
+    step
+        For every step [s].
+    request
+        For every running request and step [s].
+    prefill_step
+        More for a step that holds prompts [s].
+    prefill_factor
+        What prompts take over the sum of their products [1].
+    path
+        A request's way to the queue [s].
+    expert_layer
+        More for every layer of routed experts and step [s].
+    """
+
+    layer: float
+    step: float
+    request: float
+    prefill_step: float
+    prefill_factor: float
+    path: float
+    expert_layer: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """How an engine fills its steps.
+
+    Parameters
+    ----------
+    budget
+        Tokens of a step at most.
+    slots
+        Requests that run at most.
+    mixed
+        Prompts and running requests share steps; else prompts go first and alone.
+    chunked
+        A prompt may be split over steps.
+    reserve
+        Share of the output still to come that must fit before a request is admitted [1]; 1 never preempts.
+    memory_share
+        Of a device's memory that the engine takes [1].
+    block
+        Tokens of a block of the cache.
+    """
+
+    budget: int
+    slots: int
+    mixed: bool
+    chunked: bool
+    reserve: float
+    memory_share: float
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One engine release, or what is taken for one that is not known.
+
+    Parameters
+    ----------
+    known
+        True if measurements of this release stand behind it.
+    step_spread, first_spread
+        80 % bands of the time per token and to the first token: natural logarithm of the factor either way [1].
+    fitted_on
+        In words: which measurements, and how many.
+    """
+
+    id: str
+    engine: str
+    release: str
+    title: str
+    overheads: Overheads
+    scheduling: Scheduling
+    known: bool
+    step_spread: float
+    first_spread: float
+    fitted_on: str
+    source: str

@@ -1,0 +1,59 @@
+"""Bytes of keys and values that one token keeps on one device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from designer.formulas.formula import Formula
+from designer.formulas.shapes import TransformerNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class KvSize:
+    """What a token keeps.
+
+    Parameters
+    ----------
+    layer
+        Bytes in one layer [B].
+    full, windowed
+        Layers that keep all tokens, and those that keep the last of them.
+    window
+        How many those keep [tokens].
+    """
+
+    layer: float
+    full: int
+    windowed: int
+    window: int
+
+    @property
+    def token(self) -> float:
+        """Bytes of a token once it is past all windows [B]."""
+        return self.layer * self.full
+
+    def held(self, tokens: float) -> float:
+        """Bytes of a request of `tokens` [B]."""
+        return self.layer * (self.full * tokens + self.windowed * min(tokens, self.window))
+
+
+def kv_size(shape: TransformerNumbers, tensor: int, element: float) -> KvSize:
+    """What a token keeps on one of `tensor` devices, in elements of `element` bytes.
+
+    Notes
+    -----
+    Heads are shared out; more devices than key-value heads keep copies. Latent attention keeps its compressed vector
+    whole on every device.
+    """
+    if shape.kv_rank:
+        layer = (shape.kv_rank + shape.rope_dim) * element
+    else:
+        layer = max(1.0, shape.kv_heads / tensor) * (shape.head_dim + shape.value_head_dim) * element
+    windowed = shape.windowed_layers if shape.window else 0
+    return KvSize(layer, shape.layers - windowed, windowed, shape.window)
+
+
+FORMULA: Final = Formula(
+    "kv-size", "Keys and values of a token", kv_size, ("counted-serving",), "grouped, latent and windowed attention"
+)

@@ -1,0 +1,252 @@
+"""One step of a serving engine: the kernels of all layers, what joins the devices, and what the engine adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from designer.formulas.formula import Formula
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._number_format import NumberFormat, number_format
+from designer.formulas.serving._release import Overheads
+from designer.formulas.serving.attention_decode import attention_decode
+from designer.formulas.serving.attention_prefill import attention_prefill
+from designer.formulas.serving.elementwise import elementwise
+from designer.formulas.serving.expert_coverage import experts_touched
+from designer.formulas.serving.gemm_law import gemm_law
+from designer.formulas.serving.kv_size import KvSize, kv_size
+from designer.formulas.shapes import TransformerNumbers
+
+#: kept times of steps, by what is in them
+MEMO_LIMIT: Final = 200_000
+#: values between the products are of 16 bit
+_HALF_SIZE: Final = number_format("bf16").size.value
+
+#: time of joining partial results of so many bytes between the devices of a group [B] → [s]
+Joining = Callable[[float], float]
+
+
+def no_joining(size: float) -> float:
+    """One device has nothing to join [s]."""
+    del size
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How a replica spreads over devices.
+
+    Parameters
+    ----------
+    tensor
+        Devices that share attention heads.
+    data
+        Such groups that share the feed-forward layers and experts, each with its own requests.
+    pipeline
+        Stages of layers.
+    expert
+        Devices each expert layer is shared over by whole experts; 1: every expert is cut.
+    """
+
+    tensor: int = 1
+    data: int = 1
+    pipeline: int = 1
+    expert: int = 1
+
+    @property
+    def devices(self) -> int:
+        """Of one replica."""
+        return self.tensor * self.data * self.pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Joins:
+    """What joins devices: all-reduce of attention and feed-forward, exchange between groups, hop between stages."""
+
+    reduce: Joining = no_joining
+    exchange: Joining = no_joining
+    hop: Joining = no_joining
+
+
+class StepTime:
+    """Times of steps of one model on one kind of device; every question is kept.
+
+    Parameters
+    ----------
+    cache
+        Format of keys and values.
+    adapters
+        Rank of low-rank adapters beside every product; 0 for none.
+    """
+
+    def __init__(
+        self,
+        shape: TransformerNumbers,
+        device: Device,
+        split: Split,
+        weights: NumberFormat,
+        cache: NumberFormat,
+        overheads: Overheads,
+        joins: Joins,
+        adapters: int = 0,
+    ) -> None:
+        self.shape, self.device, self.split, self.weights = shape, device, split, weights
+        self.overheads, self.joins, self.adapters = overheads, joins, adapters
+        self.kv: KvSize = kv_size(shape, split.tensor, cache.size.value)
+        kernels = device.kernels
+        self._half = (kernels.compute, kernels.memory, kernels.floor)
+        self._narrow = (kernels.narrow_compute, kernels.narrow_memory, kernels.narrow_floor)
+        self._experts = (kernels.expert_compute, kernels.expert_memory, kernels.expert_floor)
+        self._base = number_format(weights.dense) if weights.dense else weights
+        self._known: dict[tuple[int, int], float] = {}
+        self._decode: dict[int, float] = {}
+        heads = shape.heads / split.tensor
+        #: decode attention, per cached token and step, all layers that keep everything [s]
+        self.per_context = self.kv.token / (kernels.decode * device.bandwidth)
+        head_size = (shape.head_dim + shape.value_head_dim) / 2
+        one = attention_prefill(1.0, heads, head_size, device.half, kernels.prefill)
+        #: prefill attention, per pair of tokens, all layers that keep everything [s]
+        self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
+        self._per_pair_windowed = one * self.kv.windowed
+        self._attention_floor = shape.layers * kernels.decode_floor
+
+    def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
+        device, runs = self.device, self.device.runs_as(how)
+        narrow = how.narrow and runs in ("fp8", "int8", "fp4")
+        kernels = device.kernels
+        return gemm_law(
+            rows, columns, inner, how.size.value, how.size.value if narrow else _HALF_SIZE, device.flops[runs],
+            device.bandwidth, device.units, self._narrow if narrow else self._half, kernels.sharpness, kernels.inner,
+        )  # fmt: skip
+
+    def _attention_products(self, rows: float) -> float:
+        shape, base = self.shape, self._base
+        heads = shape.heads / self.split.tensor
+        half = number_format("bf16")
+        out = self._gemm(rows, shape.hidden, heads * shape.value_head_dim, base)
+        if not shape.kv_rank:
+            keys = max(1.0, shape.kv_heads / self.split.tensor) * (shape.head_dim + shape.value_head_dim)
+            return self._gemm(rows, heads * shape.head_dim + keys, shape.hidden, base) + out
+        plain = shape.head_dim - shape.rope_dim
+        down = shape.kv_rank + shape.rope_dim + (shape.q_rank or heads * shape.head_dim)
+        time = self._gemm(rows, down, shape.hidden, base) + out
+        if shape.q_rank:
+            time += self._gemm(rows, heads * shape.head_dim, shape.q_rank, base)
+        time += self._gemm(rows, heads * shape.kv_rank, plain, half)
+        return time + self._gemm(rows, heads * shape.value_head_dim, shape.kv_rank, half)
+
+    def _feed_forward(self, rows: float, width: float) -> float:
+        shape, base = self.shape, self._base
+        first = (2 if shape.gated else 1) * width
+        return self._gemm(rows, first, shape.hidden, base) + self._gemm(rows, shape.hidden, width, base)
+
+    def _expert_layer(self, tokens: float) -> float:
+        """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
+        shape, device, kernels = self.shape, self.device, self.device.kernels
+        spread = self.split.tensor * self.split.data
+        matrices = 1 + 2 if shape.gated else 2
+        touched = experts_touched(shape.experts, shape.experts_per_token, tokens)
+        runs = device.runs_as(self.weights)
+        one = matrices * shape.hidden * shape.expert_ffn / spread
+        routed = tokens * shape.experts_per_token
+        compute = 2 * routed * one / (kernels.expert_compute * device.flops[runs])
+        moved = touched * one * self.weights.size.value
+        moved += routed * (2 * shape.hidden / spread + matrices * shape.expert_ffn / spread) * _HALF_SIZE
+        memory = moved / (kernels.expert_memory * device.bandwidth)
+        most, p = max(compute, memory), kernels.sharpness
+        time = kernels.expert_floor + most * (1 + (min(compute, memory) / most) ** p) ** (1 / p)
+        time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
+        if shape.shared_ffn:
+            time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)
+        return time + self.overheads.expert_layer
+
+    def _layers(self, tokens: int) -> float:
+        shape, split = self.shape, self.split
+        # stages work on different batches at once, groups of attention on different requests
+        rows = tokens / split.data / split.pipeline
+        together = tokens / split.pipeline
+        size = rows * shape.hidden * _HALF_SIZE
+        common = self._attention_products(rows) + self.joins.reduce(size)
+        common += elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, self.device.kernels.elementwise)
+        if split.data > 1:
+            common += self.joins.exchange(together * shape.hidden * _HALF_SIZE)
+        else:
+            common += self.joins.reduce(size)
+        dense = shape.layers - shape.moe_layers
+        time = shape.layers * common
+        if dense:
+            time += dense * self._feed_forward(together, shape.ffn / split.tensor / split.data)
+        if shape.moe_layers:
+            time += shape.moe_layers * self._expert_layer(together)
+        if self.adapters:
+            pair = self._gemm(rows, self.adapters, shape.hidden, number_format("bf16"))
+            time += shape.layers * 2 * 2 * pair
+        return time + (split.pipeline - 1) * self.joins.hop(size)
+
+    def tokens(self, tokens: int, sampled: int) -> float:
+        """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
+        key = (tokens, sampled)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) > MEMO_LIMIT:
+                self._known.clear()
+            rows = sampled / self.split.data / self.split.pipeline
+            head = self._gemm(rows, self.shape.vocabulary / self.split.tensor, self.shape.hidden, number_format("bf16"))
+            known = self._known[key] = self._layers(tokens) + head
+        return known
+
+    def _windows(self, requests: float) -> float:
+        """Reading the windows of running requests [s]."""
+        kv = self.kv
+        if not kv.windowed:
+            return 0.0
+        read = kv.layer * kv.windowed * kv.window * requests / self.split.data
+        return attention_decode(read, self.device.bandwidth, self.device.kernels.decode, 0.0)
+
+    def decode(self, requests: int) -> float:
+        """A step in which all requests decode, but for what grows with their context [s]."""
+        known = self._decode.get(requests)
+        if known is None:
+            over = self.overheads
+            known = self.tokens(requests, requests) + self._attention_floor + self.shape.layers * over.layer
+            known += over.step + over.request * requests + self._windows(requests)
+            self._decode[requests] = known
+        return known
+
+    def context(self) -> float:
+        """What a cached token adds to a step [s]: the slope of `decode`."""
+        return self.per_context / self.split.data / self.split.pipeline
+
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+        """A step that holds prompts [s].
+
+        Parameters
+        ----------
+        tokens, area
+            Of prompts, and pairs of tokens their attention looks at.
+        finishing
+            Prompts that end with it, so give their first token.
+        requests, context
+            That decode beside, and their cached tokens together.
+        """
+        over, spread = self.overheads, self.split.data * self.split.pipeline
+        base = self.tokens(requests, requests) if requests else 0.0
+        prompts = (self.tokens(tokens + requests, requests + finishing) - base) * over.prefill_factor
+        prompts += self.per_pair * area / spread
+        if self.kv.windowed:
+            prompts += self._per_pair_windowed * min(area, tokens * float(self.kv.window)) / spread
+        time = base + prompts + self._attention_floor + self.shape.layers * over.layer + over.step + over.prefill_step
+        time += over.request * (requests + finishing)
+        if requests:
+            time += self.context() * context + self._attention_floor + self._windows(requests)
+        return time
+
+
+FORMULA: Final = Formula(
+    "step-time",
+    "Step of a serving engine",
+    StepTime,
+    ("fit-serving", "aic-kernels"),
+    "decoder transformers on GPUs; see tests/validation/serving for the error by engine, model and device",
+)

@@ -1,0 +1,104 @@
+"""The shipped releases of serving engines: one file each in ``assets/serving/engines``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from designer.errors import CatalogError
+from designer.formulas.serving._release import Overheads, Release, Scheduling
+from designer.resources import assets
+from designer.units import parse
+from designer.workload.entries import check_entry, load_entry
+
+_HEADER: Final = {
+    "id", "engine", "release", "title", "source", "fitted_on", "known", "step_spread", "first_spread", "overheads",
+    "scheduling", "note",
+}  # fmt: skip
+ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
+
+
+def load_release(path: Path) -> Release:
+    """Read one release.
+
+    Raises
+    ------
+    CatalogError
+        Naming the file and the field that is wrong.
+    """
+    return load_entry(path, "engine", _release)
+
+
+def _release(data: Mapping[str, Any], path: Path) -> Release:
+    check_entry(data, path, "engine", _HEADER, _HEADER - {"note"})
+    given = cast("Mapping[str, Any]", data["overheads"])
+    plain = {"prefill_factor"}
+    values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
+    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer"}
+    if missing:
+        raise CatalogError(f"missing {sorted(missing)}", place="overheads", remedy="give them")
+    if data["engine"] not in ENGINES:
+        raise CatalogError(f"{data['engine']!r} is no engine", place="engine", remedy=f"use {', '.join(ENGINES)}")
+    return Release(
+        data["id"],
+        data["engine"],
+        data["release"],
+        data["title"],
+        Overheads(**values),
+        Scheduling(**cast("Mapping[str, Any]", data["scheduling"])),
+        data["known"],
+        float(data["step_spread"]),
+        float(data["first_spread"]),
+        data["fitted_on"],
+        data["source"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The release that answers for a name, and whether it is the one that was asked for."""
+
+    release: Release
+    exact: bool
+
+
+@cache
+def releases() -> Mapping[str, Release]:
+    """All shipped releases by id, sorted."""
+    found = [load_release(path) for path in sorted((assets() / "serving" / "engines").glob("*.toml"))]
+    return MappingProxyType({one.id: one for one in found})
+
+
+def release(engine: str, version: str = "") -> Chosen:
+    """The release of an engine; the set shared by all its releases, with its wide band, for one that is not known.
+
+    Raises
+    ------
+    CatalogError
+        If there is no such engine.
+    """
+    mine = {one.release: one for one in releases().values() if one.engine == engine}
+    if not mine:
+        raise CatalogError(f"there is no serving engine {engine!r}", remedy=f"use {', '.join(ENGINES)}")
+    wanted = version.strip().lower().removeprefix("v")
+    exact = mine.get(wanted)
+    if exact is not None:
+        return Chosen(exact, bool(wanted))
+    near = _near(wanted, [name for name in mine if name])
+    if near:
+        return Chosen(mine[near], True)
+    shared = mine[""]
+    return Chosen(replace(shared, release=wanted), False)
+
+
+def _near(wanted: str, known: list[str]) -> str:
+    """A release that differs in its last number or suffix only; empty if there is none."""
+    if not wanted:
+        return ""
+    stem = ".".join(wanted.split(".")[:2])
+    found = [name for name in known if ".".join(name.split(".")[:2]) == stem]
+    return found[0] if found else ""

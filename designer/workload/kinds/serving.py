@@ -1,0 +1,141 @@
+"""Serving: a language model behind an engine, its latency at a load and what binds prompts and decoding."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from designer.errors import AnalysisError, UnitError
+from designer.units import parse
+from designer.workload.engines import ENGINES
+from designer.workload.kind import Setting, WorkloadKind, listed
+from designer.workload.serving import Deployment, Limits, Load, Serving
+
+WEIGHTS = ("bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "int4")
+LENGTHS = ("", "azure-2023-code", "azure-2023-conversation", "mooncake-conversation")
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+
+
+def _profile(text: str) -> tuple[float, ...]:
+    found: list[float] = []
+    for piece in listed(text):
+        try:
+            found.append(float(parse(piece, "ratio")))
+        except UnitError as error:
+            raise AnalysisError(error.text, place="profile", remedy=error.remedy) from None
+        if found[-1] < 0:
+            raise AnalysisError(f"{piece!r} is negative", place="profile", remedy="give zero or more")
+    if found and not any(found):
+        raise AnalysisError("a profile of nothing but zeros", place="profile", remedy="give one share above 0")
+    return tuple(found)
+
+
+def lower(settings: Mapping[str, Any]) -> Serving:
+    """One serving operation."""
+    s = settings
+    if s["load"] != "trace" and not s["lengths"] and (s["prompt"] < 1 or s["output"] < 1):
+        name = "prompt" if s["prompt"] < 1 else "output"
+        raise AnalysisError(f"requests with no {name}", place=name, remedy="give 1 token or more")
+    if s["spread"] > 1:
+        raise AnalysisError(f"lengths that spread by {s['spread']:g}", place="spread", remedy="give 0 to 1")
+    if s["prefix"] >= 1:
+        raise AnalysisError("a prefix cache that holds whole prompts", place="prefix", remedy="give less than 1")
+    if s["load"] == "rate" and s["rate"] <= 0:
+        raise AnalysisError("no requests arrive", place="rate", remedy="give requests a second, above 0")
+    if s["load"] == "clients" and s["clients"] < 1:
+        raise AnalysisError("no clients", place="clients", remedy="give 1 client or more")
+    if s["load"] == "trace" and not s["trace"].strip():
+        raise AnalysisError("no trace is named", place="trace", remedy="give the path of a file of requests")
+    if s["count"] < 1 or s["waves"] < 1 or s["warm_up"] >= s["waves"]:
+        raise AnalysisError(
+            "no request is left to count", place="waves", remedy="give more requests of each client than warm-up"
+        )
+    deployment = Deployment(
+        s["model"], s["group"], s["engine"], s["release"], s["weights"], s["cache"], s["tensor"], s["data"],
+        s["pipeline"], s["expert"], s["replicas"], s["budget"], s["slots"], s["memory_share"], s["graph"],
+        s["adapters"], s["drafts"], s["draft"],
+    )  # fmt: skip
+    load = Load(
+        s["load"], s["rate"], s["clients"], s["variation"], _profile(s["profile"]), s["prompt"], s["output"],
+        s["spread"], s["lengths"], s["trace"], s["prefix"], s["count"], s["waves"], s["warm_up"], s["seed"],
+    )  # fmt: skip
+    limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
+    return Serving("serving", deployment, load, limits, s["storage"], s["readers"])
+
+
+WORKLOAD = WorkloadKind(
+    name="serving",
+    title="Serving",
+    reports="inference",
+    metrics=(
+        "ttft",
+        "ttft_p50",
+        "ttft_p95",
+        "ttft_p99",
+        "tpot",
+        "itl_p50",
+        "itl_p95",
+        "itl_p99",
+        "latency_p50",
+        "latency_p90",
+        "latency_p95",
+        "latency_p99",
+        "requests_per_second",
+        "tokens_per_second",
+        "goodput",
+        "most_requests_per_second",
+        "replicas",
+        "accelerators",
+        "requests_running",
+        "requests_waiting",
+        "kv_use",
+        "kv_capacity",
+        "memory_per_gpu",
+        "prefix_hits",
+        "power",
+        "energy_per_token",
+        "cold_start_time",
+    ),
+    lower=lower,
+    help="A language model behind vLLM, SGLang or TensorRT-LLM: time to the first token and between tokens at a load, "
+    "the load it can take, and what binds prompts and decoding.",
+    settings=(
+        Setting("model", "Model", "text", "llama-3-8b", help="id of a model, path of a config.json, or its JSON text"),
+        Setting("group", "Accelerators", "selector", "gpus"),
+        Setting("engine", "Engine", "choice", "vllm", choices=ENGINES),
+        Setting("release", "Release", "text", "", help="for example 0.12.0; empty if not known, in a wide band"),
+        Setting("weights", "Weights", "choice", "bf16", choices=WEIGHTS),
+        Setting("cache", "Keys and values", "choice", "bf16", choices=("bf16", "fp16", "fp8", "int8")),
+        Setting("tensor", "Tensor parallel", "count", 0, help="0 for the smallest that fits"),
+        Setting("data", "Attention data parallel", "count", 1, help="groups that share experts"),
+        Setting("pipeline", "Pipeline parallel", "count", 1),
+        Setting("expert", "Expert parallel", "count", 1, help="1: every expert is cut; else devices that share them"),
+        Setting("replicas", "Replicas", "count", 0, help="0 for as many as the accelerators make"),
+        Setting("budget", "Tokens of a step", "count", 0, help="0 for the engine's default"),
+        Setting("slots", "Requests at once", "count", 0, help="per replica; 0 for the engine's default"),
+        Setting("memory_share", "Memory share", "ratio", 0, help="0 for the engine's default"),
+        Setting("graph", "Captured graphs", "flag", True, help="off: every kernel is launched by itself"),
+        Setting("adapters", "Adapter rank", "count", 0, help="low-rank adapters beside the weights; 0 for none"),
+        Setting("drafts", "Tokens drafted", "count", 0, help="speculative decoding; 0 for none"),
+        Setting("draft", "Draft", "text", "", help="id of a measured acceptance curve"),
+        Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
+        Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
+        Setting("clients", "Clients", "count", 16, help="of all replicas together"),
+        Setting("variation", "Variation of gaps", "ratio", 1, help="1 is Poisson, 0 even, more comes in bursts"),
+        Setting("profile", "Rate over time", "text", "", help="shares in equal parts of the run, such as 0.5, 1, 2"),
+        Setting("prompt", "Prompt", "count", 1024, help="tokens, in the mean"),
+        Setting("output", "Output", "count", 256, help="tokens, in the mean"),
+        Setting("spread", "Spread of lengths", "ratio", "0.2", help="evenly either way of the mean"),
+        Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped lengths in place of the above"),
+        Setting("trace", "Trace", "text", "", help="path of a Mooncake JSONL or Azure CSV file"),
+        Setting("prefix", "Prefix found", "ratio", 0, help="share of prompt tokens that are already cached"),
+        Setting("count", "Requests looked at", "count", 2000),
+        Setting("waves", "Requests per client", "count", 10),
+        Setting("warm_up", "Not counted of them", "count", 2),
+        Setting("seed", "Seed", "count", 0),
+        Setting("ttft_limit", "Time to first token within", "duration", "0 s", help="0 s for any"),
+        Setting("tpot_limit", "Time per token within", "duration", "0 s", help="0 s for any"),
+        Setting("latency_limit", "Answer within", "duration", "0 s", help="0 s for any"),
+        Setting("limit_at", "Limits hold at", "choice", "p95", choices=tuple(SHARES)),
+        Setting("storage", "Weights from", "selector", "", help="parts that hold them; empty to leave starting out"),
+        Setting("readers", "Readers at once", "count", 1),
+    ),
+)

@@ -1,0 +1,244 @@
+"""Published runs of serving engines, what was sent in each, and what the model says of it.
+
+The measurements are not shipped: they are read from ``shared/facts/inference`` beside the checkout, where they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from statistics import mean, median
+from typing import Final
+
+from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._kernels import KERNELS, Kernels
+from designer.formulas.serving._number_format import number_format
+from designer.formulas.serving._release import Release
+from designer.formulas.serving.kv_size import kv_size
+from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
+from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.step_time import Joins, Split, StepTime
+from designer.formulas.serving.weights_size import weights_size
+from designer.workload.engines import release
+from designer.workload.models import model
+from designer.workload.shape import TransformerShape
+
+CHECKOUT: Final = Path(__file__).resolve().parents[3]
+
+
+def folder() -> Path | None:
+    """Where the measurements are: DESIGNER_INFERENCE, else beside the checkout or its parent; None where absent."""
+    named = os.environ.get("DESIGNER_INFERENCE")
+    if named:
+        return Path(named)
+    for beside in (CHECKOUT.parent, CHECKOUT.parent.parent):
+        found = beside / "shared" / "facts" / "inference"
+        if found.is_dir():
+            return found
+    return None
+
+
+#: data sheets of the systems of the runs: the same values the catalog has
+_FLOPS: Final = {"bf16": 989e12, "fp16": 989e12, "fp8": 1979e12}
+DEVICES: Final[Mapping[str, Device]] = {
+    "h100_sxm": Device("H100 SXM", _FLOPS, 3.35e12, 81559 * 2.0**20, 132),
+    "h200_sxm": Device("H200 SXM", _FLOPS, 4.8e12, 143771 * 2.0**20, 132),
+}
+LINK: Final = 450e9
+ENGINES: Final = {"vllm": "vllm", "sglang": "sglang", "trtllm": "tensorrt-llm"}
+MODELS: Final = {
+    "8B": "llama-3-8b", "70B": "llama-3-70b", "Qwen": "qwen3-32b", "gpt": "gpt-oss-120b", "DeepSeek": "deepseek-v3",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Client:
+    """How the load generator behaves.
+
+    Parameters
+    ----------
+    waves
+        Requests over clients.
+    dropped
+        First waves that are left out of the means.
+    spread
+        Lengths are uniform from this share of the nominal ones; 1: fixed.
+    jitter
+        Where fixed: outputs end that many tokens earlier, half-normal.
+    extra
+        Clients beyond the slots of the engine.
+    """
+
+    waves: int = 10
+    dropped: int = 0
+    spread: float = 0.8
+    jitter: float = 0.0
+    extra: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published operating point."""
+
+    group: tuple[str, ...]
+    system: str
+    model: str
+    engine: str
+    version: str
+    weights: str
+    tensor: int
+    expert: int
+    clients: int
+    prompt: int
+    output: int
+    ttft: float
+    tpot: float
+    client: Client
+    cache: str
+    changes: Mapping[str, object]
+
+
+@cache
+def rows() -> Sequence[Row]:
+    """Aggregated runs, every measurement once, but those that the README leaves out."""
+    place = folder()
+    if place is None:
+        return ()
+    found: list[Row] = []
+    seen: set[tuple[str, str, str]] = set()
+    with (place / "silicon-open.csv").open(encoding="utf-8", newline="") as file:
+        for x in csv.DictReader(file):
+            key = x["system"], x["silicon_ttft_ms"], x["silicon_tpot_ms"]
+            if x["mode"] != "agg" or key in seen:
+                continue
+            seen.add(key)
+            row = _row(x)
+            if row is not None:
+                found.append(row)
+    return tuple(found)
+
+
+def _row(x: Mapping[str, str]) -> Row | None:
+    if not x["concurrency"] or x["attention_dp_size"] not in ("", "1"):
+        return None
+    name = next(v for k, v in MODELS.items() if k in x["model_path"])
+    engine, version = ENGINES[x["backend"]], x["backend_version"]
+    clients = int(x["concurrency"])
+    if left_out(name, clients, version):
+        return None
+    source = x["silicon_data_source"]
+    dump = "db-dump" in source or ("2026" in source.split(";")[0] and "csv; model" in source)
+    if dump:
+        client = Client()
+    else:
+        client = Client(6, 2, 1.0, 0.0 if engine == "sglang" else 3.0)
+    changes: dict[str, object] = {}
+    weights = "mxfp4" if name == "gpt-oss-120b" else x["precision"] or "bf16"
+    cache_format = "bf16"
+    if engine == "tensorrt-llm":
+        cache_format = "fp8" if weights == "fp8" else "bf16"
+        changes["chunked"] = not dump
+    if engine == "sglang" and not dump:
+        changes["budget"] = 16384
+    if engine == "vllm" and name == "llama-3-70b":
+        cache_format = "fp8" if x["system"] == "h200_sxm" else "bf16"
+    if name == "llama-3-8b" and engine == "tensorrt-llm":
+        changes["slots"] = clients
+        client = replace(client, extra=1)
+    tensor = int(x["tp_in_id"] or (8 if x["tp_size"] == "64" else x["tp_size"]))
+    told = version or ("2025-10" if "measured=2025-1" in source and engine == "vllm" else "")
+    return Row(
+        (x["system"], name, engine, version or "unknown", x["precision"]), x["system"], name, engine, told, weights,
+        tensor, int(x["moe_ep_size"] or 1), clients, int(x["isl"]), int(x["osl"]), float(x["silicon_ttft_ms"]) / 1e3,
+        float(x["silicon_tpot_ms"]) / 1e3, client, cache_format, changes,
+    )  # fmt: skip
+
+
+def left_out(name: str, clients: int, version: str) -> bool:
+    """Rows whose numbers cannot be those of the load they name: see the README."""
+    return (name == "gpt-oss-120b" and (clients >= 512 or version == "1.3.0rc1")) or version == "0.5.8.post1"
+
+
+def engine_of(row: Row, kernels: Kernels | None = None, asked: Release | None = None) -> tuple[StepTime, Release, int]:
+    """Step times, the release and the room for keys and values of a row."""
+    chosen = asked or release(row.engine, row.version).release
+    device = replace(DEVICES[row.system], kernels=kernels or KERNELS)
+    shape = model(row.model)
+    assert isinstance(shape, TransformerShape)
+    split = Split(tensor=row.tensor, expert=row.expert)
+    weights, stored = number_format(row.weights), number_format(row.cache)
+
+    def reduce(size: float) -> float:
+        return small_all_reduce(row.tensor, size, LINK)
+
+    steps = StepTime(shape, device, split, weights, stored, chosen.overheads, Joins(reduce))
+    room = kv_room(
+        device.memory, chosen.scheduling.memory_share, weights_size(shape, weights, row.tensor), row.tensor,
+        bool(shape.experts),
+    )  # fmt: skip
+    return steps, chosen, memory_capacity(room, kv_size(shape, row.tensor, stored.size.value).token)
+
+
+def predicted(
+    row: Row, kernels: Kernels | None = None, asked: Release | None = None, most: int = 0
+) -> tuple[float, float]:
+    """Mean time to the first token and per token, as the client of the row counts them [s]."""
+    steps, chosen, capacity = engine_of(row, kernels, asked)
+    clients = row.clients + row.client.extra
+    n = row.client.waves * clients if not most else min(most, row.client.waves * clients)
+    draw = random.Random(row.clients * 1000 + row.prompt + row.output)
+    if row.client.spread < 1:
+        prompt = [draw.randint(int(row.client.spread * row.prompt), row.prompt) for _ in range(n)]
+        output = [draw.randint(int(row.client.spread * row.output), row.output) for _ in range(n)]
+    else:
+        prompt = [row.prompt + 12] * n
+        early = row.client.jitter
+        output = [max(2, row.output - int(abs(draw.gauss(0, early)))) if early else row.output for _ in range(n)]
+    how = replace(chosen.scheduling, **row.changes)  # pyright: ignore[reportArgumentType]
+    run = run_requests(steps, Requests(prompt, output, clients=clients), how, capacity, chosen.overheads.path)
+    first = row.client.dropped * clients
+    return float(run.ttft[first:].mean()), float(run.tpot[first:].mean())
+
+
+def errors(chosen: Sequence[Row], kernels: Kernels | None = None) -> list[tuple[Row, float, float]]:
+    """Logarithm of predicted over measured TPOT and TTFT of every row."""
+    return [
+        (row, math.log(b / row.tpot), math.log(a / row.ttft)) for row in chosen for a, b in [predicted(row, kernels)]
+    ]
+
+
+def by_group(
+    found: Sequence[tuple[Row, float, float]],
+) -> Mapping[tuple[str, ...], tuple[int, float, float, float, float]]:
+    """Rows, median error and bias of TPOT, then of TTFT, by group."""
+    groups: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for row, step, first in found:
+        groups.setdefault(row.group, []).append((step, first))
+    return {
+        name: (
+            len(v), median(abs(a) for a, _ in v), median(a for a, _ in v), median(abs(b) for _, b in v),
+            median(b for _, b in v),
+        )
+        for name, v in sorted(groups.items())
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Print the table."""
+    groups = by_group(errors(rows()))
+    for name, (n, a, b, c, d) in groups.items():
+        print(*name, n, f"TPOT {a:.3f}/{b:+.3f} TTFT {c:.3f}/{d:+.3f}")  # noqa: T201
+    for system in DEVICES:
+        mine = [v for k, v in groups.items() if k[0] == system]
+        print(system, f"mean over groups: TPOT {mean(v[1] for v in mine):.3f} TTFT {mean(v[3] for v in mine):.3f}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
