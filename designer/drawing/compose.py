@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from designer.drawing.batches import Batch, Rects
+from designer.drawing.compose_activity import activity
 from designer.drawing.compose_badges import bottleneck_glow
 from designer.drawing.compose_boxes import cards, containers, grid_dots, meters, notes, plates, visible_boxes
 from designer.drawing.compose_connections import connections
@@ -21,7 +22,7 @@ def compose_steps(
 ) -> Iterator[list[Batch]]:
     """What is to be drawn in rectangles of device pixels; whoever draws it clips it to them.
 
-    Each step is short even where there are many things, so that the window can loads between two of them.
+    Each step is short even where there are many things, so that the window can live between two of them.
     """
     if grid:
         yield grid_dots(view_state, frame, regions)
@@ -30,7 +31,7 @@ def compose_steps(
     yield connections(view_state, frame, regions)
     yield bottleneck_glow(view_state, frame)
     yield view_state.kept("plates", frame, regions, lambda: plates(view_state, frame, boxes))
-    yield meters(view_state, frame, boxes) + notes(view_state, frame, boxes)
+    yield meters(view_state, frame, boxes) + activity(view_state, frame, boxes) + notes(view_state, frame, boxes)
     yield view_state.kept("texts", frame, regions, lambda: texts(view_state, frame, boxes))
     if labels and view_state.loads.on_route is None:
         yield values(view_state, frame, regions) + bundles(view_state, frame, regions)

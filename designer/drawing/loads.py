@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.results import Bottleneck, ChannelLoads
+from designer.analysis.results import Bottleneck
 from designer.design.channels import link_number
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
@@ -29,6 +29,56 @@ Bool = npt.NDArray[np.bool_]
 SATURATED: Final = STEPS[-1]
 #: exponent of the mean by which containers are coloured
 _LEAN: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activity:
+    """What parts do at an instant.
+
+    Parameters
+    ----------
+    parts : (k,) numbers of the parts in the elaborated design
+    busy : (k,) share of the time they compute, 0 to 1; NaN for those that do not
+    fill : (k,) share of their memory that is taken, 0 to 1; NaN where that is not followed
+    """
+
+    parts: Int
+    busy: Float
+    fill: Float
+
+    def same(self, other: Activity) -> bool:
+        """True if both numbers are equal."""
+        return (
+            np.array_equal(self.parts, other.parts)
+            and np.array_equal(self.busy, other.busy, True)
+            and np.array_equal(self.fill, other.fill, True)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelState:
+    """Load of all channels of the elaborated design.
+
+    Parameters
+    ----------
+    load : (n_channels,) payload [B/s]
+    utilization : (n_channels,) share of what the channel can achieve, 0 to 1; NaN where nothing is known
+    activity
+        What parts do at an instant of a run; None where nothing is run over time.
+    """
+
+    load: Float
+    utilization: Float
+    activity: Activity | None = None
+
+    def same(self, other: ChannelState) -> bool:
+        """True if both numbers are equal."""
+        return (
+            np.array_equal(self.load, other.load)
+            and np.array_equal(self.utilization, other.utilization, True)
+            and (self.activity is None) == (other.activity is None)
+            and (self.activity is None or other.activity is None or self.activity.same(other.activity))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +115,8 @@ class Loads:
     box_bottleneck : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
     on_route : (m,) or None: what the highlighted route uses
     box_used : (n,) utilisation of the busiest connection at a box, NaN
+    box_busy, box_fill : (n,) or None: share of what a box shows that computes, and of its memory that is taken; NaN
+        where there is none
     known
         True if there is any load to show.
     """
@@ -80,6 +132,8 @@ class Loads:
     box_on_route: Bool | None
     box_used: Float
     known: bool = False
+    box_busy: Float | None = None
+    box_fill: Float | None = None
 
 
 def connection_map(geometry: Geometry) -> ConnectionMap:
@@ -120,13 +174,13 @@ def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Itera
     load, utilisation : (2 · n_links,) per channel, 2 · link from a to b and 2 · link + 1 back [B/s], [1]
     """
     found, binding = connection_map(geometry), tuple(binding)
-    loads = with_loads(nothing(geometry), geometry, found, ChannelLoads(load, utilisation))
+    loads = with_loads(nothing(geometry), geometry, found, ChannelState(load, utilisation))
     ids = [b.id for b in binding if b.what == "channel"]
     parts = [(b.id, b.alike) for b in binding if b.what in ("part", "compute")]
     return with_binding(loads, found, link_numbers(found, ids), ids, parts)
 
 
-def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels: ChannelLoads | None) -> Loads:
+def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels: ChannelState | None) -> Loads:
     """The state with loads put on the connections; a connection shows the busiest channel of each direction."""
     links = np.flatnonzero(found.connection >= 0)
     if channels is None or len(channels.load) != 2 * len(found.connection) or not len(links):
@@ -152,7 +206,26 @@ def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels:
         heat=heat,
         box_used=np.where(box < 0, np.nan, box),
         known=bool((heat >= 0).any()),
+        box_busy=_of_boxes(geometry, found, channels.activity, "busy"),
+        box_fill=_of_boxes(geometry, found, channels.activity, "fill"),
     )
+
+
+def _of_boxes(
+    geometry: Geometry, found: ConnectionMap, activity: Activity | None, what: Literal["busy", "fill"]
+) -> Float | None:
+    """Means over the parts that each box shows; None where nothing is known of any."""
+    if activity is None:
+        return None
+    parts, share = activity.parts, getattr(activity, what)
+    known = ~np.isnan(share)
+    boxes = found.box[parts[known]]
+    here = boxes >= 0
+    if not here.any():
+        return None
+    count = np.bincount(boxes[here], minlength=len(geometry))
+    total = np.bincount(boxes[here], share[known][here], len(geometry))
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _busiest(

@@ -37,6 +37,10 @@ _STROKES: Final = {
     "settings": "M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4M4 12h13M20 12h0",
     "compare": "M5 4v16M5 8h6M5 13h4M19 4v16M19 8h-4M19 13h-6",
     "play": "M7 5l11 7-11 7z",
+    "pause": "M8 5v14M16 5v14",
+    "begin": "M6 5v14M19 5l-10 7 10 7z",
+    "loop": "M7 7h9a4 4 0 0 1 4 4M4 13a4 4 0 0 0 4 4h9M9 4L6 7l3 3M15 14l3 3-3 3",
+    "clock": "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18M12 7v5l3.5 2",
     "reset": "M5 12a7 7 0 1 0 2-5M5 4v4h4",
 }
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from designer.gui.docks import Docks
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.session import Picked, Session
+    from designer.gui.time_bar import TimeBar
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
@@ -103,6 +104,8 @@ class MainWindow(QMainWindow):
         box.addLayout(head)
         box.addWidget(self.notice)
         box.addWidget(self.pages, 1)
+        self._below = box
+        self.time_bar_: TimeBar | None = None
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
@@ -235,6 +238,16 @@ class MainWindow(QMainWindow):
         return self.workspace_
 
     @property
+    def time_bar(self) -> TimeBar:
+        """The bar under the canvas; made at first need."""
+        if self.time_bar_ is None:
+            from designer.gui.time_bar import TimeBar
+
+            self.time_bar_ = TimeBar(self.theme)
+            self._below.addWidget(self.time_bar_)
+        return self.time_bar_
+
+    @property
     def document(self) -> Document | None:
         """The document shown; None on the start page."""
         at = self.tabs.currentIndex()
@@ -272,6 +285,9 @@ class MainWindow(QMainWindow):
         session.message.connect(self.say)
         session.analysis_changed.connect(partial(self._light, document))
         session.workload_changed.connect(partial(self._light, document))
+        session.simulation_changed.connect(partial(self._light, document))
+        session.moment_changed.connect(partial(self._light, document))
+        document.player.failed.connect(self.warn)
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
@@ -392,6 +408,8 @@ class MainWindow(QMainWindow):
                 signal.connect(self.update_actions)
                 self._connections.append((signal, self.update_actions))
         self.toolbar.follow(document)
+        if document is not None or self.time_bar_ is not None:
+            self.time_bar.follow(document)
         self._retitle()
         self._tell_autosave()
         self._tell_file()
@@ -403,16 +421,32 @@ class MainWindow(QMainWindow):
         self._connections.clear()
 
     def _light(self, document: Document, *_: object) -> None:
-        """Colour the canvas by the load of the shown workload."""
+        """Colour the canvas by the load of the shown workload, or of the instant of the run that is looked at."""
+        import numpy as np
+
+        from designer.drawing.loads import Activity, ChannelState
+
         canvas, session = self._canvases.get(document), document.session
         if canvas is None:
+            return
+        frames = session.frames
+        if frames is not None and document.player.shown:
+            from designer.gui.viewmodels.moments import shown_binding
+
+            load, share = frames.channels(session.moment, session.span)
+            parts, busy = frames.parts(session.moment, session.span)
+            # of the time of a frame there is no single thing that binds
+            held = frames.held(session.moment) if not document.player.playing else []
+            doing = Activity(parts, busy, np.full(len(parts), np.nan))
+            canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held))
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
         result = session.result if loads is not None else None
         bottleneck = result.binding if result is not None else ()
         binding = tuple(b.id for b in bottleneck if b.what == "channel")
         parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
-        canvas.show_result(loads, binding, parts)
+        shown = ChannelState(loads.load, loads.utilization) if loads is not None else None
+        canvas.show_result(shown, binding, parts)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
@@ -567,6 +601,8 @@ class MainWindow(QMainWindow):
         if self.docks is not None:
             self.docks.set_theme(self.theme)
         self.toolbar.set_theme(self.theme)
+        if self.time_bar_ is not None:
+            self.time_bar_.set_theme(self.theme)
         self.update_actions()
 
     def find_icon(self, kind: str) -> QIcon | None:
@@ -708,7 +744,7 @@ class MainWindow(QMainWindow):
         theme.base_font(app, self.settings.font_scale)
         self.set_theme(self.settings.theme)
         for document in self._order:
-            document.live.enabled = self.settings.live
+            document.live.enabled = document.player.live = self.settings.live
             self._canvases[document].camera.animated = not self.settings.reduced_motion
 
     def about(self) -> None:
@@ -789,7 +825,7 @@ class MainWindow(QMainWindow):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         ids = (
             ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
-             "edit.duplicate", "edit.delete", "", "view.fit_selection")
+             "edit.duplicate", "edit.delete", "", "time.fail", "time.degrade", "time.mend", "", "view.fit_selection")
             if picked is not None
             else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit")
         )  # fmt: skip

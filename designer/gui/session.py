@@ -24,7 +24,9 @@ from designer.design.history import History
 from designer.errors import DesignerError, DocumentError
 
 if TYPE_CHECKING:
+    from designer.analysis.clock.frames import Frames
     from designer.analysis.results import Analysis, WorkloadResult
+    from designer.analysis.simulation import Simulation
     from designer.findings import Finding
     from designer.gui.viewmodels.virtual_machines import Migration
 
@@ -50,6 +52,10 @@ class Session(QObject):
         A new answer of the engine for the current design.
     migration_changed : ``Migration | None``
         A virtual machine was moved by hand; None when that no longer holds.
+    simulation_changed : ``Simulation | None``
+        A run over time to look at, or none any more.
+    moment_changed : ``float``
+        The instant of the run that is looked at [s].
     stale_changed : ``bool``
         Whether ``analysis`` belongs to an earlier design or workload.
     workload_changed : ``str``
@@ -67,6 +73,8 @@ class Session(QObject):
     highlight_changed = Signal(object)
     analysis_changed = Signal(object)
     migration_changed = Signal(object)
+    simulation_changed = Signal(object)
+    moment_changed = Signal(float)
     stale_changed = Signal(bool)
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
@@ -84,6 +92,11 @@ class Session(QObject):
         self.analysis: Analysis | None = None
         self.failure: DesignerError | None = None
         self.migration: Migration | None = None
+        self.simulation: Simulation | None = None
+        self.frames: Frames | None = None
+        self.moment = 0.0
+        #: time that what is shown is a mean of: that since the frame before, 0 for an instant [s]
+        self.span = 0.0
         self.stale = False
         self.workload = design.default_workload or next(iter(design.workloads), "")
         self.findings: tuple[Finding, ...] = ()
@@ -328,6 +341,25 @@ class Session(QObject):
         if migration is not self.migration:
             self.migration = migration
             self.migration_changed.emit(migration)
+
+    # ---- the run over time
+
+    def set_simulation(self, simulation: Simulation | None, frames: Frames | None = None) -> None:
+        """Look at a run over time, or at none; the instant looked at stays where the new run has it."""
+        self.simulation, self.frames = simulation, frames
+        self.moment = min(self.moment, frames.end) if frames is not None else 0.0
+        self.span = 0.0
+        self.simulation_changed.emit(simulation)
+
+    def set_moment(self, moment: float, span: float = 0.0) -> None:
+        """Look at an instant of the run, or at the mean of the `span` before it."""
+        if self.frames is None:
+            return
+        moment = min(max(moment, 0.0), self.frames.end)
+        span = min(span, moment)
+        if (moment, span) != (self.moment, self.span):
+            self.moment, self.span = moment, span
+            self.moment_changed.emit(moment)
 
     def _set_workload(self, workload: str) -> None:
         self.workload = workload

@@ -329,6 +329,7 @@ QScrollArea#listed { border: 1px solid @border; border-radius: 6px; background: 
 QToolButton#autosave { color: @muted; padding: 3px 12px; }
 QToolButton#autosave[state="failed"] { color: @bad; }
 QFrame#line { background: @border; max-height: 1px; min-height: 1px; border: none; }
+QFrame#timebar { background: @surface; border: none; border-top: 1px solid @border; }
 QWidget#start { background: @window; }
 QDialog#command { background: @raised; border: 1px solid @border; border-radius: 8px; }
 QDialog#command QLineEdit { border: none; border-bottom: 1px solid @border; border-radius: 0; background: transparent;

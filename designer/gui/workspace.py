@@ -19,6 +19,7 @@ from designer.design.edits.replace import Replace
 from designer.design.edits.workloads import AddWorkloads
 from designer.errors import DesignerError, FormatError, WriteError
 from designer.findings import Finding
+from designer.gui.playing import Player
 from designer.gui.session import Session
 from designer.gui.settings import Settings, journal_folder
 from designer.gui.workers import Cancelled_, LiveAnalysis, Newest
@@ -92,6 +93,7 @@ class Document(QObject):
         self.session = session
         session.setParent(self)
         self.live = LiveAnalysis(session, self)
+        self.player = Player(session, self)
         self.digest = digest
         self.file_state = FileState.OURS
         self.owner: Owner | None = None
@@ -294,6 +296,7 @@ class Document(QObject):
         """Stop all work and remove the journal."""
         self._later.stop()
         self.live.close()
+        self.player.close()
         self._writer.close()
         self._journal.discard()
         self._release()
@@ -340,7 +343,7 @@ class Workspace(QObject):
         session = Session(design, file)
         session.findings = tuple(findings)
         document = Document(session, new_path(journal_folder()), self, digest, unsaved, edits)
-        document.live.enabled = self.settings.live
+        document.live.enabled = document.player.live = self.settings.live
         self.documents.append(document)
         trouble: WriteError | None = None
         if unsaved:

@@ -16,8 +16,8 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from designer.analysis.results import ChannelLoads
 from designer.design.document import Design
+from designer.drawing.loads import ChannelState
 from designer.drawing.view import View
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.session import Session
@@ -48,7 +48,7 @@ def shown(qapp: QApplication) -> Iterator[Callable[[Design], Canvas]]:
         net = canvas.scene._map.net
         if net is not None and net.n_links:
             used = np.random.default_rng(7).beta(1.2, 2.5, 2 * net.n_links)
-            canvas.set_loads(ChannelLoads(used * 3e10, used))
+            canvas.set_loads(ChannelState(used * 3e10, used))
         canvas.settle()
         made.append(canvas)
         return canvas

@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QObject
 from pytestqt.qtbot import QtBot
 
 from designer.analysis.channel_rows import ChannelRows
-from designer.analysis.results import ChannelLoads
 from designer.design.address import Address, Ref, block_at
 from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
+from designer.drawing.loads import ChannelState
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels.table import LazyLines, Line
@@ -104,9 +104,9 @@ def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> 
     found = analysis.loads[session.workload]
     live = canvas.scene.view_state.loads
     binding, parts = canvas.scene._binding, canvas.scene._bottleneck_parts
-    canvas.show_result(ChannelLoads(found.load.copy(), found.utilization.copy()), binding, parts)
+    canvas.show_result(ChannelState(found.load.copy(), found.utilization.copy()), binding, parts)
     assert canvas.scene.view_state.loads is live
-    canvas.show_result(ChannelLoads(found.load * 0.5, found.utilization * 0.5), binding, parts)
+    canvas.show_result(ChannelState(found.load * 0.5, found.utilization * 0.5), binding, parts)
     assert canvas.scene.view_state.loads is not live
     assert np.nanmax(canvas.scene.view_state.loads.used) <= 0.5 + 1e-9
 

@@ -218,7 +218,7 @@ class _Player:
         found: list[WorkRun] = []
         mine: dict[int, list[int]] = {}
         for work in self.clock.works:
-            live, alike, uses, group = work.ticket
+            live, alike, uses, group, unit = work.ticket
             mine.setdefault(live.number, []).append(len(found))
             task = self.tasks[live.number]
             if not math.isnan(work.began):
@@ -234,6 +234,8 @@ class _Player:
                     group,
                     uses,
                     tuple(work.log),
+                    work.amount,
+                    unit,
                 )
             )
         for number, works in mine.items():
@@ -336,7 +338,7 @@ class _JobPlayer:
             live.pending = self._launch(inner.start(now), inner, live, -1, now, works)
             if not live.pending:
                 live.pending = 1
-                works.append(Work(0.0, self._nothing, ticket=(live, 1, (), "")))
+                works.append(Work(0.0, self._nothing, ticket=(live, 1, (), "", "")))
             return
         shapes = self._shapes.get(at)
         if shapes is None:
@@ -351,11 +353,11 @@ class _JobPlayer:
                     shape,
                     delay=item.wait + latency,
                     priority=self.job.priority,
-                    ticket=(live, alike, shape.uses, cost.group),
+                    ticket=(live, alike, shape.uses, cost.group, cost.unit),
                 )
             )
         if not shapes:
-            works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "")))
+            works.append(Work(0.0, self._nothing, delay=item.wait, ticket=(live, 1, (), "", "")))
 
     def _shapes_of(self, at: int) -> list[tuple[Shape, float, float, int]]:
         cost = self.player.listed[at]

@@ -56,6 +56,8 @@ class WorkRun:
         Resource held as a whole from `began` to `ended`; −1 for none.
     log
         (time, rate, resources that hold it back); the rate holds until the next entry.
+    amount, unit
+        How much of it one has to do, inf for a stream, and in what: ``B`` or ``s``.
     """
 
     task: int
@@ -67,3 +69,5 @@ class WorkRun:
     group: str
     uses: tuple[tuple[int, float], ...]
     log: tuple[tuple[float, float, tuple[int, ...]], ...]
+    amount: float = math.inf
+    unit: str = ""

@@ -82,6 +82,10 @@ class ResourceTable:
             return words.bottleneck(self.network.n_resources, 1)
         return Resources(self.network).bottleneck(resource, 1)
 
+    def parts_of(self, resource: int) -> tuple[int, ...]:
+        """The parts of an engine; none for another resource."""
+        return self._parts.get(resource, ())
+
     def id(self, resource: int) -> str:
         """A stable name."""
         return self.bottleneck(resource).id

@@ -22,7 +22,7 @@ def _stop(window: Window) -> None:
 def _toggle_live(window: Window) -> None:
     window.settings.live = not window.settings.live
     if window.document is not None:
-        window.document.live.enabled = window.settings.live
+        window.document.live.enabled = window.document.player.live = window.settings.live
         if window.settings.live:
             window.document.live.refresh()
 

@@ -32,7 +32,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from designer.analysis.results import ChannelLoads
 from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType
 from designer.design.address import Address, Ref
@@ -40,6 +39,7 @@ from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
 from designer.drawing.compose_badges import badges
+from designer.drawing.loads import ChannelState
 from designer.drawing.theme import LIGHT, CanvasTheme
 from designer.drawing.view import Rect, View
 from designer.drawing.view_state import Frame
@@ -178,7 +178,7 @@ class Canvas(QWidget):
         self.tile_cache.drop()
         self._rethought()
 
-    def set_loads(self, loads: ChannelLoads | Mapping[str, float | tuple[float, float]] | None) -> None:
+    def set_loads(self, loads: ChannelState | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Colour the connections: loads of all channels as arrays, or by channel id utilisation or (load,
         utilisation)."""
         self.scene.set_loads(loads)
@@ -192,15 +192,28 @@ class Canvas(QWidget):
         self._relit()
 
     def show_result(
-        self, loads: ChannelLoads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> None:
-        """ChannelLoads and what binds, at once; nothing is drawn where all are as shown.
+        """ChannelState and what binds, at once; nothing is drawn where all are as shown.
 
         `binding` are channels, `parts` parts that bind by themselves, each with how many equal ones it stands for.
         """
         if self.scene.set_result(loads, binding, parts):
             self._bottleneck((*binding, *(path for path, _ in parts)))
             self._relit()
+        elif self._hold.isActive():
+            self._rethought()
+
+    def show_moment(
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        """The same for an instant of a run over time: no ring opens, since what binds changes all the time."""
+        before = self.scene.view_state.loads
+        if self.scene.set_result(loads, binding, parts):
+            region = self.scene.lit_region(before)
+            if region is not None:
+                self.tile_cache.changed(region)
+                self._rethought()
         elif self._hold.isActive():
             self._rethought()
 

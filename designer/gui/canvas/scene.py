@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.results import ChannelLoads
 from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
+from designer.drawing.compose_boxes import heat_of
 from designer.drawing.loads import (
+    ChannelState,
     ConnectionMap,
+    Loads,
     connections_of_channels,
     link_numbers,
     nothing,
@@ -23,7 +25,7 @@ from designer.drawing.loads import (
     with_loads,
     with_route,
 )
-from designer.drawing.theme import CanvasTheme
+from designer.drawing.theme import STEPS, CanvasTheme
 from designer.drawing.trays import lay_trays
 from designer.drawing.view import Rect, bounds_of
 from designer.drawing.view_state import ViewState
@@ -38,6 +40,10 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 
+#: differences below this share cannot be seen
+_TOLD: Final = 0.01
+
+
 class Scene:
     """Geometry, loads, binding, route and selection of a design.
 
@@ -50,7 +56,7 @@ class Scene:
     def __init__(self, design: Design, theme: CanvasTheme) -> None:
         self.theme = theme
         self.members: dict[Address, int] = {}
-        self._loads: ChannelLoads | None = None
+        self._loads: ChannelState | None = None
         self._loads_of: Design | None = None
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
@@ -156,28 +162,51 @@ class Scene:
     def _map(self) -> ConnectionMap:
         return self.view_state.connection_map
 
-    def set_loads(self, loads: ChannelLoads | Mapping[str, float | tuple[float, float]] | None) -> None:
+    def set_loads(self, loads: ChannelState | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""
         self._by_id = self._loads = None
-        if isinstance(loads, ChannelLoads):
+        if isinstance(loads, ChannelState):
             self._loads, self._loads_of = loads, self.geometry.design
         else:
             self._by_id = loads
         self._refresh()
 
     def set_result(
-        self, loads: ChannelLoads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> bool:
         """Show loads and what binds; False if that is what is shown."""
         old, design = self._loads, self.geometry.design
         same = (binding, parts) == (self._binding, self._bottleneck_parts)
         same = same and self._by_id is None and design is self._loads_of and not self._stale
-        if same and loads is not None and old is not None and _same(loads, old):
+        if same and loads is not None and old is not None and loads.same(old):
             return False
         self._binding, self._bottleneck_parts = binding, parts
         self._loads, self._loads_of, self._by_id = loads, design, None
         self._refresh()
         return True
+
+    def lit_region(self, before: Loads) -> Rect | None:
+        """The scene rectangle around what looks different from a state before; None for nothing.
+
+        Numbers that a picture tells are compared as it tells them: classes of utilisation, and bars to a hundredth.
+        """
+        now, geometry = self.view_state.loads, self.geometry
+        if len(now.heat) != len(before.heat) or len(now.box_used) != len(before.box_used):
+            return self.view_state.bounds
+        connections = (now.heat != before.heat).any(axis=1) | (now.bottleneck != before.bottleneck)
+        # a full channel tells its load in numbers
+        full = (now.heat == len(STEPS)).any(axis=1)
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(now.load - before.load) > _TOLD * np.fmax(now.load, before.load)
+        connections |= full & moved.any(axis=1)
+        boxes = (_told(now.box_used) != _told(before.box_used)) | (now.box_bottleneck != before.box_bottleneck)
+        boxes |= heat_of(now.box_used) != heat_of(before.box_used)
+        for a, b in ((now.box_busy, before.box_busy), (now.box_fill, before.box_fill)):
+            if a is not None or b is not None:
+                boxes |= _told(a, len(boxes)) != _told(b, len(boxes))
+        if not connections.any() and not boxes.any():
+            return None
+        return region_of(self.view_state, boxes, connections) if len(geometry) else None
 
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""
@@ -206,7 +235,7 @@ class Scene:
             loads = with_route(loads, geometry, self._map, numbers, self._route)
         self.view_state.loads = loads
 
-    def _channel_loads(self) -> ChannelLoads | None:
+    def _channel_loads(self) -> ChannelState | None:
         if self._by_id is None:
             return self._loads
         n = 2 * len(self._map.connection)
@@ -218,7 +247,7 @@ class Scene:
             if number is not None:
                 at = 2 * number + (direction == "ba")
                 load[at], used[at] = value if isinstance(value, tuple) else (np.nan, value)
-        return ChannelLoads(load, used)
+        return ChannelState(load, used)
 
     # ---- selection
 
@@ -290,9 +319,11 @@ class Scene:
         return found
 
 
-def _same(one: ChannelLoads, other: ChannelLoads) -> bool:
-    """True if both numbers of all channels are equal."""
-    return np.array_equal(one.load, other.load) and np.array_equal(one.utilization, other.utilization, True)
+def _told(share: Float | None, count: int = 0) -> Int:
+    """Shares as bars tell them, in hundredths; −1 where nothing is known."""
+    if share is None:
+        return np.full(count, -1)
+    return np.where(np.isnan(share), -1, np.round(np.nan_to_num(share) / _TOLD)).astype(np.int64)
 
 
 def _has_member(design: Design, address: Address, member: int) -> bool:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis.results import ChannelLoads
 from designer.design.address import Ref
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
@@ -22,6 +21,7 @@ from designer.drawing.cut import cut_at, stops
 from designer.drawing.display_list import DisplayList
 from designer.drawing.levels import Level
 from designer.drawing.loads import (
+    ChannelState,
     connection_map,
     connections_of_channels,
     link_numbers,
@@ -173,7 +173,7 @@ def test_a_connection_shows_the_busiest_channel_of_each_direction() -> None:
     part = net.index_of("servers[2]/gpu0")
     link = int(np.flatnonzero((net.link_a == net.index_of("servers[2]/psw0")) & (net.link_b == part))[0])
     used[2 * link + 1] = 0.97
-    live = with_loads(nothing(geometry), geometry, found, ChannelLoads(used * 10e9, used))
+    live = with_loads(nothing(geometry), geometry, found, ChannelState(used * 10e9, used))
     connection = int(found.connection[link])
     assert live.used[connection].tolist() == [0.0, 0.97]
     assert live.heat[connection].tolist() == [0, 5]
@@ -193,7 +193,7 @@ def test_direction_follows_the_connection_not_the_link() -> None:
         link = list(one.links).index("upi")
         used = np.zeros(2 * net.n_links)
         used[2 * link] = 0.5
-        live = with_loads(nothing(geometry), geometry, found, ChannelLoads(used, used))
+        live = with_loads(nothing(geometry), geometry, found, ChannelState(used, used))
         connection = int(found.connection[link])
         source = geometry.box_of((), Ref("parts", one.links["upi"].a))
         direction = 0 if geometry.connection_a[connection] == source else 1
@@ -251,9 +251,9 @@ def test_a_container_is_coloured_by_its_busier_parts() -> None:
     found = connection_map(geometry)
     net = elaborate(designs.one_server())
     used = np.full(2 * net.n_links, 0.1)
-    calm = with_loads(nothing(geometry), geometry, found, ChannelLoads(used, used)).box_used
+    calm = with_loads(nothing(geometry), geometry, found, ChannelState(used, used)).box_used
     used[:40] = 0.9
-    busy = with_loads(nothing(geometry), geometry, found, ChannelLoads(used, used)).box_used
+    busy = with_loads(nothing(geometry), geometry, found, ChannelState(used, used)).box_used
     server = geometry.box_of((), Ref("parts", "server"))
     assert calm[server] == pytest.approx(0.1)
     assert 0.1 < busy[server] < 0.9
@@ -262,7 +262,7 @@ def test_a_container_is_coloured_by_its_busier_parts() -> None:
 def test_numbers_that_belong_to_another_design_are_not_shown() -> None:
     geometry = lay_out(designs.one_server())
     used = np.full(6, 0.5)
-    live = with_loads(nothing(geometry), geometry, connection_map(geometry), ChannelLoads(used, used))
+    live = with_loads(nothing(geometry), geometry, connection_map(geometry), ChannelState(used, used))
     assert not live.known
 
 
@@ -383,7 +383,7 @@ def test_values_never_cover_each_other_and_do_not_depend_on_the_region(view_stat
     geometry = view_state.geometry
     found = connection_map(geometry)
     used = np.ones(2 * len(found.connection))
-    full = ViewState(geometry, with_loads(nothing(geometry), geometry, found, ChannelLoads(used * 3e10, used)), LIGHT)
+    full = ViewState(geometry, with_loads(nothing(geometry), geometry, found, ChannelState(used * 3e10, used)), LIGHT)
     frame = Frame(1.0, 0, 0, Level.NEAR)
     whole = values(full, frame, ((-5000.0, -5000.0, 10_000.0, 10_000.0),))
     plates, labels = whole

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from designer.analysis.results import ChannelLoads
+from designer.drawing.loads import ChannelState
 from designer.drawing.view import View
 from designer.gui.canvas.canvas import Canvas
 from tests import designs
@@ -26,7 +26,7 @@ def busy(canvas: Canvas) -> None:
     net = canvas.scene._map.net
     assert net is not None
     used = np.random.default_rng(7).uniform(0, 1.05, 2 * net.n_links).clip(0, 1)
-    canvas.set_loads(ChannelLoads(used * 3e10, used))
+    canvas.set_loads(ChannelState(used * 3e10, used))
 
 
 def painter_calls(work: Callable[[], None]) -> int:

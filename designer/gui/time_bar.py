@@ -1,0 +1,593 @@
+"""The time bar under the canvas: play, hold, scrub, speed, loop; the load of what is busiest, and what binds now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QInputDialog, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from designer.errors import UnitError
+from designer.gui import icons
+from designer.gui.controls import Label, plain
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.moments import clock_text, held_text, speed_text
+from designer.gui.viewmodels.scenario import Event, Scenario, runnable
+from designer.units import format_quantity, parse_duration
+
+if TYPE_CHECKING:
+    from designer.analysis.clock.frames import Frames
+    from designer.gui.playing import Player
+    from designer.gui.workspace import Document
+
+#: what binds is told anew this often while it plays [ms]
+_TOLD_MS: Final = 120
+#: a double click goes to what happens within so many pixels
+_NEAR: Final = 8.0
+#: more ends of a step than this are no instants one looks for
+_MARKS: Final = 60
+#: the strip can be zoomed in to this part of the run
+_DEEPEST: Final = 1e-6
+_ZOOM: Final = 1.25
+_STRIP, _HEAD = 30, 7
+
+
+class TimeStrip(QWidget):
+    """The load over time; dragging scrubs, the wheel zooms, keys step.
+
+    Signals
+    -------
+    sought : ``float``
+        An instant somebody wants to look at [s].
+    key_pressed : ``int``
+        A key that is not about the instant.
+    """
+
+    sought = Signal(float)
+    key_pressed = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.theme = theme
+        self.frames: Frames | None = None
+        self.moment = 0.0
+        self.begin, self.end = 0.0, 1.0
+        self.events: tuple[Event, ...] = ()
+        self.marks: tuple[tuple[float, str], ...] = ()
+        self.stale = False
+        self._picture: QPixmap | None = None
+        self.setMinimumHeight(_STRIP + _HEAD + 4)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAccessibleName("Time of the run")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, _STRIP + _HEAD + 4)
+
+    # ---- what is shown
+
+    def show_run(self, frames: Frames | None, events: tuple[Event, ...], stale: bool) -> None:
+        """Show another run."""
+        same = frames is self.frames and events == self.events and stale == self.stale
+        if frames is not self.frames:
+            self.begin, self.end = 0.0, max(frames.end, 1e-12) if frames is not None else 1.0
+            self.marks = _marks(frames) if frames is not None else ()
+        self.frames, self.events, self.stale = frames, events, stale
+        if not same:
+            self._drop()
+
+    def set_moment(self, moment: float) -> None:
+        """Show where one is; the strip follows where that would be out of sight."""
+        self.moment = moment
+        if not self.begin <= moment <= self.end and self.frames is not None:
+            width = self.end - self.begin
+            begin = min(max(0.0, moment - width / 4), max(0.0, self.frames.end - width))
+            self.begin, self.end = begin, begin + width
+            self._drop()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.theme = theme
+        self._drop()
+
+    def _drop(self) -> None:
+        self._picture = None
+        self.update()
+
+    def x_of(self, time: float) -> float:
+        """Where a time is [px]."""
+        return 1 + (time - self.begin) / (self.end - self.begin) * max(1, self.width() - 2)
+
+    def time_at(self, x: float) -> float:
+        """The time at a place [s]."""
+        time = self.begin + (x - 1) / max(1, self.width() - 2) * (self.end - self.begin)
+        most = self.frames.end if self.frames is not None else 0.0
+        return min(max(time, 0.0), most)
+
+    def zoom(self, factor: float, x: float) -> None:
+        """Show a shorter or longer time around a place."""
+        if self.frames is None:
+            return
+        whole = max(self.frames.end, 1e-12)
+        at = self.begin + (x - 1) / max(1, self.width() - 2) * (self.end - self.begin)
+        width = min(max((self.end - self.begin) / factor, whole * _DEEPEST), whole)
+        share = (at - self.begin) / (self.end - self.begin)
+        self.begin = min(max(0.0, at - share * width), whole - width)
+        self.end = self.begin + width
+        self._drop()
+
+    # ---- drawing
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._picture is None:
+            self._picture = self._drawn()
+        painter.drawPixmap(0, 0, self._picture)
+        if self.frames is None:
+            return
+        x = self.x_of(self.moment)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self.theme.text), 1.6))
+        painter.drawLine(QPointF(x, _HEAD - 1), QPointF(x, self.height() - 1))
+        painter.setBrush(QColor(self.theme.text))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawPolygon(QPolygonF([QPointF(x - 4.5, 0), QPointF(x + 4.5, 0), QPointF(x, _HEAD)]))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(self.theme.accent), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
+
+    def _drawn(self) -> QPixmap:
+        from designer.drawing.theme import STEPS, canvas_theme
+
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        ground = QRectF(0, _HEAD, self.width(), self.height() - _HEAD)
+        painter.fillRect(ground, QColor(self.theme.sunken))
+        frames = self.frames
+        if frames is not None and self.width() > 2:
+            import numpy as np
+
+            count = max(1, round((self.width() - 2) * ratio))
+            share, _ = frames.strip(self.begin, self.end, count)
+            step, room = 1 / ratio, ground.height() - 2
+            heat = [QColor(c) for c in canvas_theme(self.theme.name).heat]
+            painter.setOpacity(0.4 if self.stale else 1.0)
+            classes = np.searchsorted(STEPS, share, side="right").tolist()
+            for k, (value, tone) in enumerate(zip(share.tolist(), classes, strict=True)):
+                if value > 0:
+                    high = max(step, value * room)
+                    painter.fillRect(QRectF(1 + k * step, self.height() - 1 - high, step, high), heat[tone])
+            painter.setOpacity(1.0)
+            for time, _name in self.marks:
+                self._tick(painter, time, self.theme.faint, 4)
+            for one in self.events:
+                self._tick(painter, one.at, self.theme.bad if one.share < 1 else self.theme.good, ground.height())
+        painter.setPen(QPen(QColor(self.theme.border), 1))
+        painter.drawRect(ground.adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+        return picture
+
+    def _tick(self, painter: QPainter, time: float, colour: str, high: float) -> None:
+        if self.begin <= time <= self.end:
+            painter.fillRect(QRectF(self.x_of(time) - 0.75, _HEAD, 1.5, high), QColor(colour))
+
+    # ---- hands
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._drop()
+        super().resizeEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Look at the instant under the pointer."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.sought.emit(self.time_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrub; without a button say what is there."""
+        time = self.time_at(event.position().x())
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.sought.emit(time)
+        elif self.frames is not None:
+            near = self.near(event.position().x())
+            text = clock_text(time, self.frames.end) + (f": {near[1]}" if near is not None else "")
+            self.setToolTip(plain(text))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Go to what happens there."""
+        near = self.near(event.position().x())
+        if near is not None:
+            self.sought.emit(near[0])
+
+    def near(self, x: float) -> tuple[float, str] | None:
+        """What happens near a place: when, and what."""
+        # what was let happen comes before ends of steps, which are everywhere
+        for known in ([(e.at, e.text) for e in self.events], list(self.marks)):
+            found = min(known, key=lambda one: abs(self.x_of(one[0]) - x), default=None)
+            if found is not None and abs(self.x_of(found[0]) - x) <= _NEAR:
+                return found
+        return None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom in time; sideways moves along."""
+        turns = event.angleDelta()
+        if turns.x() and abs(turns.x()) > abs(turns.y()) and self.frames is not None:
+            width = self.end - self.begin
+            by = -turns.x() / 120 * width / 10
+            self.begin = min(max(0.0, self.begin + by), max(0.0, self.frames.end - width))
+            self.end = self.begin + width
+            self._drop()
+        elif turns.y():
+            self.zoom(_ZOOM ** (turns.y() / 120), event.position().x())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows step by a hundredth of what is in sight, with Ctrl from change to change; Home, End, page keys."""
+        width, far = self.end - self.begin, self.frames.end if self.frames is not None else 0.0
+        steps = {
+            Qt.Key.Key_Left: -width / 100,
+            Qt.Key.Key_Right: width / 100,
+            Qt.Key.Key_PageUp: -width / 10,
+            Qt.Key.Key_PageDown: width / 10,
+        }
+        key = Qt.Key(event.key())
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.key_pressed.emit(int(key))
+        elif key in steps:
+            self.sought.emit(min(max(0.0, self.moment + steps[key]), far))
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.sought.emit(0.0 if key == Qt.Key.Key_Home else far)
+        elif key in (Qt.Key.Key_Space, Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus, Qt.Key.Key_L):
+            self.key_pressed.emit(int(key))
+        else:
+            super().keyPressEvent(event)
+
+
+def _marks(frames: Frames) -> tuple[tuple[float, str], ...]:
+    """Ends of steps that are rare enough to be looked for."""
+    found: list[tuple[float, str]] = []
+    for name, times in frames.run.marks.items():
+        if len(times) <= _MARKS:
+            found += [(time, f"{name} {k + 1} ends") for k, time in enumerate(times)]
+    return tuple(sorted(found))
+
+
+class Elided(Label):
+    """A label that ends in … where there is no room, and tells all to those who point at it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), self.alignment(), text)
+
+    def tell(self, text: str) -> None:
+        """Show another text."""
+        if text != self.text():
+            self.setText(text)
+            self.setToolTip(plain(text))
+
+
+class TimeBar(QFrame):
+    """Follows the run of one document at a time; hidden where there is none."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("timebar")
+        self.theme = theme
+        self._document: Document | None = None
+        self._connections: list[tuple[Any, Callable[..., object]]] = []
+        self.back = self._button("begin", "Back to the start")
+        self.play = self._button("play", "Play")
+        self.loop = self._button("loop", "Play again and again")
+        self.loop.setCheckable(True)
+        self.now = Label()
+        self.now.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.strip = TimeStrip(theme)
+        self.total = Label()
+        self.total.setProperty("role", "muted")
+        self.speed = self._button("", "Speed: seconds of the run in a second")
+        self.speed.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.what = self._button("", "What runs together, when it begins, and what fails")
+        self.what.setProperty("pill", True)
+        self.leave = self._button("close", "Leave the run")
+        self.binds = Elided()
+        self.binds.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.slower = Elided()
+        self.slower.setProperty("role", "muted")
+        self.slower.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.slower.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for widget in (self.back, self.play, self.loop, self.now):
+            row.addWidget(widget)
+        row.addSpacing(4)
+        row.addWidget(self.strip, 1)
+        row.addSpacing(2)
+        for widget in (self.total, self.speed, self.what, self.leave):
+            row.addWidget(widget)
+        below = QHBoxLayout()
+        below.addWidget(self.binds, 3)
+        below.addWidget(self.slower, 2)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(8, 4, 8, 4)
+        box.setSpacing(2)
+        box.addLayout(row)
+        box.addLayout(below)
+        self.back.clicked.connect(lambda: self._do(lambda p: p.seek(0.0)))
+        self.play.clicked.connect(lambda: self._do(lambda p: p.toggle()))
+        self.loop.clicked.connect(lambda: self._do(lambda p: p.set_loop(not p.loop)))
+        self.leave.clicked.connect(lambda: self._do(lambda p: p.clear()))
+        self.strip.sought.connect(self._seek)
+        self.strip.key_pressed.connect(self._key)
+        self.what.clicked.connect(self._choose)
+        self.speed.clicked.connect(self._choose_speed)
+        self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
+        self._later.timeout.connect(self._tell)
+        self.hide()
+
+    def _button(self, icon: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(tip)
+        button.setToolTip(plain(tip))
+        button.setProperty("glyph", icon)
+        button.setIconSize(QSize(16, 16))
+        if icon:
+            button.setIcon(icons.icon(icon, self.theme.text))
+        return button
+
+    @property
+    def player(self) -> Player | None:
+        """The run of the document shown."""
+        return self._document.player if self._document is not None else None
+
+    def follow(self, document: Document | None) -> None:
+        """Show the run of another document; that of the one before is held."""
+        for signal, slot in self._connections:
+            signal.disconnect(slot)
+        self._connections.clear()
+        if self._document is not None and self._document is not document:
+            self._document.player.pause()
+        self._document = document
+        if document is not None:
+            session, player = document.session, document.player
+            for signal, slot in (
+                (session.moment_changed, self._moved),
+                (session.simulation_changed, self.refresh),
+                (player.changed, self.refresh),
+                (session.settled, self.refresh),
+            ):
+                signal.connect(slot)
+                self._connections.append((signal, slot))
+        self.refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.theme = theme
+        for button in (self.back, self.play, self.loop, self.leave):
+            button.setIcon(icons.icon(str(button.property("glyph")), theme.text))
+        self.strip.set_theme(theme)
+
+    def refresh(self, *_: object) -> None:
+        """Show the state of the run."""
+        player = self.player
+        shown = player is not None and player.wanted
+        self.setVisible(shown)
+        if player is None or not shown:
+            self.strip.show_run(None, (), False)
+            return
+        session = player.session
+        frames = session.frames
+        glyph = "pause" if player.playing else "play"
+        if self.play.property("glyph") != glyph:
+            self.play.setProperty("glyph", glyph)
+            self.play.setIcon(icons.icon(glyph, self.theme.text))
+            self.play.setToolTip("Hold" if player.playing else "Play")
+            self.play.setAccessibleName("Hold" if player.playing else "Play")
+        for button in (self.back, self.play, self.loop, self.speed):
+            button.setEnabled(frames is not None)
+        self.loop.setChecked(player.loop)
+        self.speed.setText(speed_text(player.speed))
+        count = len(player.scenario.workloads)
+        self.what.setText("1 workload" if count == 1 else f"{count} workloads")
+        self.total.setText(clock_text(frames.end, frames.end) if frames is not None else "")
+        if frames is not None:
+            metrics = self.now.fontMetrics()
+            widest = max((clock_text(frames.end * k / 7, frames.end) for k in range(8)), key=len)
+            self.now.setMinimumWidth(metrics.horizontalAdvance(widest + "0"))
+        self.strip.show_run(frames, player.scenario.events, player.stale or player.busy)
+        self.slower.tell(_slower(player))
+        self._moved(session.moment)
+
+    def _moved(self, moment: float) -> None:
+        player = self.player
+        frames = player.session.frames if player is not None else None
+        if player is None or frames is None:
+            self._tell()
+            return
+        self.now.setText(clock_text(moment, frames.end))
+        self.strip.set_moment(moment)
+        if not player.playing:
+            self._later.stop()
+            self._tell()
+        elif not self._later.isActive():
+            self._later.start()
+
+    def _tell(self) -> None:
+        """What binds at the instant shown."""
+        player = self.player
+        if player is None or not player.wanted:
+            return
+        frames = player.session.frames
+        if player.busy:
+            told = f"working the run out… {player.progress:.0%}" if player.progress else "working the run out…"
+        elif frames is None:
+            told = ""
+        elif player.stale:
+            told = "the design has changed since: run it again (F6)"
+        else:
+            moment = player.session.moment
+            busy = frames.busy(moment, player.session.span)
+            told = held_text(frames.held(moment))
+            if not math.isnan(busy):
+                told += f"   ·   {busy:.0%} of what computes is busy"
+        self.binds.tell(told)
+
+    # ---- hands
+
+    def _do(self, call: Callable[[Player], object]) -> None:
+        if self.player is not None:
+            call(self.player)
+
+    def _seek(self, moment: float) -> None:
+        player = self.player
+        if player is not None:
+            player.seek(moment)
+
+    def _key(self, key: int) -> None:
+        player = self.player
+        if player is None:
+            return
+        calls: dict[int, Callable[[], object]] = {
+            int(Qt.Key.Key_Space): player.toggle,
+            int(Qt.Key.Key_Plus): partial(player.faster, 1),
+            int(Qt.Key.Key_Equal): partial(player.faster, 1),
+            int(Qt.Key.Key_Minus): partial(player.faster, -1),
+            int(Qt.Key.Key_L): lambda: player.set_loop(not player.loop),
+            int(Qt.Key.Key_Left): partial(player.step, -1),
+            int(Qt.Key.Key_Right): partial(player.step, 1),
+        }
+        calls[key]()
+
+    def _choose_speed(self) -> None:
+        from designer.gui.playing import SPEEDS
+
+        player = self.player
+        if player is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        frames = player.session.frames
+        end = frames.end if frames is not None else 1.0
+        for speed in SPEEDS:
+            # faster than a blink or slower than anybody waits is no choice
+            if 0.5 <= end / speed <= 3600:
+                action = menu.addAction(speed_text(speed), partial(player.set_speed, speed))
+                action.setCheckable(True)
+                action.setChecked(speed == player.speed)
+        menu.popup(self.speed.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def menu(self) -> QMenu | None:
+        """What can be run together, and when; made anew each time."""
+        player = self.player
+        if player is None:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        scenario, frames = player.scenario, player.session.frames
+        end = frames.end if frames is not None else 0.0
+        for workload, title in runnable(player.session.design):
+            action = menu.addAction(_shown(title), partial(self._run, scenario.toggled(workload)))
+            action.setCheckable(True)
+            action.setChecked(workload in scenario.workloads)
+            # the last one cannot go: something has to run
+            action.setEnabled(scenario.workloads != (workload,))
+        menu.addSeparator()
+        later = menu.addMenu("Begins")
+        for workload, title in runnable(player.session.design):
+            if workload in scenario.workloads:
+                at = scenario.starts.get(workload)
+                told = f"at {format_quantity(at, 'duration')}" if at is not None else "as it says itself"
+                later.addAction(_shown(f"{title}: {told}…"), partial(self._ask_start, workload, title))
+        until = "when all is done" if scenario.until is None else f"at {format_quantity(scenario.until, 'duration')}"
+        menu.addAction(f"Ends {until}…", self._ask_until)
+        if scenario.events:
+            menu.addSeparator()
+            gone = menu.addMenu("What happens")
+            for event in scenario.events:
+                text = f"{clock_text(event.at, max(end, event.at))}  {event.text}"
+                gone.addAction(_shown(f"Take out: {text}"), partial(self._run, scenario.without_event(event)))
+        return menu
+
+    def _choose(self) -> None:
+        menu = self.menu()
+        if menu is not None:
+            menu.popup(self.what.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def _run(self, scenario: Scenario) -> None:
+        if self.player is not None:
+            self.player.set_scenario(scenario)
+
+    def _ask_start(self, workload: str, title: str) -> None:
+        player = self.player
+        if player is None:
+            return
+        at = player.scenario.starts.get(workload)
+        given = self._ask("When it begins", f"{title} begins at", at)
+        if given is not None:
+            self._run(player.scenario.started(workload, given[0]))
+
+    def _ask_until(self) -> None:
+        from dataclasses import replace
+
+        player = self.player
+        if player is None:
+            return
+        given = self._ask("When it ends", "The run ends at", player.scenario.until)
+        if given is not None:
+            self._run(replace(player.scenario, until=given[0]))
+
+    def _ask(self, title: str, question: str, before: float | None) -> tuple[float | None] | None:
+        """A time, or none where the answer is empty; None if nobody answers."""
+        text = format_quantity(before, "duration") if before is not None else ""
+        hint = f"{question} (such as 90 s or 10 min; empty: by itself)"
+        answer, given = QInputDialog.getText(self, title, hint, text=text)
+        if not given:
+            return None
+        if not answer.strip():
+            return (None,)
+        try:
+            seconds = float(parse_duration(answer))
+            if not 0 <= seconds < math.inf:
+                raise UnitError(f"{answer} is no time in the run", remedy="give 0 s or later")
+        except UnitError as error:
+            if self.player is not None:
+                self.player.failed.emit(str(error))
+            return None
+        return (seconds,)
+
+
+def _shown(text: str) -> str:
+    """A name in a menu, where & would underline."""
+    return text.replace("&", "&&")
+
+
+def _slower(player: Player) -> str:
+    """What the workloads lose to each other."""
+    found = player.session.simulation
+    if found is None or player.stale:
+        return ""
+    told = [f"{found.titles.get(name, name)} {times:.2f}×" for name, times in found.slow_down.items() if times > 1.005]
+    return "beside the others: " + ", ".join(told) if told else ""

@@ -1,0 +1,58 @@
+"""An instant of a run in words, and what the canvas shows of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from designer.units import format_quantity
+
+if TYPE_CHECKING:
+    from designer.analysis.clock.frames import Held
+
+_MINUTE: Final = 60.0
+_HOUR: Final = 3600.0
+#: of a run longer than this minutes are told
+_LONG: Final = 120.0
+#: what holds tasks back is named up to so many
+_NAMED: Final = 2
+
+
+def clock_text(time: float, end: float) -> str:
+    """A time of a run that ends at `end`: ``12.3 ms``, ``4.20 s`` or ``3:07.5``."""
+    if end <= _LONG:
+        return format_quantity(time, "duration") if time > 0 else "0 s"
+    whole, rest = divmod(time, _MINUTE)
+    if end >= _HOUR:
+        hours, minutes = divmod(int(whole), 60)
+        return f"{hours}:{minutes:02d}:{int(rest):02d}"
+    return f"{int(whole)}:{rest:04.1f}"
+
+
+def speed_text(speed: float) -> str:
+    """A speed for people: ``×60``, ``1/500``."""
+    return f"×{speed:g}" if speed >= 1 else f"1/{round(1 / speed):,}"
+
+
+def held_text(held: list[Held]) -> str:
+    """What holds tasks back, in words."""
+    if not held:
+        return "nothing binds"
+    shared = [h for h in held if h.bottleneck.what != "compute"]
+    if not shared:
+        return "nothing is shared: every part computes at its own speed"
+    held = shared
+    names = [h.bottleneck.label + (f" and {len(h.alike) - 1} alike" if len(h.alike) > 1 else "") for h in held[:_NAMED]]
+    more = len(held) - _NAMED
+    return "binds: " + ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def shown_binding(held: list[Held]) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+    """Channels and parts to mark on the canvas; parts that only do one thing at a time are not short of anything."""
+    channels: list[str] = []
+    parts: list[tuple[str, int]] = []
+    for one in held:
+        if one.bottleneck.what == "channel":
+            channels += one.alike
+        elif one.bottleneck.what == "part":
+            parts.append((one.bottleneck.id, len(one.alike)))
+    return tuple(dict.fromkeys(channels)), tuple(dict.fromkeys(parts))
