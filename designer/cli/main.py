@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "summary": "what is in a design",
     "import": "a real machine or foreign file to a design",
     "export": "a design to another format",
+    "report": "the design report: HTML, PDF or Markdown",
     "validate": "predictions against published measurements",
     "calibrate": "a design fitted to measurements of its machine",
     "self-check": "whether this installation is whole",
