@@ -120,7 +120,7 @@ def product(first: Constant, second: Constant) -> Constant:
     return Constant(value, value * max(0.0, 1 - down), value * (1 + up), source, status, "1", note)
 
 
-def capped(share: Constant, ceiling: Constant, raw: float) -> Constant:
+def capped(share: Constant, ceiling: Constant, raw: BytesPerSecond) -> Constant:
     """A share of a raw bandwidth that cannot pass an absolute ceiling [1]."""
     if raw <= 0 or share.value * raw <= ceiling.value:
         return share
