@@ -22,6 +22,8 @@ PANELS = (
     ("tables", "Tables"),
     ("compare", "Compare"),
     ("measured", "Measured"),
+    ("gantt", "Gantt"),
+    ("plots", "Plots"),
 )
 
 
