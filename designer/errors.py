@@ -8,6 +8,7 @@
     ├── ExchangeError    a foreign file cannot be read or written
     ├── WriteError       a file cannot be written, whatever its format
     ├── AnalysisError    a study cannot be run on this design
+    ├── ReportError      a report cannot be made of what was given
     └── Cancelled        the user stopped a long run
 
 Things a person should mend in a *design* are findings (``designer.findings``), never exceptions.
@@ -79,6 +80,10 @@ class WriteError(FormatError, ExchangeError):
 
 class AnalysisError(DesignerError):
     """A study cannot be run on this design."""
+
+
+class ReportError(DesignerError):
+    """A report cannot be made: no design, unknown chapters."""
 
 
 class Cancelled(DesignerError):

@@ -1,73 +1,159 @@
-"""Answers about frozen objects, kept for the objects asked about last."""
+"""The one memo: answers about frozen objects, declared beside the function that works them out.
+
+Three rules, held by a test of the house. What depends on a frozen object (a design, a network, a structure) is
+remembered by `memo`, per object and by identity. What depends on plain values alone (a name, a number) may use
+``functools.lru_cache`` with a bound, and what depends on nothing ``functools.cache``. Nothing else remembers: no
+dictionaries of names, no weak references, no answers put into another object's ``__dict__``. Objects made anew by each
+edit but alike are made one by `Alike`.
+"""
 
 from __future__ import annotations
 
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-_Asked = TypeVar("_Asked")
-_Answer = TypeVar("_Answer")
+Host = TypeVar("Host")
+Rest = ParamSpec("Rest")
+Answer = TypeVar("Answer")
+
+_Key = tuple[Hashable, ...]
 
 
-class Memo(Generic[_Asked, _Answer]):
-    """A function of one frozen object that is worked out once per object, by identity.
+class _Kept:
+    """The answers about one object; holding it keeps its address from being given to another one."""
+
+    __slots__ = ("answers", "host", "size")
+
+    def __init__(self, host: object) -> None:
+        self.host = host
+        self.answers: OrderedDict[_Key, tuple[Any, int]] = OrderedDict()
+        self.size = 0
+
+
+class Memo(Generic[Host, Rest, Answer]):
+    """A function of one frozen object, and of hashable values, that is worked out once for each. Made by `memo`.
 
     Answers usually hold the object they are about, so weak references would never let go: the oldest are
-    forgotten instead, by number and by size.
-
-    Parameters
-    ----------
-    most
-        How many answers are kept.
-    size, budget
-        How large an answer is, and how much is kept together; the newest answer always stays.
+    forgotten instead, by number and by size. It may be asked from any thread; two that ask the same at once may both
+    work it out, and get equal answers.
     """
 
     def __init__(
         self,
-        make: Callable[[_Asked], _Answer],
+        make: Callable[Concatenate[Host, Rest], Answer],
         most: int = 256,
-        size: Callable[[_Answer], int] | None = None,
+        each: int = 64,
+        size: Callable[[Answer], int] | None = None,
         budget: int = 0,
     ) -> None:
-        self._make, self._most, self._size, self._budget = make, most, size, budget
-        self._known: OrderedDict[int, tuple[_Asked, _Answer, int]] = OrderedDict()
+        self._make, self._most, self._each, self._size, self._budget = make, most, each, size, budget
+        self._known: OrderedDict[int, _Kept] = OrderedDict()
         self._total = 0
-        # analyses ask from threads of their own
+        self._lock = threading.Lock()
+        self.__doc__ = make.__doc__
+        _all.add(self)
+
+    def __call__(self, host: Host, /, *values: Rest.args, **named: Rest.kwargs) -> Answer:
+        key: _Key = (*values, *named.values()) if named else values
+        with self._lock:
+            kept = self._known.get(id(host))
+            if kept is not None:
+                self._known.move_to_end(id(host))
+                found = kept.answers.get(key)
+                if found is not None:
+                    kept.answers.move_to_end(key)
+                    return found[0]
+        answer = self._make(host, *values, **named)
+        size = self._size(answer) if self._size is not None else 0
+        with self._lock:
+            kept = self._known.get(id(host))
+            if kept is None:
+                kept = self._known[id(host)] = _Kept(host)
+            self._known.move_to_end(id(host))
+            twice = kept.answers.pop(key, None)
+            kept.answers[key] = (answer, size)
+            self._grow(kept, size - (twice[1] if twice is not None else 0))
+            while len(kept.answers) > 1 and (
+                len(kept.answers) > self._each or (len(self._known) == 1 and self._total > self._budget > 0)
+            ):
+                self._grow(kept, -kept.answers.popitem(last=False)[1][1])
+            while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
+                self._total -= self._known.popitem(last=False)[1].size
+        return answer
+
+    def _grow(self, kept: _Kept, by: int) -> None:
+        kept.size += by
+        self._total += by
+
+    def forget(self, keep: int = 0) -> None:
+        """Let the answers about all objects go but the `keep` asked about last."""
+        with self._lock:
+            while len(self._known) > keep:
+                self._total -= self._known.popitem(last=False)[1].size
+
+    def __len__(self) -> int:
+        """How many answers are kept."""
+        with self._lock:
+            return sum(len(kept.answers) for kept in self._known.values())
+
+
+class Alike(Generic[Answer]):
+    """One object for all that are alike, known by a hashable value that tells in what; the last ones are kept.
+
+    So what two designs have in common is the same frozen object, and answers can hang on it.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: OrderedDict[Hashable, Answer] = OrderedDict()
         self._lock = threading.Lock()
         _all.add(self)
 
-    def __call__(self, asked: _Asked) -> _Answer:
-        # The entry holds the object, so its address cannot have been given to another one.
+    def __call__(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         with self._lock:
-            found = self._known.get(id(asked))
-            if found is not None:
-                self._known.move_to_end(id(asked))
-                return found[1]
-        answer = self._make(asked)
-        size = self._size(answer) if self._size is not None else 0
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        made = make()
         with self._lock:
-            twice = self._known.pop(id(asked), None)
-            self._known[id(asked)] = (asked, answer, size)
-            self._total += size - (twice[2] if twice is not None else 0)
-            while len(self._known) > 1 and (len(self._known) > self._most or self._total > self._budget > 0):
-                self._total -= self._known.popitem(last=False)[1][2]
-        return answer
+            made = self._known.setdefault(key, made)
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return made
 
     def forget(self, keep: int = 0) -> None:
-        """Let all answers go but the `keep` asked for last."""
+        """Let all go but the `keep` asked for last."""
         with self._lock:
             while len(self._known) > keep:
-                self._total -= self._known.popitem(last=False)[1][2]
+                self._known.popitem(last=False)
 
 
-_all: weakref.WeakSet[Memo[Any, Any]] = weakref.WeakSet()
+_all: weakref.WeakSet[Memo[Any, Any, Any] | Alike[Any]] = weakref.WeakSet()
+
+
+def memo(
+    most: int = 256, each: int = 64, size: Callable[[Any], int] | None = None, budget: int = 0
+) -> Callable[[Callable[Concatenate[Host, Rest], Answer]], Memo[Host, Rest, Answer]]:
+    """Remember what a function says about its first argument, a frozen object, known by identity.
+
+    Parameters
+    ----------
+    most
+        About how many objects answers are kept.
+    each
+        How many answers are kept about one object, by the values of the other arguments, which must be hashable and
+        always given in the same manner.
+    size, budget
+        How large an answer is, and how much is kept together; the newest answer always stays.
+    """
+    return lambda make: Memo(make, most, each, size, budget)
 
 
 def forget(keep: int = 0) -> None:
-    """Let all answers go but the `keep` each function was asked for last: a document was closed."""
+    """Let all answers go but those about the `keep` objects each function was asked about last: a document closed."""
     for function in list(_all):
         function.forget(keep)

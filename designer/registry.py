@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeVar, cast
 
@@ -26,7 +26,7 @@ def discover(package: str, attribute: str, kind: type[T], name: str = "name") ->
     return cast("Mapping[str, T]", _discover(package, attribute, kind, name))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _discover(package: str, attribute: str, kind: type, name: str) -> Mapping[str, object]:
     root = importlib.import_module(package)
     found: dict[str, object] = {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from designer.errors import CatalogError
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _folder(name: str) -> Path:
     here = Path(__file__).resolve().parent
     for candidate in (here / f"_{name}", here.parent / name):

@@ -16,7 +16,7 @@ from designer.analysis.efficiency import COPY, P2P, RDMA, Efficiencies, derated
 from designer.analysis.hashing import mix
 from designer.analysis.hops import Pattern, legs_of, pattern_of
 from designer.analysis.islands import find_islands
-from designer.analysis.network import NETWORK, TIE_TOLERANCE, Network
+from designer.analysis.network import NETWORK, NETWORKS_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.staging import staged, stages
 from designer.catalog.parttype import Capability
@@ -32,6 +32,7 @@ from designer.formulas.collectives import (
 )
 from designer.formulas.collectives.collective_time import collective_time
 from designer.formulas.transfer.achievable_fraction import both_directions_share
+from designer.memo import memo
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -342,18 +343,15 @@ def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, di
     }
 
 
+@memo(most=NETWORKS_LIMIT)
 def _calibrated(network: Network) -> Float:
     """Share of every resource that collectives were measured to get, 1 where nothing was measured."""
-    known = network.memo.get("collective-derating")
-    if isinstance(known, np.ndarray):
-        return known
     whole = Constant(1, 1, 1, "", Status.DERIVED)
     factors = np.array([derated(whole, d.attributes, "collective").value for d in network.net.link_defs])
     found = np.ones(network.n_resources)
     if len(factors):
         per_link = factors[network.net.link_def]
         found[: network.n_link_resources] = np.repeat(per_link, network.cables * np.where(network.full, 2, 1))
-    network.memo["collective-derating"] = found
     return found
 
 
@@ -448,11 +446,9 @@ def _placed_path(network: Network, activity: Activity) -> PathClass:
     return _placed(_efficiencies(network).placement(activity.routes, len(activity.legs)).max())
 
 
+@memo(most=NETWORKS_LIMIT)
 def _efficiencies(network: Network) -> Efficiencies:
-    known = network.memo.get("efficiencies")
-    if not isinstance(known, Efficiencies):
-        known = network.memo["efficiencies"] = Efficiencies(network)
-    return known
+    return Efficiencies(network)
 
 
 def _placed(code: int) -> PathClass:

@@ -14,6 +14,7 @@ from designer.catalog.parttype import Capability
 from designer.formulas.transfer import LinkClass, Placement, TransferProtocol
 from designer.formulas.transfer.achievable_fraction import achievable_fraction
 from designer.sources import Constant, Status
+from designer.units import BytesPerSecond
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -110,7 +111,7 @@ class Efficiencies:
             kind = LinkClass.FABRIC
         found = achievable_fraction(
             kind, PROTOCOLS[protocol], generation=generation, placement=_PLACEMENTS[placement],
-            raw_bandwidth=network.link_facts[definition].rate,
+            raw_bandwidth=BytesPerSecond(network.link_facts[definition].rate),
         )  # fmt: skip
         return derated(found, link.attributes, str(PROTOCOLS[protocol]))
 

@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import Network, build_network
+from designer.analysis.network import NETWORKS_LIMIT, Network, build_network
 from designer.analysis.results import ChannelLoads, WorkloadResult
 from designer.design.gaps import SPEED, Gap, find_gaps
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
+from designer.memo import memo
 from designer.sources import Estimate
 
 #: answers this close are the same in both readings
@@ -52,11 +53,9 @@ def with_gaps(
     return replace(result, metrics=metrics, findings=(*told, *result.findings)) if told else result
 
 
+@memo(most=NETWORKS_LIMIT)
 def _gaps(network: Network) -> tuple[Gap, ...]:
-    found = network.memo.get("gaps")
-    if not isinstance(found, tuple):
-        found = network.memo["gaps"] = find_gaps(network.design)
-    return found
+    return find_gaps(network.design)
 
 
 def _loaded(gap: Gap, loads: ChannelLoads | None) -> bool:

@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from designer.analysis.components import connected
 from designer.analysis.hashing import mix
-from designer.analysis.islands import Islands, LocalGraph
+from designer.analysis.islands import LocalGraph, find_islands
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
 from designer.analysis.routing.host_paths import Rules, find_cost
-from designer.analysis.structure import passing, structure_of
+from designer.analysis.structure import STRUCTURES_LIMIT, Structure, passing, structure_of
 from designer.catalog.parttype import Capability
+from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 
@@ -62,14 +63,12 @@ class Fabric:
 
 def find_fabric(network: Network) -> Fabric:
     """The fabric of a network."""
-    shared = structure_of(network)
-    known = shared.get("fabric")
-    if not isinstance(known, Fabric):
-        known = shared["fabric"] = _find(network)
-    return known
+    return _fabric(structure_of(network))
 
 
-def _find(network: Network) -> Fabric:
+@memo(most=STRUCTURES_LIMIT)
+def _fabric(structure: Structure) -> Fabric:
+    network = structure.network
     net = network.net
     passes = passing(network)
     links = np.flatnonzero(network.domain == NETWORK)
@@ -118,16 +117,15 @@ class Doors:
     doors: tuple[tuple[tuple[int, frozenset[int]], ...], ...]
 
 
-def find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
+def find_doors(network: Network) -> Doors:
     """The gateways of all islands."""
-    shared = structure_of(network)
-    known = shared.get("doors")
-    if not isinstance(known, Doors):
-        known = shared["doors"] = _find_doors(network, islands, fabric)
-    return known
+    return _doors(structure_of(network))
 
 
-def _find_doors(network: Network, islands: Islands, fabric: Fabric) -> Doors:
+@memo(most=STRUCTURES_LIMIT)
+def _doors(structure: Structure) -> Doors:
+    network = structure.network
+    islands, fabric = find_islands(network), _fabric(structure)
     part = np.concatenate([fabric.gateway, np.array([a for a, _ in fabric.direct], dtype=np.int64)])
     # A direct cable is a fabric of its own, known by its link.
     offset = int(fabric.fabric.max()) + 1 if len(fabric.fabric) else 0

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.gateways import Gateways, find_doors, find_fabric, nearest_door
+from designer.analysis.gateways import Gateways, find_doors, nearest_door
 from designer.analysis.hashing import mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
@@ -89,7 +89,7 @@ def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
     kind = islands.class_of[island]
     if len(head) > n:
         # which ranks send to other servers depends on where the gateways are
-        doors = find_doors(network, islands, find_fabric(network)).signature[island]
+        doors = find_doors(network).signature[island]
         kind = mix(kind, doors).astype(np.int64)
     signs = mix(kind, islands.local[groups].ravel(), column[head[server]], column)
     total = np.add.reduce(signs.reshape(n, width), axis=1)
@@ -136,7 +136,7 @@ def _senders(
     network: Network, islands: Islands, ranks: Int, servers: tuple[tuple[int, ...], ...], rules: Rules
 ) -> tuple[tuple[int, ...], ...]:
     """Ranks of each server that send to other servers: the nearest to each gateway, where the library's rings leave."""
-    found = find_doors(network, islands, find_fabric(network))
+    found = find_doors(network)
     affinity = network.design.policy.rail_affinity
     local = islands.local[ranks].tolist()
     island = network.island[ranks].tolist()

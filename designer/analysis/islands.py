@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.hashing import mix
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import NETWORK, NETWORKS_LIMIT, Network
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
+from designer.memo import Alike, memo
 
 Int = npt.NDArray[np.int64]
 
@@ -82,20 +83,14 @@ class Islands:
 
 
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
-_graphs: dict[object, LocalGraph] = {}
-_path_memos: dict[object, dict[object, object]] = {}
 GRAPHS_LIMIT: Final = 256
+_graphs: Alike[LocalGraph] = Alike(GRAPHS_LIMIT)
+_path_memos: Alike[dict[object, object]] = Alike(GRAPHS_LIMIT)
 
 
+@memo(most=NETWORKS_LIMIT)
 def find_islands(network: Network) -> Islands:
     """The islands of a network."""
-    known = network.memo.get("islands")
-    if not isinstance(known, Islands):
-        known = network.memo["islands"] = _find(network)
-    return known
-
-
-def _find(network: Network) -> Islands:
     net, island, n = network.net, network.island, network.n_islands
     parts = np.argsort(island, kind="stable")
     part_start = np.concatenate([[0], np.cumsum(np.bincount(island, minlength=n))])
@@ -132,15 +127,10 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     rates = network.rate[links]
     joined = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes())
     key = (joined, rates.tobytes())
-    known = _graphs.get(key)
-    if known is None:
-        while len(_graphs) >= GRAPHS_LIMIT:
-            _graphs.pop(next(iter(_graphs)))
-        while len(_path_memos) >= GRAPHS_LIMIT and joined not in _path_memos:
-            _path_memos.pop(next(iter(_path_memos)))
-        path_memo = _path_memos.setdefault(joined, {})
-        known = _graphs[key] = _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], path_memo)
-    return known
+    path_memo = _path_memos(joined, dict[object, object])
+    return _graphs(
+        key, lambda: _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], path_memo)
+    )
 
 
 def role_of(network: Network, definition: int) -> str:

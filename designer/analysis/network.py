@@ -10,7 +10,7 @@ NVLink domain, a single switch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -24,7 +24,7 @@ from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.errors import AnalysisError
 from designer.fields import Quantity, amount
-from designer.memo import Memo
+from designer.memo import Memo, memo
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -98,6 +98,10 @@ class PartResource:
     write_band: tuple[float, float] = (1.0, 1.0)
 
 
+#: networks of the designs analysed last, such as both sides of a comparison
+NETWORKS_LIMIT: Final = 6
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
     """A design ready to be routed on.
@@ -114,7 +118,6 @@ class Network:
     part_resource : (n_parts,) resource number inside the part, −1 for none
     capacity : (n_resources,) [B/s]
     kinds : kind of each part definition
-    memo : what other modules worked out about this network
     """
 
     design: Design
@@ -132,7 +135,6 @@ class Network:
     capacity: Float
     island: Int
     n_islands: int
-    memo: dict[str, object] = field(default_factory=dict[str, object], repr=False)
 
     @property
     def n_resources(self) -> int:
@@ -147,11 +149,7 @@ class Network:
     @property
     def hop_bands(self) -> Float:
         """The same with its band. : (3, n_parts) [s]"""
-        known = self.memo.get("hop-latency")
-        if not isinstance(known, np.ndarray):
-            told = [band_of(self.design, part, "hop_latency") or UNTOLD for part in self.net.part_defs]
-            known = self.memo["hop-latency"] = columns(told)[:, self.net.part_def]
-        return known
+        return _hop_bands(self)
 
     def ends_of(self, channels: Int) -> Int:
         """Part that each channel arrives at. : (n,)"""
@@ -447,9 +445,13 @@ def _made(design: Design, net: Netlist) -> Network:
     )
 
 
-#: networks of the designs analysed last, such as both sides of a comparison
-NETWORKS_LIMIT: Final = 6
 _networks = Memo(_build, most=NETWORKS_LIMIT)
+
+
+@memo(most=NETWORKS_LIMIT)
+def _hop_bands(network: Network) -> Float:
+    stated = [band_of(network.design, part, "hop_latency") or UNTOLD for part in network.net.part_defs]
+    return columns(stated)[:, network.net.part_def]
 
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:

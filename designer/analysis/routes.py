@@ -16,7 +16,8 @@ from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import hashed_paths, measure, split_paths
 from designer.analysis.routing.host_paths import Rules, find_segment
-from designer.analysis.structure import digest, structure_of
+from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
+from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -137,16 +138,18 @@ def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
     sums
         Only what all flows together put on each channel counts, so entries may be merged where there are very many.
     """
-    shared = structure_of(network)
-    kept = shared.get("routes")
-    if not isinstance(kept, _Kept):
-        kept = shared["routes"] = _Kept()
+    kept = _kept(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
     found = kept.get(key)
     if found is None:
         found = _route(network, legs, sums)
         kept.keep(key, found)
     return found
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _kept(_structure: Structure) -> _Kept:
+    return _Kept()
 
 
 def _route(network: Network, legs: Legs, sums: bool) -> Routes:
@@ -210,7 +213,7 @@ def groups_of(key: Int) -> list[tuple[tuple[int, ...], Int]]:
 def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: _Collected) -> bool:
     """Legs between islands: through the gateways at both ends and the fabric between."""
     fabric = find_fabric(network)
-    doors = find_doors(network, islands, fabric)
+    doors = find_doors(network)
     policy = network.design.policy
     si, ti = network.island[legs.source], network.island[legs.target]
     key = np.stack(

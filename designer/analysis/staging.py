@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.gateways import cross, find_doors, find_fabric
+from designer.analysis.gateways import cross, find_doors
 from designer.analysis.islands import Islands, find_islands
 from designer.analysis.network import Network
 from designer.analysis.protocols import ends_in_host
@@ -119,8 +119,8 @@ def _one_stop(network: Network, legs: Legs, at_source: bool) -> list[Legs]:
 
 def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Bool) -> list[Legs]:
     """Legs to other servers: from memory to the NIC of the accelerator, and from its NIC to memory at the far end."""
-    islands, fabric = find_islands(network), find_fabric(network)
-    doors = find_doors(network, islands, fabric)
+    islands = find_islands(network)
+    doors = find_doors(network)
     policy = network.design.policy
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
     si, ti = network.island[legs.source], network.island[legs.target]

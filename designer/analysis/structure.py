@@ -6,7 +6,7 @@ network links, values of parts and names do not change them, so an edit of those
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
@@ -14,14 +14,30 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.islands import find_islands
-from designer.analysis.network import Network
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.catalog.parttype import Domain
+from designer.memo import Alike, memo
 
 Bool = npt.NDArray[np.bool_]
 
 #: structures kept, such as those of both sides of a comparison and of the edits between them
 STRUCTURES_LIMIT: Final = 8
-_structures: OrderedDict[object, dict[str, object]] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """What networks connected alike share; one object for all of them, so that answers can hang on it.
+
+    Parameters
+    ----------
+    network
+        The first of them that was met.
+    """
+
+    network: Network
+
+
+_alike: Alike[Structure] = Alike(STRUCTURES_LIMIT)
 
 
 def passing(network: Network) -> Bool:
@@ -30,18 +46,10 @@ def passing(network: Network) -> Bool:
     return np.array(kinds, dtype=bool)[network.net.part_def]
 
 
-def structure_of(network: Network) -> dict[str, object]:
-    """What modules worked out about networks connected like this one."""
-    known = network.memo.get("structure")
-    if isinstance(known, dict):
-        return known  # pyright: ignore[reportUnknownVariableType]
-    key = _key(network)
-    found = _structures.setdefault(key, {})
-    _structures.move_to_end(key)
-    while len(_structures) > STRUCTURES_LIMIT:
-        _structures.popitem(last=False)
-    network.memo["structure"] = found
-    return found
+@memo(most=NETWORKS_LIMIT)
+def structure_of(network: Network) -> Structure:
+    """The structure of a network: the same object for all that are connected like it."""
+    return _alike(_key(network), lambda: Structure(network))
 
 
 def digest(*arrays: npt.NDArray[np.generic]) -> bytes:

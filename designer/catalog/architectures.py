@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -91,13 +91,13 @@ def by_gfx(digits: str) -> Architecture | None:
     return next((_architecture(id) for id, file in _files().items() if digits in file.gfx), None)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def link_counts(kind: str) -> frozenset[int]:
     """How many links of a kind the accelerators of each architecture have that has such links."""
     return frozenset(a.links for id in _files() if (a := _architecture(id)).link_kind == kind)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _architecture(id: str) -> Architecture:
     file = _files()[id]
     found = Architecture(id, file.title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -73,12 +73,12 @@ def load_boards(folder: Path | None = None) -> Mapping[str, NvlinkBoard]:
     return _boards(folder or assets() / "vgpu" / "boards")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _types(folder: Path) -> Mapping[str, VgpuType]:
     return MappingProxyType({path.stem: _read_type(path) for path in sorted(folder.glob("*.toml"))})
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _boards(folder: Path) -> Mapping[str, NvlinkBoard]:
     return MappingProxyType({path.stem: _read_board(path) for path in sorted(folder.glob("*.toml"))})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -60,7 +60,7 @@ def load_stun_tables(file: Path | None = None) -> Mapping[str, StunTable]:
     return _tables(file or assets() / "vgpu" / "published" / "stun.toml")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _tables(file: Path) -> Mapping[str, StunTable]:
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))

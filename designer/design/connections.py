@@ -6,11 +6,10 @@ connections of one member stand for all.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from designer.design.elaborate import GroupNet, Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
+from designer.memo import memo
 from designer.sources import STATUS_RANK, Status
 
 Float = npt.NDArray[np.float64]
@@ -61,14 +61,13 @@ class Connections:
     links: tuple[tuple[BundledLink, ...], ...]
 
 
-_known: weakref.WeakKeyDictionary[Boxes, tuple[weakref.ref[Block], Connections]] = weakref.WeakKeyDictionary()
+#: connections remembered together, of the blocks asked about last
+CONNECTIONS_LIMIT: Final = 400_000
 
 
+@memo(most=64, each=2, size=lambda made: len(made.a), budget=CONNECTIONS_LIMIT)
 def connections_of(block: Block, boxes: Boxes) -> Connections:
     """All connections drawn of a block and of what its open groups show."""
-    known = _known.get(boxes)
-    if known is not None and known[0]() is block:
-        return known[1]
     pieces = [_own_connections(block, boxes)]
     for group_id, opened in boxes.opened.items():
         group = block.groups[group_id]
@@ -82,9 +81,7 @@ def connections_of(block: Block, boxes: Boxes) -> Connections:
                 sub.links,
             )
         )  # fmt: skip
-    made = _joined(pieces) if len(pieces) > 1 else pieces[0]
-    _known[boxes] = (weakref.ref(block), made)
-    return made
+    return _joined(pieces) if len(pieces) > 1 else pieces[0]
 
 
 def _joined(pieces: list[Connections]) -> Connections:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -243,7 +243,7 @@ def _declared(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKin
     return all(design.quantity(part, name) is not None for part in tellers)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _fits(a: str, b: str) -> tuple[str, ...]:
     return fitting_links(a, b)
 

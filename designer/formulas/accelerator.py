@@ -87,7 +87,7 @@ class Accelerator:
         half = max(self.flops.get("fp16", 0.0), self.flops.get("bf16", 0.0))
         if rated is None or self.power <= 0 or half <= 0:
             return CARD if self.is_card else FULL_CLOCK
-        return clock_share(self.power / (half * rated.value))
+        return clock_share(Ratio(self.power / (half * rated.value)))
 
     @property
     def calibration(self) -> Generation:

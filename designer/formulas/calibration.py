@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from designer.sources import Constant, Status
+from designer.units import Ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,7 @@ def generation(name: str) -> Generation:
     return GENERATIONS.get(generation_key(name), GENERATIONS["typical"])
 
 
-def clock_share(power: float) -> Constant:
+def clock_share(power: Ratio) -> Constant:
     """Share of the clock under full load that a power limit leaves, the limit given as share of the rated power [1].
 
     Notes

@@ -769,7 +769,15 @@ class MainWindow(QMainWindow):
 
         session = self.document.session if self.document is not None else None
         go_to = partial(self._go_to, session) if session is not None else None
-        return everything(self.qt_actions, self.run, session, self.open_template, self.theme, self.find_icon, go_to)
+        insert = self._insert_kept if session is not None else None
+        return everything(
+            self.qt_actions, self.run, session, self.open_template, self.theme, self.find_icon, go_to, insert
+        )
+
+    def _insert_kept(self, what: str, key: str) -> None:
+        """Put in what was searched for; the next key is for the canvas."""
+        self._insert(what, key)
+        self.focus_canvas()
 
     def _go_to(self, session: Session, picked: Picked) -> None:
         """Select a thing that was searched for; the next key is for the canvas."""

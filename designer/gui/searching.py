@@ -28,9 +28,10 @@ _OUTSIDE: Final = ("switch", "storage", "server")
 def everything(
     actions: Mapping[str, QAction], run: Callable[[str], object], session: Session | None,
     open_template: Callable[[str], object], theme: Theme, find_icon: FindIcon,
-    go_to: Callable[[Picked], object] | None = None,
+    go_to: Callable[[Picked], object] | None = None, insert: Callable[[str, str], object] | None = None,
 ) -> list[Choice]:  # fmt: skip
-    """All one can search for from anywhere; `go_to` takes one to a thing of the design."""
+    """All one can search for from anywhere; `go_to` takes one to a thing of the design, `insert` puts a part in."""
+    from designer.gui.viewmodels.ranking import template_words
     from designer.gui.viewmodels.workloads import choices as workload_choices
     from designer.interchange.templates import list_templates
 
@@ -49,7 +50,29 @@ def everything(
         ]
         found += _things(session, find_icon, go_to or _revealer(session))
     icon = icons.icon("template", theme.muted)
-    return found + [Choice(t.title, partial(open_template, t.id), "", "Template", icon) for t in list_templates()]
+    found += [
+        Choice(t.title, partial(open_template, t.id), "", "Template", icon, words=template_words(t))
+        for t in list_templates()
+    ]
+    return found + (_parts(insert, find_icon) if insert is not None else [])
+
+
+def _parts(insert: Callable[[str, str], object], find_icon: FindIcon) -> list[Choice]:
+    from designer.catalog.loader import load_catalog
+    from designer.catalog.parttype import part_kinds
+    from designer.gui.viewmodels.palette import part_words
+
+    catalog = load_catalog()
+    words, kinds, drawn = part_words(catalog), part_kinds(), dict[str, QIcon | None]()
+    found: list[Choice] = []
+    for entry in catalog.entries():
+        kind = kinds.get(entry.kind)
+        if entry.kind not in drawn:
+            drawn[entry.kind] = find_icon(entry.kind)
+        run = partial(insert, "part", entry.id)
+        group = f"Insert {kind.title}" if kind is not None else "Insert"
+        found.append(Choice(entry.title, run, "", group, drawn[entry.kind], words=words[entry.id]))
+    return found
 
 
 def _revealer(session: Session) -> Callable[[Picked], object]:
@@ -72,18 +95,21 @@ def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list
     """The parts that fit at a point of the canvas."""
     from designer.catalog.loader import load_catalog
     from designer.catalog.parttype import part_kinds
+    from designer.gui.viewmodels.palette import kind_words, part_words
 
-    kinds = part_kinds()
+    kinds, catalog = part_kinds(), load_catalog()
+    words = part_words(catalog)
     found: list[Choice] = []
-    for entry in sorted(load_catalog().entries(), key=lambda e: _liked(wanted, e.kind)):
+    for entry in sorted(catalog.entries(), key=lambda e: _liked(wanted, e.kind)):
         if not wanted.kinds or entry.kind in wanted.kinds:
             run = partial(canvas.add_part, entry.kind, entry.id, wanted)
             plural = kinds[entry.kind].plural if entry.kind in kinds else entry.kind
-            found.append(Choice(entry.title, run, "", plural, find_icon(entry.kind)))
+            found.append(Choice(entry.title, run, "", plural, find_icon(entry.kind), words=words[entry.id]))
     # a part of which nothing is known comes last
     for kind in [k for k in kinds.values() if not wanted.kinds or k.name in wanted.kinds]:
         run = partial(canvas.add_part, kind.name, "", wanted)
-        found.append(Choice(f"{kind.title}, no type", run, "", kind.plural, find_icon(kind.name)))
+        title = f"{kind.title}, no type"
+        found.append(Choice(title, run, "", kind.plural, find_icon(kind.name), words=kind_words(kind)))
     return found
 
 

@@ -22,6 +22,7 @@ from designer.design.edits.clipboard import Duplicate, Paste, copy, is_clip
 from designer.design.edits.structure import Delete
 from designer.design.history import History
 from designer.errors import DesignerError, DocumentError
+from designer.gui.viewmodels.apart import Apart
 
 if TYPE_CHECKING:
     from designer.analysis.clock.frames import Frames
@@ -101,7 +102,6 @@ class Session(QObject):
         self.workload = design.default_workload or next(iter(design.workloads), "")
         self.findings: tuple[Finding, ...] = ()
         self._modified = False
-        self._pastes = 0
 
     @property
     def design(self) -> Design:
@@ -294,7 +294,7 @@ class Session(QObject):
         """Copy the selected things beside themselves."""
         within, refs = self.selected_refs()
         if refs:
-            self.apply(Duplicate(refs, within=within), select_new=True)
+            self.apply(Apart(Duplicate(refs, within=within)), select_new=True)
 
     def copy(self) -> str:
         """Put the selected things on the clipboard as text, for this and other windows; the text."""
@@ -309,7 +309,6 @@ class Session(QObject):
             return ""
         # not setMimeData: Qt may keep an object of ours until after Python has ended, and crash there
         QGuiApplication.clipboard().setText(text)
-        self._pastes = 0
         return text
 
     def cut(self) -> None:
@@ -318,14 +317,12 @@ class Session(QObject):
             self.delete()
 
     def paste(self, text: str | None = None, at: tuple[int, int] | None = None, within: Address = ()) -> bool:
-        """Paste parts from a text or the clipboard; each further paste stands a little aside."""
+        """Paste parts from a text or the clipboard, near the originals or a point, where they cover nothing."""
         if text is None:
             text = QGuiApplication.clipboard().text()
         if not is_clip(text):
             return False
-        self._pastes += 1
-        shift = 24 * self._pastes
-        return self.apply(Paste(text, offset=(shift, shift), at=at, within=within), select_new=True)
+        return self.apply(Apart(Paste(text, at=at, within=within)), select_new=True)
 
     # ---- workload and analysis
 

@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
 from designer.gui import icons
 from designer.gui.controls import Label, plain
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.fuzzy import ranked
+from designer.gui.viewmodels.ranking import ordered, template_words
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -340,7 +340,7 @@ class StartPage(QWidget):
             self._show_templates()
 
     def _show_templates(self) -> None:
-        found = ranked(self.search.text(), self._templates, lambda t: f"{t.title} {t.id} {t.intent}")
+        found = ordered(self.search.text(), self._templates, template_words)
         cards: list[Card] = []
         for template in found:
             size = ", ".join(x for x in (f"{template.gpus} GPUs" if template.gpus else "", _servers(template)) if x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +26,15 @@ _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,150}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template: what it is called, what it shows, and how large it is after elaboration."""
+    """One template: what it is called, what it shows, and how large it is after elaboration.
+
+    Parameters
+    ----------
+    types
+        Ids of the part types in it.
+    whole
+        Servers drawn with what they contain: type, ids of the groups around it, and its own id.
+    """
 
     id: str
     title: str
@@ -34,6 +42,8 @@ class Template:
     gpus: int
     servers: int
     path: Path
+    types: frozenset[str] = frozenset()
+    whole: tuple[tuple[str, tuple[str, ...], str], ...] = ()
 
 
 def list_templates(folder: Path | None = None) -> list[Template]:
@@ -111,7 +121,31 @@ def _summary(path: Path, _changed: int, _size: int) -> Template:
     gpus = sum(n for name, n in counts.items() if _has(name, Capability.ACCELERATE))
     template_id = path.name.removesuffix(SUFFIX)
     title, intent = str(design.get("title") or template_id), str(design.get("intent") or "")
-    return Template(template_id, title, intent, gpus, counts["server"], path)
+    types = frozenset(_types(design))
+    return Template(template_id, title, intent, gpus, counts["server"], path, types, tuple(_whole(design, ())))
+
+
+def _rows(block: Mapping[str, Any], what: str) -> list[Mapping[str, Any]]:
+    return [row for row in block.get(what, ()) if isinstance(row, dict)]
+
+
+def _types(block: Mapping[str, Any]) -> Iterator[str]:
+    for part in _rows(block, "parts"):
+        if part.get("type"):
+            yield str(part["type"])
+    for group in _rows(block, "groups"):
+        yield from _types(group.get("content", {}))
+
+
+def _whole(block: Mapping[str, Any], groups: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Servers of a known type with something in them."""
+    parts = _rows(block, "parts")
+    filled = {part.get("parent") for part in parts}
+    for part in parts:
+        if part.get("kind") == "server" and part.get("type") and part.get("id") in filled:
+            yield str(part["type"]), groups, str(part["id"])
+    for group in _rows(block, "groups"):
+        yield from _whole(group.get("content", {}), (*groups, str(group.get("id"))))
 
 
 def _has(kind_name: str, capability: Capability) -> bool:

@@ -63,6 +63,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "prefix_hits": Metric("1", "share of prompt tokens found in the prefix cache"),
         "power": Metric("W", "of all accelerators that serve"),
         "energy_per_token": Metric("J", "of the accelerators, per token put out"),
+        "hand_over_time": Metric("s", "of keys and values to the engine that answers, mean request"),
         "cold_start_time": Metric("s", "from an empty accelerator to the first request"),
         # input
         "input_time": Metric("s", "until the samples of a step are ready, slowest rank"),

@@ -31,6 +31,10 @@ class Deployment:
         Rank of low-rank adapters; 0 for none.
     drafts, draft
         Tokens drafted ahead, and the id of the measured acceptance curve.
+    prompts, prompt_tensor
+        Accelerators that read prompts for the others, and their width; empty: all do both.
+    block
+        Tokens of a block of the cache; 0 for the engine's default.
     """
 
     model: str
@@ -51,6 +55,9 @@ class Deployment:
     adapters: int
     drafts: int
     draft: str
+    prompts: str = ""
+    prompt_tensor: int = 0
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True)

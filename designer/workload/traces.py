@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
@@ -303,7 +303,7 @@ def _inside(edges: tuple[int, ...], place: int, mean: float, u: float) -> int:
     return round(low + (high - low) * u ** (1 / share - 1))
 
 
-@cache
+@lru_cache(maxsize=16)
 def lengths(name: str) -> Lengths:
     """A shipped distribution.
 

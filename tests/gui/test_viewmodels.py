@@ -13,9 +13,10 @@ from designer.design.address import Ref
 from designer.design.document import Design, WorkloadSpec
 from designer.design.history import History
 from designer.findings import Finding, Severity
-from designer.gui.viewmodels import compare, findings, flow, forms, fuzzy, inspector, links, outline, palette, steps
+from designer.gui.viewmodels import compare, findings, flow, forms, inspector, links, outline, palette, steps
 from designer.gui.viewmodels import workloads as workload_forms
 from designer.gui.viewmodels.places import picked_of
+from designer.gui.viewmodels.ranking import Words, ordered
 from designer.gui.viewmodels.table import Branch
 from designer.interchange.templates import list_templates, open_design
 from designer.report.figure import figure_kinds
@@ -32,12 +33,16 @@ def analysis(design: Design) -> Analysis:
     return analyze(design)
 
 
-def test_fuzzy_prefers_word_starts_and_whole_words() -> None:
+def test_search_prefers_word_starts_and_whole_words() -> None:
     titles = ["Undo", "Make a group of equal members", "Zoom in", "Open…"]
-    assert fuzzy.ranked("undo", titles, str)[0] == "Undo"
-    assert fuzzy.ranked("zi", titles, str)[0] == "Zoom in"
-    assert fuzzy.ranked("group make", titles, str) == ["Make a group of equal members"]
-    assert not fuzzy.ranked("xyz", titles, str)
+
+    def found(query: str) -> list[str]:
+        return list(ordered(query, titles, lambda title: Words(title, letters=True)))
+
+    assert found("undo")[0] == "Undo"
+    assert found("zi")[0] == "Zoom in"
+    assert found("group make") == ["Make a group of equal members"]
+    assert not found("xyz")
 
 
 def test_channels_and_parts_of_results_can_be_selected(design: Design, analysis: Analysis) -> None:

@@ -13,6 +13,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.migration.pooling import SOURCES, pooling
 from designer.sources import Estimate
+from designer.units import PerSecond, Ratio, Seconds
 from designer.workload.operations import Pooling
 
 
@@ -28,7 +29,11 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     each = count // operation.owners
     try:
         found = pooling(
-            operation.owners, each, operation.jobs_per_second, operation.job_time, variation=operation.variation
+            operation.owners,
+            each,
+            PerSecond(operation.jobs_per_second),
+            Seconds(operation.job_time),
+            variation=Ratio(operation.variation),
         )
     except AnalysisError as error:
         raise AnalysisError(error.text, place=error.place or question.place, remedy=error.remedy) from None

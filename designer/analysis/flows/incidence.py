@@ -7,6 +7,7 @@ memory, bridge or port whose capacity several activities share. With usage matri
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -264,9 +265,7 @@ class Incidence:
         return twin
 
     def _twin(self) -> Incidence:
-        twin = object.__new__(Incidence)
-        twin.__dict__.update(self.__dict__)
-        return twin
+        return copy.copy(self)
 
     def _put(self, name: str, array: NDArray[Any]) -> None:
         object.__setattr__(self, name, _frozen(array))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from designer.analysis.serving.load import Sent, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.scheduler import Requests, Steps, run_requests
+from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.power import serving_power
@@ -58,6 +59,19 @@ class Scaled:
         return self._factor * self._steps.step(tokens, area, finishing, requests, context)
 
 
+class HandedOver(Protocol):
+    """Hand-over of keys and values: use of the path, time of the bytes and of all of one [s], the path."""
+
+    @property
+    def use(self) -> float: ...
+    @property
+    def moving(self) -> float: ...
+    @property
+    def time(self) -> float: ...
+    @property
+    def together(self) -> TransferAnswer: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Served:
     """A deployment under a load.
@@ -68,7 +82,9 @@ class Served:
         Of one replica: as estimated, all steps faster, all slower by the 80 % band. Without those where the load
         is above what it can take.
     most
-        Requests a second that a replica can answer at all, with the band [1/s].
+        Requests a second that `stands` replicas alike can answer each at all, with the band [1/s].
+    prompts, pull
+        Of a split deployment: engines that read prompts, and the hand-over from them.
     """
 
     placement: Placement
@@ -78,6 +94,9 @@ class Served:
     most: tuple[float, float, float]
     spread: float
     findings: tuple[Finding, ...]
+    prompts: Placement | None = None
+    pull: HandedOver | None = None
+    stands: int = 1
 
     @property
     def saturated(self) -> bool:
@@ -115,26 +134,18 @@ def serve(
             f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
             place=placement.place, remedy="use more devices for a replica, narrower formats, or shorter requests",
         )  # fmt: skip
-    findings: list[Finding] = [
-        Finding("SERVE-TRACE", Severity.INFO, note, (), "look at the file if that was not meant") for note in sent.notes
-    ]
+    findings: list[Finding] = [*sampled(sent.notes)]
     if longest > placement.capacity:
         text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
         findings.append(Finding("SERVE-REFUSED", Severity.WARNING, text, (), "give a replica more memory"))
     spread = step_spread(placement)
     factors = (1.0, math.exp(-spread), math.exp(spread)) if banded else (1.0,)
-    most = _most(placement, requests, spread, cancelled)
+    most = most_of(placement, requests, spread, cancelled)
     open_loop = not requests.clients and asked.load.kind != "offline"
     rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if open_loop and requests.at[-1] > 0 else 0.0
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
-        whole = most[0] * replicas
-        text = (
-            f"{format_quantity(rate * replicas, 'frequency')} of requests arrive, {replicas} replicas answer "
-            f"{format_quantity(whole, 'frequency')} at most: from there on queues grow for ever and no latency is told"
-        )
-        remedy = f"ask for less than {whole:.3g} requests a second, or give it more replicas"
-        findings.append(Finding("SERVE-SATURATED", Severity.ERROR, text, (), remedy))
-        return Served(placement, asked, sent, (), most, spread, tuple(findings))
+        findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together"))
+        return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas)
     runs = tuple(
         _run(placement, requests, factor, cancelled)
         for factor, end in zip(factors, most, strict=False)
@@ -144,16 +155,16 @@ def serve(
     if open_loop and banded and len(runs) < len(factors):
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
-    return Served(placement, asked, sent, runs, most, spread, tuple(findings))
+    return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas)
 
 
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
-    steps = placement.steps if factor == 1 else Scaled(placement.steps, factor)
+    steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
     path = placement.release.overheads.path
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
 
 
-def _most(
+def most_of(
     placement: Placement, requests: Requests, spread: float, cancelled: Callable[[], bool] | None
 ) -> tuple[float, float, float]:
     """Requests a second of one replica that never runs dry, and the same with faster and slower steps [1/s]."""
@@ -174,6 +185,22 @@ def _most(
     inside = int(((done > begin) & (done <= end)).sum())
     rate = inside / (end - begin) if inside > count // _GENERATIONS_LIMIT else len(done) / run.end
     return rate, rate * math.exp(spread), rate * math.exp(-spread)
+
+
+def saturated(rate: float, most: float, what: str) -> Finding:
+    """A load above what can be answered [1/s]."""
+    text = (
+        f"{format_quantity(rate, 'frequency')} of requests arrive, {what} can take "
+        f"{format_quantity(most, 'frequency')} at most: from there on queues grow for ever and no latency is told"
+    )
+    remedy = f"ask for less than {most:.3g} requests a second, or give it more replicas"
+    return Finding("SERVE-SATURATED", Severity.ERROR, text, (), remedy)
+
+
+def sampled(notes: tuple[str, ...]) -> tuple[Finding, ...]:
+    """What was done to the requests of a file."""
+    remedy = "look at the file if that was not meant"
+    return tuple(Finding("SERVE-TRACE", Severity.INFO, note, (), remedy) for note in notes)
 
 
 def quantile_band(values: Float, share: float) -> tuple[float, float]:
@@ -258,16 +285,15 @@ def throughput(run: ServingRun, first: int) -> tuple[float, float]:
 def metrics(served: Served) -> Mapping[str, Estimate]:
     """All metrics with their bands."""
     placement, replicas = served.placement, len(served.placement.replicas)
-    devices = replicas * placement.split.devices
+    devices = placement.replicas.size + (served.prompts.replicas.size if served.prompts is not None else 0)
     note = (
         f"{placement.chosen.release.title}; {replicas} replicas of {placement.split.devices}, the slowest of them"
         if replicas > 1
         else placement.chosen.release.title
     )
     found: dict[str, Estimate] = {}
-    found["most_requests_per_second"] = Estimate(
-        served.most[0] * replicas, served.most[2] * replicas, served.most[1] * replicas, "1/s", SOURCES, note
-    )
+    value, high, low = (most * served.stands for most in served.most)
+    found["most_requests_per_second"] = Estimate(value, low, high, "1/s", SOURCES, note)
     found["replicas"] = _exact(replicas, "as placed")
     found["accelerators"] = _exact(devices, "as placed")
     low, high = placement.capacity_band
@@ -282,7 +308,7 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     if served.saturated:
         mean_out = float(np.mean(served.sent.requests.output))
         for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
-            most = [x * replicas * factor for x in served.most]
+            most = [x * served.stands * factor for x in served.most]
             found[name] = Estimate(most[0], most[2], most[1], "1/s", SOURCES, "saturated: what can be answered at all")
         return found
     found |= _timed(served, note)
@@ -317,7 +343,7 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
 
 
 def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
-    placement, replicas, run = served.placement, len(served.placement.replicas), served.runs[0]
+    placement, replicas, run = served.placement, served.stands, served.runs[0]
     pairs = [throughput(one, served.sent.first) for one in served.runs]
 
     def spread(values: Sequence[float], factor: float = 1.0, unit: str = "1/s") -> Estimate:

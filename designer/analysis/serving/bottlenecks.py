@@ -14,12 +14,17 @@ from designer.analysis.serving.answers import Served
 from designer.analysis.serving.placement import Placement
 from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.step_time import StepTime
+from designer.sources import Constant, Status
 from designer.units import format_quantity
 
 #: what saves less than this share of a step is not worth naming
 NOTICE_TOLERANCE: Final = 1.005
 #: cached tokens this close to the room for them hold requests back
 _FULL_TOLERANCE: Final = 0.97
+
+
+#: a hand-over that uses this share of its path, or is this share of the first token, is told
+HELD_UP: Final = Constant(0.3, 0.2, 0.5, "assumed-serving", Status.ASSUMED, "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,11 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
     """What binds each phase, and what would next."""
     now: list[Bottleneck] = list(_full(served))
     then: list[Bottleneck] = []
+    now += handing_over(served)
     for phase in phases(served):
-        found = candidates(served.placement, phase)
+        # of a split deployment prompts have devices of their own
+        alone = served.prompts if served.prompts is not None and phase.tokens else served.placement
+        found = candidates(alone, phase)
         found.sort(key=lambda b: b.gain_together or b.gain_if_doubled or 1.0, reverse=True)
         if found:
             best = found[0].gain_together or found[0].gain_if_doubled or 1.0
@@ -77,6 +85,28 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
                 gain = bottleneck.gain_together or bottleneck.gain_if_doubled or 1.0
                 (now if gain >= line else then).append(bottleneck)
     return tuple(now), tuple(then)
+
+
+def handing_over(served: Served) -> list[Bottleneck]:
+    """The path of keys and values, where it holds requests back or is a good part of the first token."""
+    pull = served.pull
+    if pull is None:
+        return []
+    share = 1.0
+    if served.runs:
+        share = pull.moving / float(np.nanmean(served.runs[0].first - served.runs[0].sent))
+    if pull.use < HELD_UP.value and share < HELD_UP.value:
+        return []
+    why = (
+        f"hand-over of keys and values: {format_quantity(pull.moving, 'duration')} of "
+        f"{format_quantity(pull.time, 'duration')} are bytes, the path is used to {pull.use:.0%}"
+    )
+    bounds = pull.together.binding
+    # links of a group are alike: one stands for them
+    return [
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=None, alike=max(b.alike, len(bounds)))
+        for b in bounds[:1]
+    ]
 
 
 def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:

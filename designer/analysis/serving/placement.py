@@ -15,6 +15,7 @@ from designer.analysis.communicator import Communicator, make_concurrent, widene
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.drafting import Drafted
 from designer.analysis.training.preparation import shape_of
 from designer.errors import AnalysisError, CatalogError
 from designer.findings import Finding, Severity
@@ -27,6 +28,7 @@ from designer.formulas.serving.small_all_reduce import small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.weights_size import weights_size
 from designer.units import format_quantity
+from designer.workload.drafts import draft
 from designer.workload.engines import Chosen, release
 from designer.workload.serving import Deployment
 from designer.workload.shape import TransformerShape
@@ -71,6 +73,13 @@ class Placement:
     group: Communicator | None
     place: str
     findings: tuple[Finding, ...]
+    curve: tuple[float, ...] = ()
+
+    @property
+    def timed(self) -> StepTime | Drafted:
+        """Where step times come from: with drafts, per token."""
+        asked = self.deployment
+        return Drafted(self.steps, asked.drafts, self.curve) if asked.drafts else self.steps
 
     @property
     def release(self) -> Release:
@@ -123,8 +132,18 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         told += role_findings(group)
     return Placement(
         network, asked, shape, device, split, chosen, how, replicas, steps, capacities[0],
-        (capacities[1], capacities[2]), held, group, place, tuple(told),
+        (capacities[1], capacities[2]), held, group, place, tuple(told), _curve(asked, place),
     )  # fmt: skip
+
+
+def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
+    """Acceptance of the draft that is asked for; none where nothing is drafted."""
+    if not asked.drafts:
+        return ()
+    try:
+        return draft(asked.draft)
+    except CatalogError as error:
+        raise AnalysisError(error.text, place=f"{place}.draft", remedy=error.remedy) from None
 
 
 def _scheduling(chosen: Release, asked: Deployment, place: str) -> Scheduling:
@@ -133,6 +152,8 @@ def _scheduling(chosen: Release, asked: Deployment, place: str) -> Scheduling:
         how = replace(how, budget=asked.budget)
     if asked.slots:
         how = replace(how, slots=asked.slots)
+    if asked.block:
+        how = replace(how, block=asked.block)
     if asked.memory_share:
         if asked.memory_share > 1:
             raise AnalysisError(

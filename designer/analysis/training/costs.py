@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.communicator import Communicator, make_concurrent, widened
-from designer.analysis.network import Network
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.layout import Layout
+from designer.memo import memo
 from designer.units import Bytes, Seconds
 
 Int = npt.NDArray[np.int64]
@@ -70,11 +71,12 @@ class Ranks:
 
 def ranks_of(network: Network, parts: Int, place: str) -> Ranks:
     """Ranks in this order; what was routed for them is kept with the network."""
-    key = f"ranks:{hash(parts.tobytes())}:{len(parts)}"
-    known = network.memo.get(key)
-    if not isinstance(known, Ranks) or not np.array_equal(known.parts, parts):
-        known = network.memo[key] = Ranks(network, parts, place)
-    return known
+    return _ranks(network, np.asarray(parts, dtype=np.int64).tobytes(), place)
+
+
+@memo(most=NETWORKS_LIMIT)
+def _ranks(network: Network, parts: bytes, place: str) -> Ranks:
+    return Ranks(network, np.frombuffer(parts, dtype=np.int64), place)
 
 
 def _groups(parts: Int, size: int, stride: int) -> tuple[Int, ...]:

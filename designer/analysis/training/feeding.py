@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import NETWORK, NETWORKS_LIMIT, Network
 from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
 from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, pair_parts, pair_up, resolve
@@ -24,6 +24,7 @@ from designer.analysis.transfers import Extra, TransferAnswer, evaluate_legs
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
+from designer.memo import memo
 from designer.sources import Constant, Status
 from designer.workload.jobs import InputPath
 from designer.workload.kind import lower
@@ -99,24 +100,18 @@ def feed(
     AnalysisError
         If the source names nothing or cannot reach the readers.
     """
-    key = (readers.tobytes(), path, samples, place, demand, explained)
-    known = network.memo.setdefault("feeds", {})
-    assert isinstance(known, dict)
-    found = known.get(key)
-    if not isinstance(found, Feed):
-        while len(known) >= FEEDS_LIMIT:
-            known.pop(next(iter(known)))
-        found = known[key] = _feed(network, readers, path, samples, place, demand, explained)
-    return found
+    return _feed(network, np.asarray(readers, dtype=np.int64).tobytes(), path, samples, place, demand, explained)
 
 
 #: feeds kept with a network
 FEEDS_LIMIT: Final = 16
 
 
+@memo(most=NETWORKS_LIMIT, each=FEEDS_LIMIT)
 def _feed(
-    network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float, explained: bool
+    network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float, explained: bool
 ) -> Feed:
+    readers = np.frombuffer(numbers, dtype=np.int64)
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
     source = source[stores[source]]

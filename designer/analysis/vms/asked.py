@@ -16,6 +16,7 @@ from designer.analysis.vms.migrations import KvmSettings
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.errors import AnalysisError
 from designer.formulas.migration.kvm_bandwidth import Compression, Monitor, Transport
+from designer.units import BytesPerSecond, Seconds
 from designer.workload.operations import Evacuation, KvmMigration, Vmotion
 
 #: hosts named in an error
@@ -71,8 +72,8 @@ def _kvm(operation: KvmMigration) -> Conditions:
         compression=Compression(operation.compression),
         auto_converge=operation.auto_converge,
         post_copy=operation.post_copy,
-        downtime_limit=operation.downtime_limit,
-        max_bandwidth=operation.max_bandwidth or None,
+        downtime_limit=Seconds(operation.downtime_limit),
+        max_bandwidth=BytesPerSecond(operation.max_bandwidth) if operation.max_bandwidth else None,
         device_state=operation.device_state,
         multifd_devices=operation.multifd_devices,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from designer.analysis.vms.hosts import Host
@@ -13,6 +13,7 @@ from designer.design.document import VirtualMachine, VmDevice
 from designer.fields import amount
 from designer.formulas.placement import Release, read_release
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond
 
 #: what a host runs where neither it nor its machines say
 DEFAULT_RELEASE: Final = Release.V8_0_U3
@@ -60,7 +61,7 @@ def release_of(vm: VirtualMachine, host: Host | None, wanted: str = "") -> str:
     return wanted or (host.release if host is not None else "") or vm.release or DEFAULT_RELEASE.value
 
 
-@cache
+@lru_cache(maxsize=1024)
 def vsphere(release: str) -> Release:
     """The vSphere release; of KVM the newest, whose rules for sharing GPUs are those of the driver alone.
 
@@ -90,21 +91,21 @@ def release_of_hardware(hardware: int, release: Release) -> Release:
 class Dirtying:
     """Memory written per second [B/s], and what can be dirty at most [B] or None."""
 
-    rate: float
-    working_set: float | None
+    rate: BytesPerSecond
+    working_set: Bytes | None
 
 
-def memory_of(vm: VirtualMachine) -> float:
+def memory_of(vm: VirtualMachine) -> Bytes:
     """Memory of a machine [B]."""
-    return amount(vm.memory, "size")
+    return Bytes(amount(vm.memory, "size"))
 
 
 def dirtying_of(vm: VirtualMachine) -> Dirtying:
     """How fast a machine writes its memory; the larger of its two figures."""
     rate = amount(vm.dirty_rate, "rate") if vm.dirty_rate is not None else 0.0
     pages = amount(vm.page_rate, "frequency") * PAGE.value if vm.page_rate is not None else 0.0
-    working_set = amount(vm.working_set, "size") if vm.working_set is not None else None
-    return Dirtying(max(rate, pages), working_set)
+    working_set = Bytes(amount(vm.working_set, "size")) if vm.working_set is not None else None
+    return Dirtying(BytesPerSecond(max(rate, pages)), working_set)
 
 
 def devices_of(vm: VirtualMachine) -> Iterator[tuple[int, VmDevice]]:

@@ -12,13 +12,14 @@ import numpy.typing as npt
 from designer.analysis.components import connected
 from designer.analysis.gateways import find_fabric
 from designer.analysis.islands import find_islands
-from designer.analysis.network import ACCELERATOR, Network
+from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability, value_of
 from designer.catalog.vgpu import load_boards, load_vgpu_types
 from designer.catalog.vgpu_types import NvlinkBoard, VgpuType
 from designer.errors import AnalysisError
 from designer.formulas.placement import AssignmentPolicy, Mode
+from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 
@@ -133,15 +134,9 @@ class Hosts:
         return found
 
 
+@memo(most=NETWORKS_LIMIT)
 def find_hosts(network: Network) -> Hosts:
     """The hosts of a network."""
-    known = network.memo.get("hosts")
-    if not isinstance(known, Hosts):
-        known = network.memo["hosts"] = _find(network)
-    return known
-
-
-def _find(network: Network) -> Hosts:
     net = network.net
     contains, roots = network.has(Capability.CONTAIN), network.has(Capability.ROOT)
     holder = net.parent.copy()

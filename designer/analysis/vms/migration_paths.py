@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,10 +13,11 @@ import numpy.typing as npt
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.efficiency import COPY, Efficiencies
 from designer.analysis.flows import Allocation, Incidence, solve
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import NETWORK, NETWORKS_LIMIT, Network
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.vms.hosts import Host
 from designer.formulas.migration.vmotion_streams import StreamPlan, carried
+from designer.memo import memo
 from designer.sources import Constant
 
 Int = npt.NDArray[np.int64]
@@ -140,8 +142,7 @@ class MigrationPaths:
 
     def doubled(self, resources: Sequence[int]) -> MigrationPaths:
         """The same paths with twice the capacity on some resources."""
-        twin = object.__new__(MigrationPaths)
-        twin.__dict__.update(self.__dict__)
+        twin = copy.copy(self)
         capacity = self.incidence.capacity.copy()
         capacity[list(resources)] *= 2
         twin.incidence = self.incidence.with_capacity(capacity)
@@ -278,15 +279,7 @@ class MigrationPaths:
 
     def _cable_rate(self, host: Host) -> float:
         """Rate of the cables of the migration NICs [B/s], whatever their ports can do."""
-        network = self.network
-        parts = {nic.part for nic in host.migration_nics}
-        known = network.memo.setdefault("cable-rates", {})
-        assert isinstance(known, dict)
-        if host.path not in known:
-            net = network.net
-            mine = np.isin(net.link_a, list(parts)) | np.isin(net.link_b, list(parts))
-            known[host.path] = float(network.rate[mine & (network.domain == NETWORK)].sum())
-        return float(known[host.path])
+        return _cable_rate(self.network, frozenset(nic.part for nic in host.migration_nics))
 
     def _limit(self, limit_id: str, label: str, capacity: float) -> int:
         key = (limit_id, label)
@@ -294,6 +287,13 @@ class MigrationPaths:
             self._limit_of[key] = self.network.n_resources + len(self._limits)
             self._limits.append(Limit(limit_id, label, capacity))
         return self._limit_of[key]
+
+
+@memo(most=NETWORKS_LIMIT, each=4096)
+def _cable_rate(network: Network, parts: frozenset[int]) -> float:
+    net = network.net
+    mine = np.isin(net.link_a, list(parts)) | np.isin(net.link_b, list(parts))
+    return float(network.rate[mine & (network.domain == NETWORK)].sum())
 
 
 def nic_pairs(source: Host, target: Host) -> list[tuple[int, int, float]]:

@@ -24,7 +24,7 @@ from designer.formulas.migration.vgpu_migration import VgpuMigration, vgpu_migra
 from designer.formulas.migration.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD, vmotion_precopy
 from designer.sources import Estimate
-from designer.units import parse_duration
+from designer.units import BytesPerSecond, Seconds, parse_duration
 
 _GENERATIONS = {each.value: each for each in GpuGeneration}
 
@@ -88,8 +88,8 @@ class KvmSettings:
     compression: Compression = Compression.NONE
     auto_converge: bool = False
     post_copy: bool = False
-    downtime_limit: float = parse_duration("300 ms")
-    max_bandwidth: float | None = None
+    downtime_limit: Seconds = parse_duration("300 ms")
+    max_bandwidth: BytesPerSecond | None = None
     device_state: float = 0.0
     multifd_devices: bool = False
 
@@ -107,10 +107,11 @@ def framebuffers(placed: Placed) -> list[VgpuLoad]:
     return found
 
 
-def stun_limit(placed: Placed, release: Release) -> float:
+def stun_limit(placed: Placed, release: Release) -> Seconds:
     """Longest stun allowed [s]; a limit of one machine alone exists since 8.0 U2."""
     own = placed.vm.stun_limit
-    return amount(own, "duration") if own is not None and release.since(Release.V8_0_U2) else STUN_LIMIT.value
+    stated = own is not None and release.since(Release.V8_0_U2)
+    return Seconds(amount(own, "duration") if own is not None and stated else STUN_LIMIT.value)
 
 
 def generation_of(placed: Placed) -> GpuGeneration | None:
@@ -138,18 +139,26 @@ def vmotion_estimate(
         If a number is out of range.
     """
     dirtying = dirtying_of(placed.vm)
-    dirty = dirtying.rate if dirty_rate is None else dirty_rate
+    dirty = dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate)
+    given = BytesPerSecond(rate)
     memory = memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
-        migration = _of_outcome(vmotion_precopy(memory, rate, dirty, working_set=dirtying.working_set), rate)
+        migration = _of_outcome(vmotion_precopy(memory, given, dirty, working_set=dirtying.working_set), rate)
         return _with_disks(migration, disks, rate)
     narrow = drain is not None and drain.rate < min(rate, checkpoint)
     done = vgpu_migration(
-        loads, memory, rate, rate, dirty, working_set=dirtying.working_set,
-        checkpoint_bandwidth=min(checkpoint, drain.rate) if drain is not None else checkpoint,
-        release=release, generation=generation_of(placed), limit=stun_limit(placed, release),
-    )  # fmt: skip
+        loads,
+        memory,
+        given,
+        given,
+        dirty,
+        working_set=dirtying.working_set,
+        checkpoint_bandwidth=BytesPerSecond(min(checkpoint, drain.rate) if drain is not None else checkpoint),
+        release=release,
+        generation=generation_of(placed),
+        limit=stun_limit(placed, release),
+    )
     migration = _of_vgpu(done, rate)
     if narrow and drain is not None and migration.limited_by == NETWORK_LIMITED:
         migration = replace(migration, limited_by=f"the way of the frame buffer: {drain.narrowest}")
@@ -199,9 +208,14 @@ def _of_outcome(done: Outcome, rate: float) -> MigrationEstimate:
 def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = None) -> KvmBandwidth:
     """What one KVM migration puts on the link and moves of the guest [B/s]."""
     return kvm_bandwidth(
-        line_rate, routed_bandwidth=routed, channels=settings.channels, monitor=settings.monitor,
-        transport=settings.transport, compression=settings.compression, max_bandwidth=settings.max_bandwidth,
-    )  # fmt: skip
+        BytesPerSecond(line_rate),
+        routed_bandwidth=BytesPerSecond(routed) if routed is not None else None,
+        channels=settings.channels,
+        monitor=settings.monitor,
+        transport=settings.transport,
+        compression=settings.compression,
+        max_bandwidth=settings.max_bandwidth,
+    )
 
 
 def kvm_estimate(
@@ -220,13 +234,20 @@ def kvm_estimate(
     drawn = drain.rate if drain is not None else math.inf
     pause = device_pause(placed, min(moved.link_rate.value, drawn), settings)
     memory = memory_of(placed.vm)
-    pinned = {"setup_time": pinning_time(memory)} if settings.transport is Transport.RDMA_PINNED else {}
+    pinned = settings.transport is Transport.RDMA_PINNED
     done = kvm_precopy(
-        memory, moved.guest.value, dirtying.rate if dirty_rate is None else dirty_rate,
-        working_set=dirtying.working_set, link_bandwidth=moved.link_rate.value, scan_bandwidth=moved.scan,
-        downtime_limit=settings.downtime_limit, auto_converge=settings.auto_converge, post_copy=settings.post_copy,
-        vfio_downtime=pause.pause.value if pause is not None else 0.0, **pinned,
-    )  # fmt: skip
+        memory,
+        BytesPerSecond(moved.guest.value),
+        dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate),
+        working_set=dirtying.working_set,
+        link_bandwidth=BytesPerSecond(moved.link_rate.value),
+        scan_bandwidth=BytesPerSecond(moved.scan),
+        downtime_limit=settings.downtime_limit,
+        auto_converge=settings.auto_converge,
+        post_copy=settings.post_copy,
+        vfio_downtime=Seconds(pause.pause.value if pause is not None else 0.0),
+        setup_time=pinning_time(memory) if pinned else None,
+    )
     migration = _of_outcome(done, moved.link_rate.value)
     return MigrationEstimate(
         migration.total,
@@ -256,4 +277,6 @@ def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPaus
         states.append(VfioState(size))
     if not states:
         return None
-    return kvm_vfio_state(states, rate, channels=settings.channels, multifd_transfer=settings.multifd_devices)
+    return kvm_vfio_state(
+        states, BytesPerSecond(rate), channels=settings.channels, multifd_transfer=settings.multifd_devices
+    )

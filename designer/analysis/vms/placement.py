@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import ACCELERATOR, Network
+from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network
 from designer.analysis.vms.demands import (
     CPUS,
     CPUS_NEW,
@@ -44,8 +44,9 @@ from designer.findings import Finding, Severity
 from designer.formulas.placement import Release
 from designer.formulas.placement.nvlink_groups import cut_pairs
 from designer.formulas.placement.virtual_numa import VirtualNuma, virtual_numa
+from designer.memo import memo
 from designer.sources import Constant, Status
-from designer.units import format_quantity
+from designer.units import Bytes, format_quantity
 
 #: memory of a machine against that of its GPUs
 RAM_PER_FRAMEBUFFER: Final = Constant(
@@ -112,12 +113,10 @@ class Placement:
         return [placed for placed in self.placed.values() if placed.host.path == host]
 
 
+@memo(most=NETWORKS_LIMIT)
 def place_vms(network: Network) -> Placement:
     """The placement of all machines of the design a network was made from; kept."""
-    known = network.memo.get("placement")
-    if not isinstance(known, Placement):
-        known = network.memo["placement"] = _place_all(network)
-    return known
+    return _place_all(network)
 
 
 def release_on(host: Host | None, vm: VirtualMachine, wanted: str = "") -> Release:
@@ -302,7 +301,7 @@ def numa_of(done: Placed) -> VirtualNuma | None:
     cores = [socket.cores for socket in host.sockets]
     if len(cores) < 2 or not min(cores) or not host.memory:
         return None
-    return virtual_numa(vm.vcpus, memory_of(vm), min(cores), host.memory / len(cores))
+    return virtual_numa(vm.vcpus, memory_of(vm), min(cores), Bytes(host.memory / len(cores)))
 
 
 def _numa_advice(done: Placed) -> Iterator[Finding]:

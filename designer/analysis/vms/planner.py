@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -37,7 +38,7 @@ from designer.formulas.migration.vmotion_streams import (
 )
 from designer.formulas.placement import Release
 from designer.sources import Constant, Estimate, Status
-from designer.units import format_si
+from designer.units import Bytes, BytesPerSecond, Seconds, format_si
 
 #: shutting a machine down, starting it elsewhere, loading its drivers
 COLD_TIME: Final = Constant(
@@ -95,7 +96,10 @@ class Planner:
             return Admission(int(KVM_AT_ONCE.value), "parallel migrations per host", {}, {})
         operation = Operation.UNSHARED if self.conditions.disks else Operation.VMOTION
         return vmotion_admission(
-            operation, {}, slowest_line_rate=slowest, bandwidth=self.streams[host.path].bandwidth.value
+            operation,
+            {},
+            slowest_line_rate=BytesPerSecond(slowest),
+            bandwidth=BytesPerSecond(self.streams[host.path].bandwidth.value),
         )
 
     def _drains(self, live: Sequence[Going], payload: Constant) -> Mapping[str, Drain]:
@@ -130,7 +134,7 @@ class Planner:
         if not migration or not self.streams:
             return None
         narrow = min(self.streams.values(), key=lambda plan: plan.bandwidth.value)
-        return vmotion_long_distance(narrow.bandwidth.value, migration, narrow.streams)
+        return vmotion_long_distance(BytesPerSecond(narrow.bandwidth.value), Seconds(migration), narrow.streams)
 
     def _cap(self, going: Going) -> float:
         cap = self.distance.bandwidth.value if self.distance is not None else float("inf")
@@ -200,8 +204,7 @@ class Planner:
         )
 
     def _under(self, **changes: Any) -> Planner:
-        twin = object.__new__(Planner)
-        twin.__dict__.update(self.__dict__)
+        twin = copy.copy(self)
         twin.conditions = replace(self.conditions, **changes)
         return twin
 
@@ -229,7 +232,7 @@ def stream_plan(host: Host, release: str, conditions: Conditions) -> StreamPlan:
         )
     return vmotion_streams(
         [nic.line_rate for nic in nics], release=vsphere(release), vmknics_per_nic=conditions.vmknics_per_nic,
-        mtu=conditions.mtu, encrypted=conditions.encrypted,
+        mtu=Bytes(conditions.mtu), encrypted=conditions.encrypted,
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from designer.formulas.migration.vmotion_cpu import vmotion_cpu
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.formulas.migration.vmotion_streams import vmotion_streams
 from designer.sources import Estimate
-from designer.units import format_line_rate, format_quantity, parse_rate, parse_size
+from designer.units import BytesPerSecond, Seconds, format_line_rate, format_quantity, parse_rate, parse_size
 
 #: what says which machines move, and which GPUs take them
 STAYING_SOURCES: Final = ("denneman-2023-vgpu-vmotion", "nvidia-aie-user-guide")
@@ -138,7 +138,7 @@ def host_table(plan: MigrationPlan, conditions: Conditions) -> Table:
     for path, host in hosts.items():
         streams = plan.streams[path]
         lines = [nic.line_rate for nic in host.migration_nics]
-        cpu = vmotion_cpu(lines, streams.bandwidth.value, encrypted=conditions.encrypted)
+        cpu = vmotion_cpu(lines, BytesPerSecond(streams.bandwidth.value), encrypted=conditions.encrypted)
         rows.append(
             (
                 path, ", ".join(nic.path.rsplit("/", 1)[-1] for nic in host.migration_nics), sum(lines),
@@ -187,7 +187,7 @@ def drs_table(plan: MigrationPlan) -> Table:
     longest = max((m.migration.total.value for m in live if m.migration is not None), default=0.0)
     for threshold in range(1, int(MOST_EAGER.value) + 1) if live else ():
         drs = drs_cadence(
-            threshold, len(live), longest, concurrency=plan.schedule.most_at_once if plan.schedule else 1,
+            threshold, len(live), Seconds(longest), concurrency=plan.schedule.most_at_once if plan.schedule else 1,
             machine_memory=max(memory_of(m.going.placed.vm) for m in live),
             has_vgpu=any(m.going.serial for m in live),
         )  # fmt: skip
@@ -260,11 +260,15 @@ def stun_sweep(moved: Moved) -> tuple[Curve, ...]:
         bandwidth = vmotion_streams([line], release=release).checkpoint_bandwidth.value
         stuns = [
             vgpu_stun(
-                [VgpuLoad(size)], bandwidth, bandwidth, release=release, generation=generation_of(moved.going.placed),
+                [VgpuLoad(size)],
+                BytesPerSecond(bandwidth),
+                BytesPerSecond(bandwidth),
+                release=release,
+                generation=generation_of(moved.going.placed),
                 limit=stun_limit(moved.going.placed, release),
             ).stun
             for size in SWEPT_SIZES
-        ]  # fmt: skip
+        ]
         lines.append(
             Curve(
                 format_line_rate(line), SWEPT_SIZES, tuple(s.value for s in stuns), tuple(s.low for s in stuns),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from functools import cache
+from functools import lru_cache
 
 from designer.catalog.parttype import Capability, Domain, PartKind, link_kinds, part_kinds
 
@@ -23,7 +23,7 @@ class Role(Enum):
     STORAGE = auto()  #: at the side of the hosts
 
 
-@cache
+@lru_cache(maxsize=1024)
 def role_of(kind_name: str) -> Role:
     """The role of a kind; ``group`` and unknown kinds have one too."""
     kind = part_kinds().get(kind_name)
@@ -56,7 +56,7 @@ def _switch_role(kind: PartKind) -> Role:
     return Role.ACCELERATOR_SWITCH if kind.passes(Domain.ACCELERATOR, Domain.ACCELERATOR) else Role.HOST_SWITCH
 
 
-@cache
+@lru_cache(maxsize=1024)
 def link_domain(kind_name: str) -> Domain:
     """Domain of a kind of link; unknown kinds count as network."""
     kind = link_kinds().get(kind_name)

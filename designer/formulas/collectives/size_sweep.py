@@ -10,12 +10,15 @@ from designer.formulas.collectives._constants import SWEEP_LARGEST, SWEEP_SMALLE
 from designer.formulas.collectives._situation import CollectiveSituation, CollectiveTime
 from designer.formulas.collectives.collective_time import collective_time
 from designer.formulas.formula import Formula
+from designer.units import Bytes
 
 _SMALLEST = SWEEP_SMALLEST.value
 _LARGEST = SWEEP_LARGEST.value
 
 
-def sizes(smallest: float = _SMALLEST, largest: float = _LARGEST, per_octave: int = 1) -> tuple[float, ...]:
+def sizes(
+    smallest: Bytes = Bytes(_SMALLEST), largest: Bytes = Bytes(_LARGEST), per_octave: int = 1
+) -> tuple[float, ...]:
     """Message sizes from smallest to largest, evenly spaced in the logarithm [B].
 
     Raises

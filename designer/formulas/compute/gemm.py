@@ -31,8 +31,8 @@ def gemm_time(
     columns: float,
     accelerator: Accelerator,
     number_format: str,
-    operand_bytes: float,
-    result_bytes: float,
+    operand_bytes: Bytes,
+    result_bytes: Bytes,
     launch: Seconds,
 ) -> Seconds:
     """Time of a (rows x inner) by (inner x columns) product [s].

@@ -97,7 +97,7 @@ class _Bench:
         name = self.precision.name
 
         def one(m: float, k: float, n: float, out: float) -> float:
-            return gemm_time(m, k, n, self.accelerator, name, operand, out, launch)
+            return gemm_time(m, k, n, self.accelerator, name, Bytes(operand), Bytes(out), launch)
 
         forward = one(rows, inner, columns, result)
         backward = one(rows, columns, inner, result)

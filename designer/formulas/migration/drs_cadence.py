@@ -10,6 +10,7 @@ from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import at_least_one, not_negative, positive
 from designer.sources import Constant, Status
+from designer.units import Bytes, Seconds
 
 SOURCES: Final = ("denneman-2021-drs", "denneman-2012-vmotion")
 _KEY: Final = "denneman-2021-drs"
@@ -62,12 +63,12 @@ class DrsCadence:
 def drs_cadence(
     threshold: int,
     moves: int,
-    migration_time: float,
+    migration_time: Seconds,
     *,
     concurrency: int = 1,
-    machine_memory: float = LARGE_MACHINE.value,
+    machine_memory: Bytes = Bytes(LARGE_MACHINE.value),
     has_vgpu: bool = False,
-    period: float = PERIOD.value,
+    period: Seconds = Seconds(PERIOD.value),
 ) -> DrsCadence:
     """Time DRS needs to make `moves` moves of balance [s], because it plans no more than fit into a period.
 

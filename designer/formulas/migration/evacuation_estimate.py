@@ -11,11 +11,12 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import BANDWIDTH_SPREAD, SETUP_TIME
 from designer.formulas.migration._inputs import at_least_one, positive
 from designer.sources import Estimate
+from designer.units import BytesPerSecond
 
 SOURCES: Final = ("vmware-docs-limits", "migration-assumed", "migration-calibration")
 
 
-def evacuation_estimate(sizes: Sequence[float], bandwidth: float, concurrency: int = 1) -> Estimate:
+def evacuation_estimate(sizes: Sequence[float], bandwidth: BytesPerSecond, concurrency: int = 1) -> Estimate:
     """Time to move all virtual machines off one host [s].
 
     Parameters

@@ -18,6 +18,7 @@ from designer.formulas.migration._qemu import (
     ZERO_SCAN,
 )
 from designer.sources import Constant, Estimate, Status
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
 SOURCES: Final = (
     "kubevirt-multifd",
@@ -122,15 +123,15 @@ class KvmBandwidth:
 
 
 def kvm_bandwidth(
-    line_rate: float,
+    line_rate: BytesPerSecond,
     *,
-    routed_bandwidth: float | None = None,
+    routed_bandwidth: BytesPerSecond | None = None,
     channels: int = 1,
     monitor: Monitor = Monitor.QEMU,
     transport: Transport = Transport.TCP,
     compression: Compression = Compression.NONE,
-    ratio: float | None = None,
-    max_bandwidth: float | None = None,
+    ratio: Ratio | None = None,
+    max_bandwidth: BytesPerSecond | None = None,
 ) -> KvmBandwidth:
     """Link and guest rate of one migration [B/s]: the least of link, channels, compression and configured ceiling.
 
@@ -194,9 +195,9 @@ def kvm_bandwidth(
     )
 
 
-def pinning_time(memory: float) -> float:
+def pinning_time(memory: Bytes) -> Seconds:
     """Time to pin all guest memory for RDMA before the first page is sent [s]; `memory` in [B]."""
-    return positive(memory, "memory") / RDMA_PINNING.value
+    return Seconds(positive(memory, "memory") / RDMA_PINNING.value)
 
 
 def _link(line_rate: float, routed: float | None, transport: Transport, which: str) -> float:

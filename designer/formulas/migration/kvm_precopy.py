@@ -25,6 +25,7 @@ from designer.formulas.migration._qemu import (
 )
 from designer.formulas.migration._rounds import Dirtying, DirtyRule, Round, Rounds, iterate
 from designer.sources import Estimate
+from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = (
     "qemu-migration-defaults", "qemu-switchover-bandwidth", "clark-2005", "akoush-2010", "hines-2009",
@@ -53,20 +54,20 @@ class _Guest:
 
 
 def kvm_precopy(
-    memory: float,
-    bandwidth: float,
-    dirty_rate: float = 0.0,
+    memory: Bytes,
+    bandwidth: BytesPerSecond,
+    dirty_rate: BytesPerSecond = BytesPerSecond(0.0),
     *,
-    filled: float | None = None,
-    working_set: float | None = None,
-    link_bandwidth: float | None = None,
-    scan_bandwidth: float = ZERO_SCAN.value,
-    downtime_limit: float = DOWNTIME_LIMIT.value,
+    filled: Bytes | None = None,
+    working_set: Bytes | None = None,
+    link_bandwidth: BytesPerSecond | None = None,
+    scan_bandwidth: BytesPerSecond = BytesPerSecond(ZERO_SCAN.value),
+    downtime_limit: Seconds = Seconds(DOWNTIME_LIMIT.value),
     auto_converge: bool = False,
     post_copy: bool = False,
-    vfio_state: float = 0.0,
-    vfio_downtime: float = 0.0,
-    setup_time: float = SETUP.value,
+    vfio_state: Bytes = Bytes(0.0),
+    vfio_downtime: Seconds = Seconds(0.0),
+    setup_time: Seconds | None = None,
 ) -> Outcome:
     """Times [s], bytes [B], verdict and curve of one KVM migration; never converging is an answer.
 
@@ -91,6 +92,8 @@ def kvm_precopy(
         Start the guest at the destination after the first pass if the rest does not fit, and fetch pages on demand.
     vfio_state, vfio_downtime
         State of assigned devices that is sent in the pause [B], and what the pause needs for them besides [s].
+    setup_time
+        Before the first page is sent [s]; assumed if not given.
 
     Raises
     ------
@@ -116,7 +119,8 @@ def kvm_precopy(
     most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
     link_rate = bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth"))
     not_negative(vfio_downtime, "vfio_downtime")
-    not_negative(setup_time, "setup_time")
+    if setup_time is not None:
+        not_negative(setup_time, "setup_time")
     guest = _Guest(used, memory, dirty_rate, most, not_negative(vfio_state, "vfio_state"))
 
     def run(speed: float, dirty: float, setup: float, pause: float) -> _Done:
@@ -141,12 +145,12 @@ def kvm_precopy(
             )
         return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
 
-    fixed_setup = setup_time != SETUP.value
-    nominal = run(1.0, 1.0, setup_time, SWITCHOVER.value)
-    low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, setup_time if fixed_setup else SETUP.low, SWITCHOVER.low)
-    high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, setup_time if fixed_setup else SETUP.high, SWITCHOVER.high)
-    longest = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
-    done = _outcome((nominal, low, high), setup_time, bandwidth / link_rate, guest.vfio_state, longest)
+    shortest, setup, longest = (SETUP.low, SETUP.value, SETUP.high) if setup_time is None else (setup_time,) * 3
+    nominal = run(1.0, 1.0, setup, SWITCHOVER.value)
+    low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
+    high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
+    limit = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
+    done = _outcome((nominal, low, high), setup, bandwidth / link_rate, guest.vfio_state, limit)
     if not nominal.rounds.converged or nominal.post_copied:
         return done
     # The rest is looked at while a pass is under way, so as much of that pass as fits the limit may be unsent, too.

@@ -11,6 +11,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import at_least_one, not_negative, positive, share
 from designer.formulas.migration._qemu import CHANNEL_QEMU
 from designer.sources import Constant, Estimate, Status
+from designer.units import BytesPerSecond, Ratio
 
 SOURCES: Final = ("qemu-vfio-migration", "kubevirt-multifd", "migration-assumed")
 
@@ -42,11 +43,11 @@ class VfioPause:
 
 def kvm_vfio_state(
     states: Sequence[VfioState],
-    bandwidth: float,
+    bandwidth: BytesPerSecond,
     *,
     channels: int = 1,
     multifd_transfer: bool = False,
-    rewritten: float = LEFT_AFTER_PRECOPY.value,
+    rewritten: Ratio = Ratio(LEFT_AFTER_PRECOPY.value),
 ) -> VfioPause:
     """Pause the assigned devices of a guest cost [s].
 

@@ -10,6 +10,7 @@ from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import at_least_one, not_negative, positive
 from designer.sources import Constant, Status
+from designer.units import PerSecond, Ratio, Seconds
 
 SOURCES: Final = ("allen-cunneen", "migration-assumed")
 
@@ -43,7 +44,7 @@ class Pooling:
     saved: int
 
 
-def erlang_c(servers: int, offered: float) -> float:
+def erlang_c(servers: int, offered: Ratio) -> float:
     """Chance that a job must wait [1] in M/M/k with `offered` = arrival rate × service time, below `servers`."""
     blocked = 1.0
     for count in range(1, servers + 1):
@@ -52,7 +53,7 @@ def erlang_c(servers: int, offered: float) -> float:
     return blocked / (1 - load * (1 - blocked))
 
 
-def queue(accelerators: int, arrival_rate: float, job_time: float, variation: float) -> Queue:
+def queue(accelerators: int, arrival_rate: PerSecond, job_time: Seconds, variation: Ratio) -> Queue:
     """Waiting in M/G/k by Allen and Cunneen [s].
 
     Parameters
@@ -66,7 +67,7 @@ def queue(accelerators: int, arrival_rate: float, job_time: float, variation: fl
     load = offered / accelerators
     if load >= 1:
         return Queue(accelerators, 1.0, 1.0, math.inf, math.inf)
-    waits = erlang_c(accelerators, offered)
+    waits = erlang_c(accelerators, Ratio(offered))
     factor = (1 + variation) / 2
     scale = factor * job_time / (accelerators * (1 - load))
     tail = scale * math.log(waits / TAIL.value) if waits > TAIL.value else 0.0
@@ -74,7 +75,12 @@ def queue(accelerators: int, arrival_rate: float, job_time: float, variation: fl
 
 
 def pooling(
-    owners: int, accelerators_per_owner: int, jobs_per_second: float, job_time: float, *, variation: float = 1.0
+    owners: int,
+    accelerators_per_owner: int,
+    jobs_per_second: PerSecond,
+    job_time: Seconds,
+    *,
+    variation: Ratio = Ratio(1.0),
 ) -> Pooling:
     """Utilisation [1] and waiting [s] of dedicated against shared accelerators.
 
@@ -108,13 +114,13 @@ def pooling(
     total_rate = owners * jobs_per_second
     dedicated = queue(accelerators_per_owner, jobs_per_second, job_time, variation)
     full = owners * accelerators_per_owner
-    shared = queue(full, total_rate, job_time, variation)
+    shared = queue(full, PerSecond(total_rate), job_time, variation)
     needed = math.floor(total_rate * job_time) + 1
     if needed > MOST_SERVERS.value:
         raise AnalysisError(f"{needed} accelerators would be needed", remedy="check jobs_per_second and job_time")
-    smallest = queue(needed, total_rate, job_time, variation)
+    smallest = queue(needed, PerSecond(total_rate), job_time, variation)
     while smallest.mean_wait > dedicated.mean_wait and smallest.accelerators < full:
-        smallest = queue(smallest.accelerators + 1, total_rate, job_time, variation)
+        smallest = queue(smallest.accelerators + 1, PerSecond(total_rate), job_time, variation)
     return Pooling(dedicated, shared, smallest, full - smallest.accelerators)
 
 

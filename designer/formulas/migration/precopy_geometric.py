@@ -10,6 +10,7 @@ from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import SWITCHOVER_GOAL
 from designer.formulas.migration._inputs import not_negative, positive
+from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = ("clark-2005", "akoush-2010", "esxi-advanced-settings")
 
@@ -25,7 +26,11 @@ class GeometricPrecopy:
 
 
 def precopy_geometric(
-    memory: float, bandwidth: float, dirty_rate: float, *, switchover_goal: float = SWITCHOVER_GOAL.value
+    memory: Bytes,
+    bandwidth: BytesPerSecond,
+    dirty_rate: BytesPerSecond,
+    *,
+    switchover_goal: Seconds = Seconds(SWITCHOVER_GOAL.value),
 ) -> GeometricPrecopy:
     """Passes n = ceil(ln(g·B/V) / ln r) and time (V/B)·(1 − rⁿ)/(1 − r) [s], with r = D/B below 1.
 

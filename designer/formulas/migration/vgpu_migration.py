@@ -20,6 +20,7 @@ from designer.formulas.migration.vgpu_stun import (
 )
 from designer.formulas.migration.vmotion_precopy import vmotion_precopy
 from designer.sources import Estimate
+from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = ("denneman-2025-vgpu-stun", "vmware-docs-vgpu-stun", "esxi-advanced-settings", "migration-assumed")
 
@@ -55,17 +56,17 @@ class VgpuMigration:
 
 def vgpu_migration(
     loads: Sequence[VgpuLoad],
-    memory: float,
-    source_bandwidth: float,
-    destination_bandwidth: float,
-    dirty_rate: float = 0.0,
+    memory: Bytes,
+    source_bandwidth: BytesPerSecond,
+    destination_bandwidth: BytesPerSecond,
+    dirty_rate: BytesPerSecond = BytesPerSecond(0.0),
     *,
-    working_set: float | None = None,
-    checkpoint_bandwidth: float | None = None,
+    working_set: Bytes | None = None,
+    checkpoint_bandwidth: BytesPerSecond | None = None,
     release: Release = Release.V8_0_U3,
     generation: GpuGeneration | None = None,
     concurrent: int = 1,
-    limit: float = STUN_LIMIT.value,
+    limit: Seconds = Seconds(STUN_LIMIT.value),
 ) -> VgpuMigration:
     """Times [s] and bytes [B] of a vMotion with virtual GPUs; the lower bandwidth of both hosts rules.
 
@@ -87,11 +88,14 @@ def vgpu_migration(
     """
     ceiling = math.inf if checkpoint_bandwidth is None else positive(checkpoint_bandwidth, "checkpoint_bandwidth")
     vgpu = vgpu_stun(
-        loads, min(source_bandwidth, ceiling), min(destination_bandwidth, ceiling),
+        loads, BytesPerSecond(min(source_bandwidth, ceiling)), BytesPerSecond(min(destination_bandwidth, ceiling)),
         release=release, generation=generation, concurrent=concurrent, limit=limit,
     )  # fmt: skip
     guest = vmotion_precopy(
-        memory, min(source_bandwidth, destination_bandwidth) / concurrent, dirty_rate, working_set=working_set
+        memory,
+        BytesPerSecond(min(source_bandwidth, destination_bandwidth) / concurrent),
+        dirty_rate,
+        working_set=working_set,
     )
     precopy = _scaled(vgpu.precopy_time, vgpu.stun)
     total = _sum(guest.total_time, vgpu.stun, precopy)

@@ -12,7 +12,7 @@ from designer.formulas._vsphere import Release
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import not_negative, positive, share
 from designer.sources import Constant, Estimate, Status
-from designer.units import parse_size
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, parse_size
 
 SOURCES: Final = (
     "vmware-docs-vgpu-stun",
@@ -152,15 +152,15 @@ def channel_of(release: Release) -> Channel:
 
 def vgpu_stun(
     loads: Sequence[VgpuLoad],
-    source_bandwidth: float,
-    destination_bandwidth: float,
+    source_bandwidth: BytesPerSecond,
+    destination_bandwidth: BytesPerSecond,
     *,
     release: Release = Release.V8_0_U3,
     generation: GpuGeneration | None = None,
     concurrent: int = 1,
-    stunned_share: float | None = None,
-    limit: float = STUN_LIMIT.value,
-    worst_case_memory: float | None = None,
+    stunned_share: Ratio | None = None,
+    limit: Seconds = Seconds(STUN_LIMIT.value),
+    worst_case_memory: Bytes | None = None,
 ) -> VgpuStun:
     """Stun [s] of one virtual machine, summed over its virtual GPUs.
 

@@ -13,6 +13,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import GIGABIT
 from designer.formulas.migration._inputs import positive
 from designer.sources import Constant, Status
+from designer.units import BytesPerSecond
 
 SOURCES: Final = ("vmware-docs-limits", "broadcom-kb-326281", "denneman-2012-vmotion", "broadcom-kb-336244")
 
@@ -79,7 +80,7 @@ class Admission:
     room: Mapping[str, float]
 
 
-def network_room(slowest_line_rate: float, *, consistent: bool = True) -> int:
+def network_room(slowest_line_rate: BytesPerSecond, *, consistent: bool = True) -> int:
     """Concurrent vMotions the network class allows: 2, 4 or 8.
 
     Parameters
@@ -99,9 +100,9 @@ def vmotion_admission(
     operation: Operation,
     running: Mapping[Operation, int],
     *,
-    slowest_line_rate: float,
+    slowest_line_rate: BytesPerSecond,
     consistent: bool = True,
-    bandwidth: float | None = None,
+    bandwidth: BytesPerSecond | None = None,
 ) -> Admission:
     """How many more operations of a kind one host (with one datastore) may start beside those running.
 
@@ -141,7 +142,7 @@ def vmotion_admission(
 
 
 def vmotion_admission_old(
-    operation: Operation, running: Mapping[Operation, int], *, slowest_line_rate: float
+    operation: Operation, running: Mapping[Operation, int], *, slowest_line_rate: BytesPerSecond
 ) -> Admission:
     """As `vmotion_admission`, with the host costs of 4.1 to 5.x."""
     costs = {"vMotion network": NETWORK_COST, "host": HOST_COST_OLD, "datastore": DATASTORE_COST}

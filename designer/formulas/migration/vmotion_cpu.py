@@ -10,6 +10,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import CPU_LEAST, CPU_PER_GIGABIT, GIGABIT
 from designer.formulas.migration._inputs import not_negative, positive
 from designer.sources import Constant, Estimate, Status
+from designer.units import BytesPerSecond
 
 SOURCES: Final = ("esxi-advanced-settings", "denneman-2012-vmotion", "denneman-2018-encrypted-vmotion")
 _CHART: Final = "denneman-2018-encrypted-vmotion"
@@ -34,7 +35,7 @@ class VmotionCpu:
     destination: Estimate
 
 
-def vmotion_cpu(nic_line_rates: Sequence[float], bandwidth: float, *, encrypted: bool = False) -> VmotionCpu:
+def vmotion_cpu(nic_line_rates: Sequence[float], bandwidth: BytesPerSecond, *, encrypted: bool = False) -> VmotionCpu:
     """Cores a vMotion needs [cores]: a reservation from the NIC speeds, a use from the rate.
 
     Parameters

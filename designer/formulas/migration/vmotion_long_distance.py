@@ -10,6 +10,7 @@ from designer.formulas.migration._esxi import LATENCY_MODE, SOCKET_BUFFER
 from designer.formulas.migration._inputs import at_least_one, not_negative, positive
 from designer.formulas.migration.vmotion_admission import LEAST_PER_MIGRATION
 from designer.sources import Constant, Estimate, Status
+from designer.units import BytesPerSecond, Seconds
 
 SOURCES: Final = ("broadcom-kb-336244", "esxi-advanced-settings", "vmware-docs-vmotion-network", "migration-assumed")
 
@@ -35,7 +36,9 @@ class LongDistance:
     latency_mode: bool
 
 
-def vmotion_long_distance(bandwidth: float, round_trip: float, streams: int, *, concurrent: int = 1) -> LongDistance:
+def vmotion_long_distance(
+    bandwidth: BytesPerSecond, round_trip: Seconds, streams: int, *, concurrent: int = 1
+) -> LongDistance:
     """Bandwidth of a vMotion over a long link [B/s]: at most one window per round trip and stream.
 
     Parameters

@@ -21,6 +21,7 @@ from designer.formulas.migration._inputs import not_negative, positive
 from designer.formulas.migration._outcome import Outcome, Verdict, band, curve, slowed
 from designer.formulas.migration._rounds import Dirtying, Rounds, iterate
 from designer.sources import Estimate
+from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = ("esxi-advanced-settings", "broadcom-kb-321009", "clark-2005", "akoush-2010", "migration-assumed")
 
@@ -43,16 +44,16 @@ class _Done:
 
 
 def vmotion_precopy(
-    memory: float,
-    bandwidth: float,
-    dirty_rate: float = 0.0,
+    memory: Bytes,
+    bandwidth: BytesPerSecond,
+    dirty_rate: BytesPerSecond = BytesPerSecond(0.0),
     *,
-    working_set: float | None = None,
-    checkpoint: float = 0.0,
+    working_set: Bytes | None = None,
+    checkpoint: Bytes = Bytes(0.0),
     sdps: bool = True,
-    sdps_delay: float = SDPS_DELAY.value,
-    switchover_goal: float = SWITCHOVER_GOAL.value,
-    setup_time: float | None = None,
+    sdps_delay: Seconds = Seconds(SDPS_DELAY.value),
+    switchover_goal: Seconds = Seconds(SWITCHOVER_GOAL.value),
+    setup_time: Seconds | None = None,
 ) -> Outcome:
     """Times [s], bytes [B], verdict and curve of one vMotion over a given bandwidth.
 

@@ -13,6 +13,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.migration._esxi import GIGABIT, MOST_STREAMS, STREAM_PLANNED
 from designer.formulas.migration._inputs import at_least_one, positive
 from designer.sources import Constant, Estimate, Status
+from designer.units import Bytes, BytesPerSecond
 
 SOURCES: Final = (
     "esxi-advanced-settings",
@@ -56,7 +57,7 @@ class StreamPlan:
     limited_by: str
 
 
-def streams_for(line_rate: float) -> int:
+def streams_for(line_rate: BytesPerSecond) -> int:
     """Streams opened for a NIC of `line_rate` [B/s]: one per 15 Gb/s begun, 112 at most."""
     positive(line_rate, "line_rate")
     return min(int(MOST_STREAMS.value), max(1, math.ceil(line_rate / STREAM_PLANNED.value)))
@@ -73,7 +74,7 @@ def vmotion_streams(
     *,
     release: Release = Release.V8_0_U3,
     vmknics_per_nic: int = 1,
-    mtu: float = JUMBO_FROM.value,
+    mtu: Bytes = Bytes(JUMBO_FROM.value),
     encrypted: bool = False,
 ) -> StreamPlan:
     """Payload bandwidth a host can give vMotion [B/s], from its vMotion NICs and the streams on them.
@@ -106,7 +107,9 @@ def vmotion_streams(
     positive(mtu, "mtu")
     line = sum(positive(rate, "nic_line_rate") for rate in nic_line_rates)
     automatic = release.since(Release.V7_0_U2)
-    streams = sum(max(vmknics_per_nic, streams_for(rate) if automatic else 1) for rate in nic_line_rates)
+    streams = sum(
+        max(vmknics_per_nic, streams_for(BytesPerSecond(rate)) if automatic else 1) for rate in nic_line_rates
+    )
     streams = min(streams, int(MOST_STREAMS.value))
     payload = LINE_SHARE if mtu >= JUMBO_FROM.value else LINE_SHARE_1500
     by_line, by_streams = line * payload.value, carried(streams)

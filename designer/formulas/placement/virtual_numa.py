@@ -9,6 +9,7 @@ from typing import Final
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes
 
 SOURCES: Final = ("denneman-2016-numa", "denneman-2022-vnuma")
 
@@ -36,7 +37,7 @@ class VirtualNuma:
 
 
 def virtual_numa(
-    cpus: int, memory: float, cores_per_node: int, memory_per_node: float, *, nodes: int | None = None
+    cpus: int, memory: Bytes, cores_per_node: int, memory_per_node: Bytes, *, nodes: int | None = None
 ) -> VirtualNuma:
     """How a machine is cut into virtual NUMA nodes, and its remote memory [B].
 

@@ -38,7 +38,7 @@ class CheckpointEstimate:
     restore: Seconds
 
 
-def checkpoint_size(parameters: float, bytes_per_parameter: float = BYTES_PER_PARAMETER.value) -> Bytes:
+def checkpoint_size(parameters: float, bytes_per_parameter: Bytes = Bytes(BYTES_PER_PARAMETER.value)) -> Bytes:
     """Bytes of a full training checkpoint [B]."""
     if parameters <= 0 or bytes_per_parameter <= 0:
         raise AnalysisError(f"a checkpoint of {parameters:g} parameters", remedy="give a model with parameters")

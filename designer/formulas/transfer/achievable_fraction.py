@@ -9,6 +9,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.transfer import _constants as c
 from designer.formulas.transfer._situation import LinkClass, Placement, TransferProtocol
 from designer.sources import Constant, weakest
+from designer.units import BytesPerSecond
 
 _KERNELS = (TransferProtocol.SM_READ, TransferProtocol.SM_WRITE)
 
@@ -20,7 +21,7 @@ def achievable_fraction(
     generation: int = 0,
     placement: Placement = Placement.SAME_SWITCH,
     both_directions: bool = False,
-    raw_bandwidth: float = 0.0,
+    raw_bandwidth: BytesPerSecond = BytesPerSecond(0.0),
 ) -> Constant:
     """Achieved ÷ raw bandwidth of one channel, with its 80 % band and source [1].
 
@@ -92,9 +93,9 @@ def _one_way(link: LinkClass, protocol: TransferProtocol, generation: int, raw: 
 def _pcie(protocol: TransferProtocol, generation: int, raw: float) -> Constant:
     copy = newest(c.PCIE_COPY, generation or int(c.USUAL_PCIE.value))
     if protocol is TransferProtocol.SM_READ:
-        return capped(c.SM_READ, c.SM_READ_CEILING, raw)
+        return capped(c.SM_READ, c.SM_READ_CEILING, BytesPerSecond(raw))
     if protocol is TransferProtocol.BAR_READ:
-        return capped(c.BAR_WRITE, c.BAR_READ_CEILING, raw)
+        return capped(c.BAR_WRITE, c.BAR_READ_CEILING, BytesPerSecond(raw))
     return {
         TransferProtocol.SM_WRITE: c.SM_WRITE,
         TransferProtocol.BAR_WRITE: c.BAR_WRITE,
@@ -119,7 +120,7 @@ def product(first: Constant, second: Constant) -> Constant:
     return Constant(value, value * max(0.0, 1 - down), value * (1 + up), source, status, "1", note)
 
 
-def capped(share: Constant, ceiling: Constant, raw: float) -> Constant:
+def capped(share: Constant, ceiling: Constant, raw: BytesPerSecond) -> Constant:
     """A share of a raw bandwidth that cannot pass an absolute ceiling [1]."""
     if raw <= 0 or share.value * raw <= ceiling.value:
         return share

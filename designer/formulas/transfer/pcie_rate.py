@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from designer.formulas.formula import Formula
 from designer.formulas.transfer import _constants as c
+from designer.units import Bytes
 
 
 def pcie_rate(generation: int, lanes: int) -> float:
@@ -19,7 +20,7 @@ def pcie_rate(generation: int, lanes: int) -> float:
     return c.PCIE_LANE[generation].value * lanes
 
 
-def packet_efficiency(payload: float) -> float:
+def packet_efficiency(payload: Bytes) -> float:
     """Share of packet bytes that is payload, for a maximum payload in bytes [1].
 
     This is an upper bound for copies; ``achievable_fraction`` already contains it.

@@ -8,6 +8,7 @@ from designer.formulas.formula import Formula
 from designer.formulas.transfer import _constants as c
 from designer.formulas.transfer._situation import LinkClass, TransferProtocol, TransferSituation, TransferTime
 from designer.formulas.transfer.achievable_fraction import achievable_fraction
+from designer.units import BytesPerSecond
 
 
 def transfer_time(situation: TransferSituation) -> TransferTime:
@@ -51,7 +52,7 @@ def _rates(situation: TransferSituation) -> tuple[float, float, float]:
         generation=situation.generation,
         placement=situation.placement,
         both_directions=situation.both_directions and not memory,
-        raw_bandwidth=situation.raw_bandwidth,
+        raw_bandwidth=BytesPerSecond(situation.raw_bandwidth),
     )
     raw = situation.raw_bandwidth
     rates = (share.value * raw, share.low * raw, share.high * raw)

@@ -39,13 +39,14 @@ from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
 from designer.errors import CatalogError
+from designer.gui.canvas.adding import add, item_of
 from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.blank import Blank
 from designer.gui.canvas.camera import Camera
 from designer.gui.canvas.canvas_theme import LIGHT, CanvasTheme
 from designer.gui.canvas.compose_badges import badges
 from designer.gui.canvas.compose_overlay import selection
-from designer.gui.canvas.editing import Linked, Picked, add, insert
+from designer.gui.canvas.editing import Linked, Picked, insert
 from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.hit import NOTHING, Hit, pick
 from designer.gui.canvas.legend_plate import LegendPlate
@@ -522,14 +523,17 @@ class Canvas(QWidget):
         """Add a part where it was asked for, linked to what it was asked from; as one step."""
         part_type = self.part_type(type_id) if type_id else None
         geometry = self.scene.geometry
+        item = item_of(kind, part_type)
         if wanted is None:
-            wanted = QuickAdd(*self.free_point())
+            x, y = self.free_point(*item.size)
+            wanted = QuickAdd(x - item.size[0] / 2, y - item.size[1] / 2)
         container = self.scene.box_of(wanted.container) if wanted.container is not None else None
-        offer, part = add(geometry, kind, part_type, -1 if container is None else container, wanted.x, wanted.y)
-        if offer.edit is None or part is None:
+        landing = add(geometry, item, -1 if container is None else container, wanted.x, wanted.y)
+        offer, part = landing.offer, landing.part
+        if offer.edit is None:
             self.warn(offer.reason)
             return False
-        if not wanted.sources:
+        if not wanted.sources or part is None:
             return self.make(offer.edit, select_new=True)
         picked = (() if container is None else geometry.content_address(container), Ref("parts", part.id))
         linked = Linked(picked, wanted.sources, geometry.opened)

@@ -11,7 +11,7 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.document import Block, Design, Group, Link, Part, Position, Wiring, with_changes
 from designer.design.edit import Edit
 from designer.design.edits.links import AddLinks, Reconnect
-from designer.design.edits.parts import AddParts, SetParent
+from designer.design.edits.parts import SetParent
 from designer.design.edits.placement import Place
 from designer.design.edits.structure import InsertIntoLink
 from designer.design.edits.wirings import AddWirings
@@ -21,11 +21,14 @@ from designer.design.legality import can_connect, can_contain, can_move_into
 from designer.design.query import links_of, roots
 from designer.gui.canvas.together import Together
 from designer.gui.viewmodels.cables import cable_speed, is_cable, port_speed
+from designer.sources import Status
 from designer.units import format_line_rate, write
 
 Picked = tuple[Address, Ref]
 #: ports whose speeds differ by less run at the speed of both
 _ALIKE: Final = 0.99
+#: lanes of the widest slot
+_SLOT: Final = 16
 #: ids are at most so long
 _LONGEST: Final = 180
 
@@ -157,12 +160,34 @@ def connect(geometry: Geometry, a: int, b: int, kind: str | None = None, replaci
 
 
 def _speed(geometry: Geometry, kind: str, a: int, b: int) -> dict[str, Any]:
-    """Speed of a new link: that of the slower port for cables; other kinds have their own."""
     ends = [_end(geometry, box) for box in (a, b)]
-    if not is_cable(kind) or ends[0] is None or ends[1] is None:
+    if ends[0] is None or ends[1] is None:
         return {}
-    speed = cable_speed(geometry.design, ends[0], ends[1])
+    return link_values(geometry.design, kind, ends[0], ends[1])
+
+
+def link_values(design: Design, kind: str, a: Part, b: Part) -> dict[str, Any]:
+    """Speed of a new link: cables run at that of the slower port, PCIe at what both ends can; other kinds have their
+    own.
+    """
+    if kind == "pcie":
+        return _pcie(design, a, b)
+    if not is_cable(kind):
+        return {}
+    speed = cable_speed(design, a, b)
     return {} if speed is None else {"bandwidth_per_direction": write(speed[0], "rate"), "status": speed[1]}
+
+
+def _pcie(design: Design, a: Part, b: Part) -> dict[str, Any]:
+    known = {
+        name: [q.value for part in (a, b) if (q := design.quantity(part, name)) is not None and type(q.value) is int]
+        for name in ("pcie_generation", "pcie_lanes")
+    }
+    generations, lanes = known["pcie_generation"], known["pcie_lanes"]
+    if not generations:
+        return {}
+    status = Status.DERIVED if len(generations) > 1 and lanes else Status.ASSUMED
+    return {"generation": min(generations), "lanes": min([_SLOT, *lanes]), "status": status}
 
 
 def _slowed(geometry: Geometry, kind: str, a: int, b: int) -> str:
@@ -265,26 +290,6 @@ def new_part(
         parent=parent,
         position=Position(x=at[0], y=at[1]),
     )
-
-
-def add(
-    geometry: Geometry, kind: str, part_type: PartType | None, container: int, x: float, y: float
-) -> tuple[Offer, Part | None]:
-    """The edit that puts a new part into a container (−1: the canvas) at a point of the scene."""
-    within: Address = () if container < 0 else geometry.content_address(container)
-    parent: str | None = None
-    origin = (0.0, 0.0)
-    if container >= 0:
-        origin = tuple(geometry.origin[container].tolist())
-        if geometry.refs[container].what == "parts":
-            parent = geometry.refs[container].id
-            own = block_at(geometry.design, within).parts[parent]
-            verdict = can_contain(geometry.design, own.kind, kind)
-            if not verdict.ok:
-                return Offer(reason=verdict.reason), None
-    part = new_part(geometry.design, kind, part_type, within, parent, (round(x - origin[0]), round(y - origin[1])))
-    types = () if part_type is None else (part_type,)
-    return Offer(AddParts((part,), types, within=within)), part
 
 
 def insert(geometry: Geometry, connection: int, kind: str, part_type: PartType | None, x: float, y: float) -> Offer:

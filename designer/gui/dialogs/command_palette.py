@@ -20,16 +20,28 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.fuzzy import ranked
+from designer.gui.viewmodels.ranking import Words, ordered
 
 Index = QModelIndex | QPersistentModelIndex
 _CHOICE = Qt.ItemDataRole.UserRole
 _MOST = 300
+#: of what is found alike, commands come before parts
+_COMMAND = 100.0
+
+
+def _nothing() -> None:
+    """What a line that only tells something does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One line: what it is called, what stands at its right, and what happens."""
+    """One line: what it is called, what stands at its right, and what happens.
+
+    Parameters
+    ----------
+    words
+        What it is found by; by default its title and group.
+    """
 
     title: str
     run: Callable[[], object]
@@ -37,6 +49,12 @@ class Choice:
     group: str = ""
     icon: QIcon | None = None
     enabled: bool = True
+    words: Words | None = None
+
+    @property
+    def found_by(self) -> Words:
+        """What it is found by."""
+        return self.words or Words(self.title, (), (self.group,), weight=_COMMAND, letters=True)
 
 
 class _Choices(QAbstractListModel):
@@ -144,9 +162,11 @@ class CommandPalette(QDialog):
         self.search.setFocus()
 
     def _filter(self, text: str) -> None:
-        found = ranked(text, self._all, lambda c: f"{c.title} {c.group}")
+        found = ordered(text, self._all, lambda c: c.found_by)
         if not text.strip():
             found = sorted(found, key=lambda c: not c.enabled)
+        elif not found:
+            found = [Choice(f"Nothing here is called “{text.strip()}”", _nothing, enabled=False)]
         self._model.show_choices(found[:_MOST])
         self.list.setCurrentIndex(self._model.index(0, 0))
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QVBoxLayout, 
 
 from designer.design.address import block_at
 from designer.design.diff import Diff
+from designer.gui.controls import Label
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import make_tree
@@ -50,6 +51,11 @@ class PartsPanel(Panel):
         box.setContentsMargins(8, 8, 4, 4)
         box.setSpacing(6)
         box.addWidget(self.search)
+        self.nothing = Label("")
+        self.nothing.setProperty("role", "muted")
+        self.nothing.setWordWrap(True)
+        self.nothing.hide()
+        box.addWidget(self.nothing)
         box.addWidget(self.tree, 1)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -128,7 +134,9 @@ class PartsPanel(Panel):
             if branch.title in opened or (branch.title == palette.FAVOURITES and branch.title not in known):
                 self.tree.expand(self.model.index(row, 0))
         self.tree.verticalScrollBar().setValue(scrolled)
-        if query.strip():
+        self.nothing.setVisible(not self.model.roots)
+        self.nothing.setText(f"Nothing is called “{query.strip()}”. Try a kind, a maker or fewer words.")
+        if query.strip() and self.model.roots:
             self.tree.expandAll()
             first = self.model.index(0, 0, self.model.index(0, 0))
             self.tree.setCurrentIndex(first)

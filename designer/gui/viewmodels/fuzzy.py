@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
-
-_T = TypeVar("_T")
 _WORD_START, _RUN, _PLAIN, _WHOLE = 8, 5, 1, 30
 
 
@@ -41,11 +37,3 @@ def _word(word: str, text: str) -> int | None:
             total += _PLAIN
         last, at = at, at + 1
     return total
-
-
-def ranked(query: str, items: Iterable[_T], text: Callable[[_T], str]) -> Sequence[_T]:
-    """The matching items, best first; those that match alike keep their order."""
-    scored = [(score(query, text(item)), item) for item in items]
-    fitting = [(s, item) for s, item in scored if s is not None]
-    fitting.sort(key=lambda pair: -pair[0])
-    return [item for _, item in fitting]

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from designer.catalog.loader import load_catalog, unlisted_products
@@ -65,7 +65,7 @@ class CpuModel:
     guess: str = ""
 
 
-@cache
+@lru_cache(maxsize=1024)
 def processor(id: str) -> CpuModel:
     """The processor family that a part, or a product the catalog does not list, tells of.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from designer import resources
@@ -67,7 +67,7 @@ def _home(id: str) -> Catalog:
     return load_catalog() if id in load_catalog() else unlisted_products()
 
 
-@cache
+@lru_cache(maxsize=1024)
 def known_device(vendor: str, device: str) -> Device | None:
     """The product with these PCI ids (four hexadecimal digits each), or None."""
     product, id = _by_pci().get(f"{_digits(vendor)}:{_digits(device)}", ("", ""))
@@ -113,13 +113,13 @@ def only_displays(vendor: str, device: str) -> bool:
     return _digits(device) in _functions("display").get(_digits(vendor), ())
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _functions(what: str) -> Mapping[str, tuple[str, ...]]:
     table = tomllib.loads((resources.assets() / "recognition" / "functions.toml").read_text(encoding="utf-8"))
     return {vendor: tuple(devices) for vendor, devices in table[what].items()}
 
 
-@cache
+@lru_cache(maxsize=1024)
 def assumption(name: str) -> Quantity:
     """What is assumed where a dump is silent and no part says it: a value of ``assets/recognition/assumed.toml``.
 

@@ -29,6 +29,8 @@ _LINE: Final = re.compile(
     r"(CA|SW|RT)\s+(\d{1,5})\s+(\d{1,5})\s+0x([0-9a-fA-F]{1,16})\s+(\d{1,2}x)\s+(\S{1,10})(?:\s+(.*))?\Z"
 )
 _PEER: Final = re.compile(r"-\s+(CA|SW|RT)\s+(\d{1,5})\s+(\d{1,5})\s+0x([0-9a-fA-F]{1,16})\s*(?:\((.*)\))?\s*\Z")
+#: names of both ends together, in characters
+_MOST_NAMES: Final = 2000
 _AGGREGATION: Final = "Aggregation Node"
 
 
@@ -114,7 +116,11 @@ class _Reader:
         rest = (found[7] or "").strip()
         peer = _PEER.match(rest)
         key = f"{'s' if found[1] == 'SW' else 'h'}-{found[4].lower()}"
-        names = re.findall(r"'(.*?)'(?=\s*(?:-\s*'|\)?\s*\Z))", peer[5] or "") if peer else [rest.strip("' ")]
+        names = (
+            re.findall(r"'(.*?)'(?=\s*(?:-\s*'|\)?\s*\Z))", (peer[5] or "")[:_MOST_NAMES])
+            if peer
+            else [rest.strip("' ")]
+        )
         here = self.nodes.setdefault(key, _Node("nic" if found[1] == "CA" else "switch"))
         here.name = here.name or (names[0].strip() if names else "")
         if peer is None:

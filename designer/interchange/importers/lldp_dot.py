@@ -22,9 +22,9 @@ _MOST: Final = 100_000
 
 
 def _sniff(head: str) -> float:
-    if not re.search(r"^\s*(?:strict\s+)?(?:di)?graph\b[^{\n]{0,300}\{", head, re.MULTILINE | re.IGNORECASE):
+    if not re.search(r"^[ \t]*(?:strict[ \t]+)?(?:di)?graph\b[^{\n]{0,300}\{", head, re.MULTILINE | re.IGNORECASE):
         return 0.0
-    return 0.9 if re.search(r"\"?\s*:\s*\"?[\w./-]+\"?\s*(?:--|->)", head) else 0.6
+    return 0.9 if re.search(r":[ \t]{0,4}\"?[\w./-]{1,100}\"?[ \t]{0,8}(?:--|->)", head) else 0.6
 
 
 def _read(text: str, file: str) -> Imported:

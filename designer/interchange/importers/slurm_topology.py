@@ -19,8 +19,10 @@ from designer.interchange.foreign.hostlist import expand
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
 
-_FIRST: Final = re.compile(r"^\s*(?:SwitchName|BlockName|BlockSizes)\s*=", re.MULTILINE | re.IGNORECASE)
-_YAML: Final = re.compile(r"^\s*-?\s*topology\s*:.*\n(?:.*\n){0,20}?\s+(?:tree|block|flat)\s*:", re.MULTILINE)
+_FIRST: Final = re.compile(r"^[ \t]*(?:SwitchName|BlockName|BlockSizes)[ \t]*=", re.MULTILINE | re.IGNORECASE)
+_YAML: Final = re.compile(
+    r"^[ \t]*(?:-[ \t]*)?topology[ \t]*:.*\n(?:.*\n){0,20}?[ \t]{1,40}(?:tree|block|flat)[ \t]*:", re.MULTILINE
+)
 _COMMENT: Final = re.compile(r"#\s*([^\s=]{1,200})\s*=\s*(\S{1,200})\s*\Z")
 
 

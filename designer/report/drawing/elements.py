@@ -39,6 +39,15 @@ class Stroke:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """A filled shape with straight sides."""
+
+    points: tuple[Point, ...]
+    fill: str
+    opacity: float = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """One line of text; (x, y) is on its baseline, at its start, middle or end."""
 
@@ -62,7 +71,7 @@ class Glyph:
     colour: str
 
 
-Element = Panel | Stroke | Label | Glyph
+Element = Panel | Stroke | Area | Label | Glyph
 
 
 @dataclass(frozen=True, slots=True)

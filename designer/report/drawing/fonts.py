@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +25,7 @@ def font_file(bold: bool = False) -> Path:
     return assets() / "fonts" / _FILES[bold]
 
 
-@cache
+@lru_cache(maxsize=2)
 def _face(bold: bool) -> FreeTypeFont:
     """The font at a size of one design unit a pixel, so that widths come out exact."""
     from PIL import ImageFont  # only where text is measured: slow to load
@@ -34,7 +34,7 @@ def _face(bold: bool) -> FreeTypeFont:
     return ImageFont.truetype(font_file(bold), _EM, layout_engine=basic)
 
 
-@cache
+@lru_cache(maxsize=65536)
 def _advance(character: str, bold: bool) -> float:
     """Width of a character [em]; those the font lacks have that of the box drawn in their place."""
     return _face(bold).getlength(character) / _EM

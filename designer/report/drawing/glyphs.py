@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from defusedxml import ElementTree
@@ -32,7 +32,7 @@ class Outline:
     filled: bool
 
 
-@cache
+@lru_cache(maxsize=1024)
 def glyph(kind: str) -> tuple[Outline, ...]:
     """The outlines of a kind's glyph; kinds without one look unknown."""
     path = assets() / "icons" / f"{kind}.svg"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from designer.errors import ExchangeError
-from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
+from designer.report.drawing.elements import Area, Element, Glyph, Label, Panel, Picture, Stroke
 from designer.report.drawing.flatten import DASH
 from designer.report.drawing.fonts import FAMILY, font_file, text_width
 from designer.report.drawing.glyphs import EXTENT, LINE, Command, glyph
@@ -43,7 +43,7 @@ def to_pdf(picture: Picture) -> bytes:
     page.setTitle(picture.title)
     page.scale(scale, -scale)
     page.translate(-picture.x, -picture.y - picture.height)
-    writer = _Writer(page)
+    writer = PageWriter(page)
     page.setFillColorRGB(*_shares(picture.background))
     page.rect(picture.x, picture.y, picture.width, picture.height, stroke=0, fill=1)
     for element in picture.elements:
@@ -61,19 +61,21 @@ def _shares(colour: str) -> tuple[float, float, float]:
     return red / 255, green / 255, blue / 255
 
 
-class _Writer:
+class PageWriter:
     """Puts elements on a page whose y axis grows downwards."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
 
-    def add(self, element: Panel | Stroke | Label | Glyph) -> None:
+    def add(self, element: Element) -> None:
         if isinstance(element, Panel):
             self._panel(element)
         elif isinstance(element, Stroke):
             self._stroke(element)
         elif isinstance(element, Label):
             self._label(element)
+        elif isinstance(element, Area):
+            self._area(element)
         else:
             self._glyph(element)
 
@@ -112,6 +114,16 @@ class _Writer:
             for point in stroke.points[1:]:
                 path.lineTo(*point)
         page.drawPath(path)
+
+    def _area(self, area: Area) -> None:
+        path = self.page.beginPath()
+        path.moveTo(*area.points[0])
+        for point in area.points[1:]:
+            path.lineTo(*point)
+        path.close()
+        self.page.setFillColorRGB(*_shares(area.fill))
+        self.page.setFillAlpha(area.opacity)
+        self.page.drawPath(path, stroke=0, fill=1)
 
     def _label(self, label: Label) -> None:
         page = self.page

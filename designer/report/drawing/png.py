@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from designer.errors import ExchangeError
-from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Point, Stroke
+from designer.report.drawing.elements import Area, Glyph, Label, Panel, Picture, Point, Stroke
 from designer.report.drawing.flatten import dashes, flat_curve, flat_outline
 from designer.report.drawing.fonts import font_file
 from designer.report.drawing.glyphs import EXTENT, LINE, glyph
@@ -77,6 +77,9 @@ class _Painter:
                 self._stroke(element)
             elif isinstance(element, Label):
                 self._label(element)
+            elif isinstance(element, Area):
+                corners = [self._at(x, y) for x, y in element.points]
+                self.draw.polygon(corners, fill=self._colour(element.fill, element.opacity))
             else:
                 self._glyph(element)
 

@@ -8,7 +8,7 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from designer.plain_text import DIRECTIONAL
-from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
+from designer.report.drawing.elements import Area, Glyph, Label, Panel, Picture, Stroke
 from designer.report.drawing.fonts import FALLBACK, FAMILY, font_file, text_width
 from designer.report.drawing.glyphs import EXTENT, LINE, Outline, glyph
 
@@ -42,6 +42,27 @@ def to_svg(picture: Picture, embed_fonts: bool = False) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
+def inline_svg(picture: Picture, prefix: str, told: str = "", kind: str = "") -> str:
+    """The picture as an element of a page: without ground, as wide as its place, ids behind a prefix of its own.
+
+    Parameters
+    ----------
+    told
+        A sentence that says what it shows; without it the picture is an ornament.
+    kind
+        Class of the element.
+    """
+    role = f'role="img" aria-label={quoteattr(_text_of(told))}' if told else 'aria-hidden="true"'
+    lines = [
+        f'<svg viewBox="{_n(picture.x)} {_n(picture.y)} {_n(picture.width)} {_n(picture.height)}" {role} '
+        f'class="{kind}">',
+        _symbols(picture, prefix),
+        *_elements(picture, prefix),
+        "</svg>",
+    ]
+    return "\n".join(line for line in lines if line)
+
+
 def _style(embed: bool) -> str:
     if not embed:
         return ""
@@ -55,14 +76,14 @@ def _style(embed: bool) -> str:
     return f"<style>{''.join(faces)}</style>"
 
 
-def _symbols(picture: Picture) -> str:
+def _symbols(picture: Picture, prefix: str = "") -> str:
     """Each glyph twice, its lines and its filled shapes: not every viewer knows ``currentColor``."""
     shapes: list[str] = []
     for n, kind in enumerate(_kinds(picture)):
         lines, fills = (_paths(outline for outline in glyph(kind) if outline.filled >= only) for only in (False, True))
-        shapes.append(f'<g id="glyph-{n}" fill="none">{lines}</g>')
+        shapes.append(f'<g id="{prefix}glyph-{n}" fill="none">{lines}</g>')
         if fills:
-            shapes.append(f'<g id="spot-{n}">{fills}</g>')
+            shapes.append(f'<g id="{prefix}spot-{n}">{fills}</g>')
     return f"<defs>{''.join(shapes)}</defs>" if shapes else ""
 
 
@@ -75,7 +96,7 @@ def _paths(outlines: Iterable[Outline]) -> str:
     return "".join(f'<path d="{path}"/>' for path in paths)
 
 
-def _elements(picture: Picture) -> Iterator[str]:
+def _elements(picture: Picture, prefix: str = "") -> Iterator[str]:
     numbers = {kind: n for n, kind in enumerate(_kinds(picture))}
     for element in picture.elements:
         if isinstance(element, Panel):
@@ -84,17 +105,20 @@ def _elements(picture: Picture) -> Iterator[str]:
             yield _stroke(element)
         elif isinstance(element, Label):
             yield _label(element)
+        elif isinstance(element, Area):
+            corners = " ".join(f"{_n(x)},{_n(y)}" for x, y in element.points)
+            yield f'<polygon points="{corners}" fill="{element.fill}"{_opacity(element.opacity)}/>'
         else:
-            yield _glyph(element, numbers[element.kind])
+            yield _glyph(element, f"{numbers[element.kind]}", prefix)
 
 
-def _glyph(mark: Glyph, number: int) -> str:
+def _glyph(mark: Glyph, number: str, prefix: str) -> str:
     place = f"translate({_n(mark.x)} {_n(mark.y)}) scale({mark.size / EXTENT:.4g})"
-    spots = f'<use href="#spot-{number}" fill="{mark.colour}" stroke="none"/>'
+    spots = f'<use href="#{prefix}spot-{number}" fill="{mark.colour}" stroke="none"/>'
     filled = any(outline.filled for outline in glyph(mark.kind))
     return (
         f'<g transform="{place}" stroke="{mark.colour}" stroke-width="{LINE}" stroke-linecap="round" '
-        f'stroke-linejoin="round"><use href="#glyph-{number}"/>{spots if filled else ""}</g>'
+        f'stroke-linejoin="round"><use href="#{prefix}glyph-{number}"/>{spots if filled else ""}</g>'
     )
 
 
@@ -139,4 +163,8 @@ def _n(value: float) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(text.translate(_ILLEGAL).encode("utf-8", "replace").decode())
+    return escape(_text_of(text))
+
+
+def _text_of(text: str) -> str:
+    return text.translate(_ILLEGAL).encode("utf-8", "replace").decode()

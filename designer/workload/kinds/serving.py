@@ -51,7 +51,7 @@ def lower(settings: Mapping[str, Any]) -> Serving:
     deployment = Deployment(
         s["model"], s["group"], s["engine"], s["release"], s["weights"], s["cache"], s["tensor"], s["data"],
         s["pipeline"], s["expert"], s["replicas"], s["budget"], s["slots"], s["memory_share"], s["graph"],
-        s["adapters"], s["drafts"], s["draft"],
+        s["adapters"], s["drafts"], s["draft"], s["prompt_group"], s["prompt_tensor"], s["block"],
     )  # fmt: skip
     load = Load(
         s["load"], s["rate"], s["clients"], s["variation"], _profile(s["profile"]), s["prompt"], s["output"],
@@ -92,6 +92,7 @@ WORKLOAD = WorkloadKind(
         "prefix_hits",
         "power",
         "energy_per_token",
+        "hand_over_time",
         "cold_start_time",
     ),
     lower=lower,
@@ -116,6 +117,11 @@ WORKLOAD = WorkloadKind(
         Setting("adapters", "Adapter rank", "count", 0, help="low-rank adapters beside the weights; 0 for none"),
         Setting("drafts", "Tokens drafted", "count", 0, help="speculative decoding; 0 for none"),
         Setting("draft", "Draft", "text", "", help="id of a measured acceptance curve"),
+        Setting(
+            "prompt_group", "Prompts on", "selector", "", help="accelerators that only read prompts; else all do both"
+        ),
+        Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
+        Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import (
@@ -831,3 +832,67 @@ def test_notes_and_groups_are_copied_too(make: Make) -> None:
         assert len(getattr(bench.session.design, what)) == 2
     assert bench.steps() == 2
     assert not bench.warnings
+
+
+def covering(bench: Any) -> list[tuple[str, str]]:
+    """Boxes of one container that cover each other."""
+    geometry = bench.canvas.scene.geometry
+    rect, found = geometry.rect, []
+    for a in range(len(geometry)):
+        for b in range(a + 1, len(geometry)):
+            if geometry.parent[a] == geometry.parent[b]:
+                low = np.maximum(rect[a, :2], rect[b, :2])
+                high = np.minimum(rect[a, :2] + rect[a, 2:], rect[b, :2] + rect[b, 2:])
+                if (high - low > 1e-6).all():
+                    found.append((geometry.label(a), geometry.label(b)))
+    return found
+
+
+def test_a_server_of_the_palette_comes_with_its_contents(make: Make) -> None:
+    bench = make(Design(name="empty"))
+    for _ in range(2):
+        # twice at the same place: the second one gives way
+        drop_events(bench, part_data("server/nvidia/dgx-a100"), QPoint(600, 400))
+    design = bench.session.design
+    kinds = [p.kind for p in design.parts.values()]
+    assert kinds.count("server") == 2
+    assert kinds.count("gpu") == 16
+    assert len({p.label for p in design.parts.values() if p.kind == "server"}) == 2
+    assert covering(bench) == []
+    assert bench.steps() == 2
+    # where only the chassis is known, the chassis comes
+    drop_events(bench, part_data("server/dell/r750"), QPoint(600, 400))
+    assert len(bench.session.design.parts) == len(kinds) + 1
+    assert covering(bench) == []
+
+
+def test_a_part_dropped_on_another_is_linked_to_it(make: Make) -> None:
+    bench = make(designs.one_server())
+    switch = next(p.id for p in bench.session.design.parts.values() if p.kind == "pcie_switch")
+    drop_events(bench, part_data("gpu/nvidia/h100-sxm5"), bench.at(switch), drop=False)
+    assert "linked by PCIe" in bench.canvas.tool.offer.note
+    drop_events(bench, part_data("gpu/nvidia/h100-sxm5"), bench.at(switch))
+    design = bench.session.design
+    (new,) = bench.selected()
+    assert design.parts[new].parent == design.parts[switch].parent
+    (link,) = [x for x in design.links.values() if new in (x.a, x.b)]
+    assert (link.kind, {link.a, link.b}) == ("pcie", {switch, new})
+    # the slower end and the narrower one decide
+    assert link.generation == 5
+    assert link.lanes == 16
+    assert covering(bench) == []
+    assert bench.steps() == 1
+    # all its ports are taken: the new one stands beside, and the tip says why
+    drop_events(bench, part_data("memory"), bench.at("gpu0"), drop=False)
+    assert bench.canvas.tool.offer.note.startswith("not linked: ")
+
+
+def test_what_is_pasted_or_duplicated_does_not_cover_its_original(make: Make) -> None:
+    bench = make(designs.one_server())
+    bench.select("server")
+    text = bench.session.copy()
+    bench.session.paste(text)
+    bench.session.paste(text)
+    bench.session.duplicate()
+    assert sum(p.kind == "server" for p in bench.session.design.parts.values()) == 4
+    assert covering(bench) == []

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis import islands, structure
 from designer.analysis.hops import legs_of
 from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
@@ -18,6 +15,7 @@ from designer.analysis.structure import digest, structure_of
 from designer.analysis.study import run_workload
 from designer.design.document import Design, Policy, WorkloadSpec
 from designer.interchange.templates import open_design
+from designer.memo import forget
 
 SPEC = WorkloadSpec(id="w", kind="training", settings={"model": "llama-2-7b", "tensor": 2, "dataset": "c4-en"})
 
@@ -31,26 +29,14 @@ def numbers(result: WorkloadResult) -> dict[str, tuple[float, float, float]]:
     return {name: (m.low, m.value, m.high) for name, m in result.metrics.items()}
 
 
-@pytest.fixture
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Nothing is known of networks seen before, when asked to forget."""
-    return monkeypatch
-
-
-def forget(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(structure, "_structures", OrderedDict())
-    patch.setattr(islands, "_graphs", {})
-    patch.setattr(islands, "_path_memos", {})
-
-
 @pytest.mark.parametrize("template", ["hgx-h100-8", "dgx1-v100", "sm-4029gp-trt-pair"])
-def test_an_edited_design_gives_what_it_gives_afresh(template: str, forgetful: pytest.MonkeyPatch) -> None:
+def test_an_edited_design_gives_what_it_gives_afresh(template: str) -> None:
     design = open_design(template)
     for link in list(design.links)[:: max(1, len(design.links) // 5)]:
         edited = changed(design, link, 40)
         run_workload(build_network(design), SPEC, curves=False)
         warm, loads = run_workload(build_network(edited), SPEC, curves=False)
-        forget(forgetful)
+        forget()
         again = edited.model_copy()
         cold, other = run_workload(build_network(again), SPEC, curves=False)
         assert numbers(warm) == numbers(cold)

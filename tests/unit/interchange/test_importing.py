@@ -64,7 +64,7 @@ def test_refusals_say_what_it_is(data: bytes, reason: str) -> None:
 
 
 def test_unknown_format_lists_the_known_ones() -> None:
-    with pytest.raises(ExchangeError, match="hwloc-xml, nccl-xml"):
+    with pytest.raises(ExchangeError, match=r"hwloc-xml, .*nccl-xml"):
         read_any(NCCL.encode(), "visio")
 
 

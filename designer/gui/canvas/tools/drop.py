@@ -10,12 +10,12 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from designer.catalog.parttype import PartType, fitting_links, part_kinds
-from designer.design.arrange.sizes import card_size
+from designer.gui.canvas.adding import Landing, add, attach, item_of
 from designer.gui.canvas.batches import Batch, Rects
 from designer.gui.canvas.compose_boxes import visible_boxes
 from designer.gui.canvas.compose_overlay import connection_glow, ghosts, outline, tip
-from designer.gui.canvas.editing import Offer, add, insert
-from designer.gui.canvas.hit import connection_at, container_for
+from designer.gui.canvas.editing import Offer, insert
+from designer.gui.canvas.hit import box_at, connection_at, container_for
 from designer.gui.canvas.levels import Level
 from designer.gui.canvas.snapping import gridded
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
@@ -64,29 +64,51 @@ class Drop(Tool):
         self._dragged = dragged
         self._type: PartType | None = host.part_type(dragged.type_id) if dragged.type_id else None
         self._at: Pointer | None = None
-        self._corner = (0.0, 0.0)
+        self._item = item_of(dragged.kind, self._type)
+        self._rect = (0.0, 0.0, *self._item.size)
         self._target, self._connection = -1, -1
+        #: the part under the pointer, and what comes of dropping on it
+        self._beside = -1
+        self._attached: dict[int, Landing | None] = {}
         self.offer = Offer()
 
     def move(self, p: Pointer) -> None:
         view_state = self.host.scene.view_state
+        geometry = view_state.geometry
         self._at = p
-        width, height = card_size(self._dragged.kind)
+        width, height = self._item.size
         x, y = p.sx - width / 2, p.sy - height / 2
         if not p.alt:
             x, y = gridded(x), gridded(y)
-        self._corner = (x, y)
-        self._connection = -1
+        self._connection = self._beside = -1
         kind = self._dragged.kind
         self._target = container_for(view_state, p.sx, p.sy, (kind,))
-        if self.host.frame().level > Level.FAR:
+        landing = self._on_part(p)
+        if landing is None and self.host.frame().level > Level.FAR and not self._item.clip:
             connection = connection_at(view_state, p.sx, p.sy, self.host.view.scale, self.host.frame().level)
             if connection >= 0:
-                self.offer = insert(view_state.geometry, connection, kind, self._type, x, y)
+                self.offer = insert(geometry, connection, kind, self._type, x, y)
                 self._connection = connection if self.offer.ok else -1
+                self._rect = (x, y, width, height)
         if self._connection < 0:
-            self.offer, _ = add(view_state.geometry, kind, self._type, self._target, x, y)
+            if landing is None:
+                landing = add(geometry, self._item, self._target, x, y)
+            self.offer, self._rect = landing.offer, landing.rect
+            if self._beside < 0 and self.offer.ok:
+                self._target = landing.container
         self.host.refresh()
+
+    def _on_part(self, p: Pointer) -> Landing | None:
+        """What comes of a drop on a part with ports; asked once a part, for it takes the design apart."""
+        view_state = self.host.scene.view_state
+        box = box_at(view_state, p.sx, p.sy, self.host.view.scale)
+        if box < 0 or not view_state.is_card[box] or box == self._target:
+            return None
+        if box not in self._attached:
+            self._attached[box] = attach(view_state.geometry, self._item, box)
+        landing = self._attached[box]
+        self._beside = -1 if landing is None else box
+        return landing
 
     def release(self, p: Pointer) -> None:
         self.move(p)
@@ -106,10 +128,13 @@ class Drop(Tool):
         good = self.offer.ok
         if self._connection >= 0:
             found += connection_glow(view_state, frame, np.array([self._connection]), theme.good)
+        elif self._beside >= 0:
+            rect = frame.boxes(geometry.rect[self._beside : self._beside + 1])
+            found.append(outline(rect, 3 * frame.ratio, theme.good if self.offer.kinds else theme.bad))
         elif self._target >= 0:
             rect = frame.boxes(geometry.rect[self._target : self._target + 1])
             found.append(outline(rect, 3 * frame.ratio, theme.good if good else theme.bad))
-        rect = np.array([[*self._corner, *card_size(self._dragged.kind)]], dtype=np.float64)
+        rect = np.array([self._rect], dtype=np.float64)
         found += ghosts(rect, frame, theme, good)
         text = self.offer.reason or self._said()
         at = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
@@ -117,10 +142,11 @@ class Drop(Tool):
         return found
 
     def _said(self) -> str:
-        known = part_kinds().get(self._dragged.kind)
-        name = self._type.title if self._type is not None else known.title if known else self._dragged.kind
+        name = self._item.title
         if self._connection >= 0:
             return f"Insert {name} into this link"
+        if self._beside >= 0:
+            return f"Add {name} beside {self.host.scene.geometry.label(self._beside)}, {self.offer.note}"
         where = f" to {self.host.scene.geometry.label(self._target)}" if self._target >= 0 else ""
         return f"Add {name}{where}"
 

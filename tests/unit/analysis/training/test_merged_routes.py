@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from designer.analysis import routes, structure
+from designer.analysis import routes
 from designer.analysis.communicator import make_concurrent
 from designer.analysis.network import Network, build_network
 from designer.analysis.routes import Legs, route
 from designer.interchange.templates import open_design
+from designer.memo import forget
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_communicators_are_the_same_with_and_without(network: Network, monkeypat
     pairs = np.stack([gpus[:-64], gpus[64:]], axis=1)
     alone = make_concurrent(network, pairs, "")
     monkeypatch.setattr(routes, "MERGED_LIMIT", 0)
-    structure.structure_of(network).pop("routes", None)
+    forget()
     merged = make_concurrent(network, pairs, "")
     assert [one.situation for one in merged] == [one.situation for one in alone]
     assert all(one.between is not None and len(one.between.routes.stands) for one in merged)

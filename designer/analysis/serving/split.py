@@ -1,0 +1,200 @@
+"""Prompts on some devices, answers on others: both engines run, keys and values pulled over the drawn links between."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network
+from designer.analysis.serving.answers import Scaled, Served, most_of, sampled, saturated, step_spread
+from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.records import Counts, ServingRun
+from designer.analysis.serving.scheduler import Requests, run_requests
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.errors import AnalysisError
+from designer.findings import Finding
+from designer.formulas.serving.hand_over import descriptors, hand_over
+from designer.workload.operations import Transfer
+from designer.workload.serving import Serving
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+#: pulls that use a path more than this leave nothing to share
+_FULL_TOLERANCE: Final = 0.97
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pull:
+    """Hand-over of a mean request.
+
+    Parameters
+    ----------
+    alone, together
+        What the path gives a device when one replica pulls, and when all do.
+    size
+        Bytes a device pulls [B].
+    use
+        Share of the path that pulls take [1].
+    moving, time
+        Of a mean request: its bytes alone, and all of it [s].
+    most
+        Requests a second that the path can hand over [1/s].
+    """
+
+    alone: TransferAnswer
+    together: TransferAnswer
+    size: float
+    use: float
+    moving: float
+    time: float
+    most: float
+
+
+def serve_split(network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None) -> Served:
+    """A load on engines for prompts and engines for answers.
+
+    Raises
+    ------
+    AnalysisError
+        If the groups overlap, nothing joins them, or clients are asked for.
+    """
+    deployment = asked.deployment
+    if asked.load.kind == "clients":
+        raise AnalysisError(
+            "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
+        )
+    answers = place_deployment(network, deployment, place)
+    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
+    prompts = place_deployment(network, first, place)
+    both = np.intersect1d(answers.replicas, prompts.replicas)
+    if len(both):
+        raise AnalysisError(
+            f"{network.net.path(int(both[0]))} is in both groups", place=f"{place}.prompt_group",
+            remedy="give prompts and answers accelerators of their own",
+        )  # fmt: skip
+    sent = sent_to_one(asked.load, 1, place, answers.capacity)
+    requests = sent.requests
+    size = answers.steps.kv.held(float(np.mean(requests.prompt)))
+    spread = max(step_spread(answers), step_spread(prompts))
+    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if requests.at[-1] > 0 else 0.0
+    pull = _pull(network, prompts, answers, requests, size, rate, place)
+    reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
+    saying = Requests(requests.prompt, requests.output, requests.at, cached=[p - 1 for p in requests.prompt])
+    stages = (
+        ("reading prompts", most_of(prompts, reading, spread, cancelled), len(prompts.replicas)),
+        ("answering", most_of(answers, saying, spread, cancelled), len(answers.replicas)),
+    )
+    bands = [tuple(x * count for x in most) for _, most, count in stages] + [(pull.most, pull.most, pull.most)]
+    least = min(range(len(bands)), key=lambda k: bands[k][0])
+    most = bands[least][0], bands[least][1], bands[least][2]
+    names = [name for name, _, _ in stages] + ["handing over keys and values"]
+    told: tuple[Finding, ...] = (*prompts.findings, *sent_findings(sent.notes))
+    served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1)
+    if asked.load.kind != "offline" and rate > _FULL_TOLERANCE * most[0]:
+        return replace(served, findings=(*told, saturated(rate, most[0], names[least])))
+    runs = tuple(
+        _run(prompts, answers, pull, reading, requests, factor, cancelled)
+        for factor in (1.0, math.exp(-spread), math.exp(spread))
+        if asked.load.kind == "offline" or rate <= _FULL_TOLERANCE * most[0] / factor
+    )
+    return replace(served, runs=runs)
+
+
+def sent_findings(notes: tuple[str, ...]) -> tuple[Finding, ...]:
+    """What a reader should know of a load."""
+    return sampled(notes)
+
+
+def _pull(
+    network: Network, prompts: Placement, answers: Placement, requests: Requests, size: float, rate: float, place: str
+) -> Pull:
+    def paths(parts: Int) -> str:
+        return ",".join(network.net.path(int(p)) for p in parts.ravel().tolist())
+
+    alone = evaluate_transfer(
+        network, Transfer("pull", paths(prompts.replicas[0]), paths(answers.replicas[0]), "striped"), place
+    )
+    together = evaluate_transfer(
+        network, Transfer("pull", paths(prompts.replicas), paths(answers.replicas), "striped"), place
+    )
+    slowest, all_of_them = float(alone.rate.min()), float(together.rate.min())
+    most = len(answers.replicas) * all_of_them / size
+    use = min(rate / most, _FULL_TOLERANCE)
+    time = _time(prompts, answers, float(np.mean(requests.prompt)), slowest, use)
+    return Pull(alone, together, size, rate / most, size / slowest / (1 - use), time, most)
+
+
+def _time(prompts: Placement, answers: Placement, tokens: float, rate: float, use: float) -> float:
+    """Hand-over of a prompt [s]."""
+    widths = sorted((prompts.split.tensor, answers.split.tensor))
+    pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
+    return hand_over(pieces, answers.steps.kv.held(tokens), rate, use)
+
+
+def _run(
+    prompts: Placement,
+    answers: Placement,
+    pull: Pull,
+    reading: Requests,
+    requests: Requests,
+    factor: float,
+    cancelled: Callable[[], bool] | None,
+) -> ServingRun:
+    """Every request through an engine for prompts, the hand-over, and an engine for answers."""
+    n = len(requests.prompt)
+    ready = np.full(n, np.nan)
+    for k in range(len(prompts.replicas)):
+        mine = np.arange(k, n, len(prompts.replicas))
+        run = _through(prompts, _some(reading, mine), factor, prompts.release.overheads.path, cancelled)
+        ready[mine] = run.done
+    use = min(pull.use, _FULL_TOLERANCE)
+    slowest = float(pull.alone.rate.min())
+    moved = np.array([_time(prompts, answers, p, slowest, use) for p in requests.prompt])
+    there = ready + moved
+    kept = np.flatnonzero(np.isfinite(there))
+    order = kept[np.argsort(there[kept], kind="stable")]
+    first, done = np.full(n, np.nan), np.full(n, np.nan)
+    kept_run: ServingRun | None = None
+    for k in range(len(answers.replicas)):
+        mine = order[k :: len(answers.replicas)]
+        if not len(mine):
+            continue
+        asked = Requests(
+            [requests.prompt[i] for i in mine], [requests.output[i] for i in mine], there[mine].tolist(),
+            cached=[requests.prompt[i] - 1 for i in mine],
+        )  # fmt: skip
+        run = _through(answers, asked, factor, 0.0, cancelled)
+        first[mine], done[mine] = run.first, run.done
+        kept_run = kept_run or run
+    assert kept_run is not None
+    counts = kept_run.counts
+    whole = Counts(
+        counts.turns, counts.steps, counts.tokens_in, counts.tokens_out, counts.preempted, n - len(order),
+        counts.kv_peak, counts.kv_capacity,
+    )  # fmt: skip
+    return ServingRun(
+        np.array(requests.at), first, done, np.array(requests.prompt, dtype=np.int64),
+        np.array(requests.output, dtype=np.int64), float(np.nanmax(done)), kept_run.turns, whole,
+    )  # fmt: skip
+
+
+def _some(requests: Requests, which: Int) -> Requests:
+    cached = [requests.cached[i] for i in which] if requests.cached else ()
+    return Requests(
+        [requests.prompt[i] for i in which], [requests.output[i] for i in which], [requests.at[i] for i in which],
+        cached=cached,
+    )  # fmt: skip
+
+
+def _through(
+    placement: Placement, requests: Requests, factor: float, path: float, cancelled: Callable[[], bool] | None
+) -> ServingRun:
+    steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
+    return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)

@@ -1,0 +1,99 @@
+"""``designer report``: the design report as one file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from designer.cli.command import Command
+
+if TYPE_CHECKING:
+    from designer.report.document import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("designs", metavar="DESIGN", nargs="+", help="design file or template id; several are compared")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write: .html, .pdf or .md")
+    parser.add_argument("--settings", metavar="FILE", help="title, front text, logo, chapters, targets … as TOML")
+    parser.add_argument(
+        "--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date, valid_until"
+    )
+    parser.add_argument("--date", metavar="DAY", help="day printed on the report, as 2026-11-22; today by default")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write a report."""
+    import datetime
+    from pathlib import Path
+
+    from designer import atomic
+    from designer.cli.output import print_findings, print_written, progress_bar, shown_file
+    from designer.errors import DesignerError, ReportError
+    from designer.interchange.native.envelope import written_by
+    from designer.interchange.templates import open_any
+    from designer.report.assembly import Given, compose_report
+    from designer.report.settings import load_settings
+
+    suffix = Path(options.output).suffix.lower()
+    if suffix not in _WRITERS:
+        known = ", ".join(_WRITERS)
+        raise ReportError(
+            f"{options.output!r} does not tell a format of reports", place="-o", remedy=f"end it with {known}"
+        )
+    day = None
+    if options.date:
+        try:
+            day = datetime.date.fromisoformat(options.date)
+        except ValueError:
+            raise ReportError(f"{options.date!r} is no day", place="--date", remedy="write it as 2026-11-22") from None
+    settings = load_settings(
+        Path(options.settings) if options.settings else None, Path(options.prices) if options.prices else None
+    )
+    loaded = [(name, open_any(name)) for name in options.designs]
+    given = [Given(one.design, shown_file(name) or "", tuple(one.findings)) for name, one in loaded]
+    progress = progress_bar()
+    try:
+        report = compose_report(given, settings, date=day, version=written_by(), progress=progress)
+    except DesignerError as error:
+        raise (
+            error.at(file=options.designs[0]) if len(given) == 1 and not isinstance(error, ReportError) else error
+        ) from None
+    progress(0.95, "writing")
+    notes = atomic.write(Path(options.output), _WRITERS[suffix](report))
+    progress(1.0, "")
+    for name, one in loaded:
+        if one.findings:
+            print_findings(one.findings)
+        del name
+    print_written(options.output, notes)
+    return 0
+
+
+def _html(report: Report) -> bytes:
+    from designer.report.renderers.html import to_html
+
+    return to_html(report).encode("utf-8", "replace")
+
+
+def _pdf(report: Report) -> bytes:
+    from designer.report.renderers.pdf import to_pdf
+
+    return to_pdf(report)
+
+
+def _markdown(report: Report) -> bytes:
+    from designer.report.renderers.markdown import to_markdown
+
+    return to_markdown(report).encode("utf-8", "replace")
+
+
+_WRITERS = {".html": _html, ".pdf": _pdf, ".md": _markdown}
+
+COMMAND = Command(
+    "report",
+    "The design report: one HTML file, a PDF or Markdown.",
+    "designer report su-h100-32 -o report.html",
+    add_arguments,
+    run,
+)

@@ -1,0 +1,43 @@
+"""Speculative decoding: tokens drafted ahead, verified in one step, kept while they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from designer.formulas.formula import Formula
+from designer.sources import Constant, Status
+
+#: a draft is one layer beside the model and its head: of a step that decodes, besides one layer's part
+DRAFT_HEAD: Final = Constant(0.03, 0.01, 0.08, "assumed-serving", Status.ASSUMED, "1", "head and sampling of a draft")
+
+
+def accepted(curve: Sequence[float], drafts: int) -> float:
+    """Tokens a step gives with so many drafts: measured, the last measured one where more are drafted [1]."""
+    if drafts < 1:
+        return 1.0
+    return curve[min(drafts, len(curve)) - 1]
+
+
+def drafted_step(verifying: float, plain: float, layers: int, drafts: int, gained: float) -> float:
+    """Time per token of a request [s].
+
+    Parameters
+    ----------
+    verifying
+        A step that holds the drafts of all requests [s].
+    plain
+        A step without drafts, of which drafting one takes a layer's part and the head [s].
+    gained
+        Tokens that a step gives [1].
+    """
+    return (verifying + drafts * plain * (1 / layers + DRAFT_HEAD.value)) / gained
+
+
+FORMULA: Final = Formula(
+    "speculation",
+    "Speculative decoding",
+    drafted_step,
+    ("golden-acceptance",),
+    "one model, draft and kind of text",
+)

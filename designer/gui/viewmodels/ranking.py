@@ -1,0 +1,154 @@
+"""Which of many things is meant by a few typed words: one order for the palette and every list to search.
+
+A whole word counts more than the beginning of one, that more than letters inside, and letters that are merely
+somewhere in a title least of all: these count only where nothing better is found. What a thing *is called* counts
+more than what it is — its kind, its vendor, other names of it — and that more than a text about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from designer.gui.viewmodels.fuzzy import score
+
+if TYPE_CHECKING:
+    from designer.interchange.templates import Template
+
+_T = TypeVar("_T")
+_WORD: Final = re.compile(r"[^\W_]+")
+#: points for a word of the query: whole word, beginning, inside; by where it is found
+_TITLE: Final = (100, 80, 40)
+_KIND: Final = (90, 60, 0)
+_ABOUT: Final = (20, 10, 0)
+#: all words in a row, and at the very beginning
+_PHRASE: Final = 60
+_FIRST: Final = 30
+#: a title that is the query and no more
+_EXACT: Final = 200
+#: a text without the words, but with their letters in the right order, stands below every other
+_LETTERS: Final = -1000
+#: shorter queries are not looked for inside of words that stand apart
+_SHORT: Final = 2
+#: of what is found alike, parts come before templates
+TEMPLATE_WEIGHT: Final = -1.0
+#: words typed for a kind of part, and what it is called here
+SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
+    "gpu": ("accelerator", "graphics", "card"),
+    "cpu": ("processor", "host", "socket"),
+    "nic": ("adapter", "network", "hca", "infiniband", "ethernet", "card"),
+    "dpu": ("adapter", "network", "bluefield", "smartnic"),
+    "memory": ("ram", "dimm", "dram"),
+    "drive": ("disk", "ssd", "nvme"),
+    "storage": ("filer", "nas", "file", "system", "object", "mount"),
+    "switch": ("network", "leaf", "spine", "fabric", "router"),
+    "pcie_switch": ("plx", "pex", "bridge"),
+    "nvswitch": ("nvlink", "switch"),
+    "server": ("node", "machine", "host", "box", "chassis", "system"),
+    "rack": ("cabinet",),
+    "numa": ("node", "socket"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a thing can be found by.
+
+    Parameters
+    ----------
+    names
+        Other names of it, as good as the title.
+    kind
+        What it is: its kind, who makes it, synonyms of both; found by whole words and their beginnings only.
+    about
+        A text about it; found the same way.
+    weight
+        Of things found alike, the one with more weight comes first.
+    letters
+        Whether letters that are merely somewhere in the title will do, as "zi" for "Zoom in".
+    """
+
+    title: str
+    names: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    about: str = ""
+    weight: float = 0.0
+    letters: bool = False
+
+
+def rank(query: str, words: Words) -> float | None:
+    """How well a thing fits, higher is better; None if it does not."""
+    wanted = _split(query)
+    if not wanted:
+        return 0.0
+    called = " \n ".join((words.title, *words.names)).casefold()
+    kind, about = " ".join(words.kind).casefold(), words.about.casefold()
+    total = 0
+    for word in wanted:
+        best = max(_points(word, called, _TITLE), _points(word, kind, _KIND), _points(word, about, _ABOUT))
+        if best <= 0:
+            return _tight(query, words)
+        total += best
+    return total / len(wanted) + max(_in_a_row(wanted, name, words.kind) for name in (words.title, *words.names))
+
+
+def _in_a_row(wanted: list[str], name: str, kind: tuple[str, ...]) -> int:
+    """Points for a name that is the query, begins with it or has it in a row; who makes it may be left out."""
+    named, phrase = _split(name), " ".join(wanted)
+    makers = {word for text in kind for word in _split(text)}
+    bare = named[1:] if len(named) > 1 and named[0] in makers else named
+    plain = [" ".join(x) for x in (named, bare)]
+    if phrase in plain:
+        return _EXACT
+    if any(f"{x} ".startswith(f"{phrase} ") for x in plain):
+        return _PHRASE + _FIRST
+    return _PHRASE if f" {phrase} " in f" {plain[0]} " else 0
+
+
+def _tight(query: str, words: Words) -> float | None:
+    """Typed together what is written apart, or the other way round: "qm 9700", "l40 s"; and letters alone."""
+    whole = "".join(_split(query))
+    if len(whole) > _SHORT and any(whole in "".join(_split(text)) for text in (words.title, *words.names)):
+        return float(_TITLE[2] / 2)
+    found = score(query, words.title) if words.letters else None
+    return None if found is None else float(_LETTERS + min(found, -_LETTERS // 2))
+
+
+def ordered(query: str, items: Iterable[_T], words: Callable[[_T], Words]) -> Sequence[_T]:
+    """The things that fit, best first; letters alone count only where no word does. An empty query keeps the order."""
+    if not query.strip():
+        return list(items)
+    found: list[tuple[float, float, int, int, _T]] = []
+    for number, item in enumerate(items):
+        own = words(item)
+        points = rank(query, own)
+        if points is not None:
+            found.append((-points, -own.weight, len(own.title), number, item))
+    found.sort(key=lambda row: row[:4])
+    if found and -found[0][0] > _LETTERS / 2:
+        found = [row for row in found if -row[0] > _LETTERS / 2]
+    return [row[-1] for row in found]
+
+
+def template_words(template: Template) -> Words:
+    """What a template can be found by."""
+    return Words(template.title, (template.id,), ("template",), template.intent, TEMPLATE_WEIGHT)
+
+
+def _split(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _points(word: str, text: str, points: tuple[int, int, int]) -> int:
+    at = text.find(word)
+    best = 0
+    while at >= 0:
+        starts = at == 0 or not text[at - 1].isalnum()
+        ends = at + len(word) == len(text) or not text[at + len(word)].isalnum()
+        if starts and ends:
+            return points[0]
+        best = max(best, points[1] if starts else points[2])
+        at = text.find(word, at + 1)
+    return best

@@ -1,0 +1,82 @@
+"""Servers with what they contain, taken from the templates: a chassis of the catalog alone computes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from designer.interchange.templates import Template, list_templates, open_design
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
+
+#: types that say nothing about what stands in them
+_ANY: Final = "server/generic/"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeServer:
+    """Where the contents of a type of server are drawn.
+
+    Parameters
+    ----------
+    groups
+        Ids of the groups around it in the template, the outermost first.
+    part_id
+        Its own id there.
+    """
+
+    type_id: str
+    template: Template
+    groups: tuple[str, ...]
+    part_id: str
+
+
+def whole_servers() -> Mapping[str, WholeServer]:
+    """By id of the type, the servers whose contents a template draws."""
+    return _found(tuple(list_templates()))
+
+
+@lru_cache(maxsize=4)
+def _found(templates: tuple[Template, ...]) -> Mapping[str, WholeServer]:
+    found: dict[str, list[WholeServer]] = {}
+    for template in templates:
+        for type_id, groups, part_id in template.whole:
+            if not type_id.startswith(_ANY):
+                found.setdefault(type_id, []).append(WholeServer(type_id, template, groups, part_id))
+    return {type_id: min(some, key=_oddity) for type_id, some in sorted(found.items())}
+
+
+def _oddity(server: WholeServer) -> tuple[bool, bool, int, int, str]:
+    """The template that is about this very server comes first, then the plainest."""
+    leaf, name = server.type_id.rsplit("/", 1)[-1], server.template.id
+    return name != leaf, not name.endswith(leaf), len(server.groups), server.template.servers, name
+
+
+def template_uses() -> Mapping[str, int]:
+    """In how many templates each part type is used: how usual it is."""
+    return _uses(tuple(list_templates()))
+
+
+@lru_cache(maxsize=4)
+def _uses(templates: tuple[Template, ...]) -> Mapping[str, int]:
+    return Counter(type_id for template in templates for type_id in template.types)
+
+
+@lru_cache(maxsize=64)
+def clip_of(server: WholeServer) -> str:
+    """The server with its contents and the links among them, as text that can be pasted.
+
+    Raises
+    ------
+    DesignerError
+        If the template cannot be read.
+    """
+    from designer.design.address import Ref
+    from designer.design.edits.clipboard import copy
+
+    design: Design = open_design(server.template.path)
+    return copy(design, (Ref("parts", server.part_id),), tuple((group, None) for group in server.groups))

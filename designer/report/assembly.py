@@ -1,0 +1,137 @@
+"""From designs to a report: analyse, try purchases out, ask every chapter, number what there is."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from designer.analysis.study import analyze
+from designer.design.document import Design
+from designer.errors import Cancelled, ReportError
+from designer.findings import Finding
+from designer.report.chapter import chapter_kinds
+from designer.report.document import Chapter, Report
+from designer.report.inventory import inventory
+from designer.report.settings import Settings
+from designer.report.subject import Context, Subject, written_date
+from designer.report.what_if import tried
+from designer.report.wording import counted
+
+#: designs with more accelerators than this are analysed without sweeps, and fewer purchases are tried
+LARGE: Final = 600
+HUGE: Final = 4_000
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A design to report on: where it is from, and what reading it told."""
+
+    design: Design
+    file: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def compose_report(
+    given: Sequence[Given | Design],
+    settings: Settings | None = None,
+    *,
+    date: datetime.date | None = None,
+    version: str = "",
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Report:
+    """The report on one design or several, as data.
+
+    Raises
+    ------
+    ReportError
+        If there is no design, or chapters are chosen that do not exist.
+    Cancelled
+        If `cancelled` says so.
+    """
+    if not given:
+        raise ReportError("there is no design to report on", remedy="name a design file or a template")
+    settings = settings or Settings()
+    kinds = chapter_kinds()
+    unknown = [name for name in settings.chosen.chapters if name not in kinds]
+    if unknown:
+        raise ReportError(f"there is no chapter {unknown[0]!r}", remedy=f"use some of {', '.join(kinds)}")
+    tell = progress or _silent
+    stop = cancelled or (lambda: False)
+    subjects: list[Subject] = []
+    for n, one in enumerate(given):
+        one = one if isinstance(one, Given) else Given(one)
+        begin, room = 0.7 * n / len(given), 0.7 / len(given)
+        subjects.append(_studied(one, chr(65 + n % 26), settings, _part(tell, begin, room), stop))
+    day = date or settings.chosen.date or datetime.date.today()
+    context = Context(subjects, settings, day, version)
+    wanted = sorted(kinds.values(), key=lambda k: k.order)
+    if settings.chosen.chapters:
+        wanted = [k for k in wanted if k.name in settings.chosen.chapters or k.name == "summary"]
+    chapters: list[tuple[int, int, Chapter]] = []
+    # the summary refers to the others, so it is written last and stands first
+    for n, kind in enumerate(sorted(wanted, key=lambda k: k.name == "summary")):
+        if stop():
+            raise Cancelled("stopped")
+        tell(0.7 + 0.2 * n / len(wanted), kind.title)
+        if kind.of_report is not None:
+            made = kind.of_report(context)
+            if made is not None:
+                chapters.append((kind.order, 0, made))
+        for k, subject in enumerate(subjects if kind.of_design is not None else ()):
+            assert kind.of_design is not None
+            made = kind.of_design(context, subject)
+            if made is not None:
+                chapters.append((kind.order, k, made))
+        for number, (_, _, chapter) in enumerate(sorted(chapters, key=lambda c: c[:2]), start=1):
+            context.numbers[chapter.key] = number
+    ordered = [chapter for _, _, chapter in sorted(chapters, key=lambda c: c[:2])]
+    first = subjects[0]
+    chosen = settings.chosen
+    title = chosen.title or (first.name if len(subjects) == 1 else f"{first.name} and {len(subjects) - 1} more")
+    return Report(
+        title,
+        chosen.subtitle or first.design.intent if len(subjects) == 1 else chosen.subtitle,
+        _facts(context),
+        tuple(ordered),
+        f"Figures are estimates with 80\u00a0% bands, {written_date(day)}",
+        day.isoformat(),
+        chosen.language,
+        settings.logo,
+        context.colours,
+    )
+
+
+def _silent(share: float, text: str) -> None:
+    """Progress nobody watches."""
+
+
+def _studied(one: Given, letter: str, settings: Settings, tell: Progress, stop: Callable[[], bool]) -> Subject:
+    size = inventory(one.design).accelerators
+    analysis = analyze(
+        one.design, file=one.file or None, curves=size <= LARGE, progress=_part(tell, 0.0, 0.6), cancelled=stop
+    )
+    most = 5 if size <= LARGE else 3 if size <= HUGE else 1
+    what_ifs = tried(one.design, analysis, progress=_part(tell, 0.6, 0.4), cancelled=stop, most=most)
+    return Subject(letter, one.design, analysis, settings, one.file, one.findings, what_ifs)
+
+
+def _part(tell: Progress, begin: float, room: float) -> Progress:
+    return lambda share, text: tell(begin + room * share, text)
+
+
+def _facts(context: Context) -> tuple[tuple[str, str], ...]:
+    facts = [("Computed", f"{written_date(context.date)}{', ' + context.version if context.version else ''}")]
+    if context.settings.chosen.author:
+        facts.append(("Author", context.settings.chosen.author))
+    for subject in context.subjects:
+        head = f"Design {subject.letter}" if len(context.subjects) > 1 else "Design"
+        facts.append((head, subject.design.name))
+    workloads = sum(len(s.results) for s in context.subjects)
+    figures = sum(len(w.metrics) for s in context.subjects for w in s.results)
+    facts.append(("Basis", f"{counted(workloads, 'workload')}, {counted(figures, 'figure')}"))
+    return tuple(facts)

@@ -1,0 +1,129 @@
+"""Bill of materials: what is ordered, how many, and where each number comes from."""
+
+from __future__ import annotations
+
+from designer.report.cells import muted, strong, text
+from designer.report.chapter import ChapterKind
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
+from designer.report.inventory import bundles
+from designer.report.subject import Context, Subject
+from designer.report.tables.bill_of_materials import items_of
+from designer.report.wording import counted, in_words, quantity, sentence
+
+_MOST = 46
+
+
+def build(context: Context, subject: Subject) -> Chapter | None:
+    """The chapter; None where nothing stands in the design."""
+    items = items_of(subject.design)
+    if not items:
+        return None
+    rows: list[Row] = []
+    previous = None
+    for item in items:
+        group = "inside" if item.inside else "cables" if item.part.startswith("cable/") else "units"
+        if group == "cables" and previous != "cables":
+            rows.append(Row((text("Cables"),), "group"))
+        previous = group
+        name = rich(*(muted("\u2003" + item.model) if item.inside else strong(item.model)))
+        rows.append(
+            Row(
+                (
+                    name,
+                    text(item.item if item.inside else _short(item.role), "muted"),
+                    text(f"{item.count:,}"),
+                    muted(item.reason),
+                    text(quantity(item.watts, "W")) if item.watts is not None else muted("–"),
+                    text(f"{item.height:g}") if item.height is not None else muted("–"),
+                    text(f"{item.weight:,.0f}") if item.weight is not None else muted("–"),
+                )
+            )
+        )
+    r = Align.RIGHT
+    heads = (
+        Head("Item"),
+        Head("Role"),
+        Head("Count", r),
+        Head("Comes from"),
+        Head("Rated, one", r),
+        Head("U", r),
+        Head("kg", r),
+    )
+    # what no line states is left out, not dashed
+    kept = [k for k in range(len(heads)) if k < 4 or any(r.cells[k] != muted("–") for r in rows if not r.style)]
+    heads = tuple(heads[k] for k in kept)
+    rows = [row if row.style else Row(tuple(row.cells[k] for k in kept)) for row in rows]
+    more = len(rows) - _MOST
+    note = rich(
+        "A dash: not stated by a source of the catalog; it is left out of every sum."
+        + (f" {more} more lines are in the table `designer bom` writes." if more > 0 else "")
+    )
+    blocks: list[Block] = [Table("What to order", heads, tuple(rows[:_MOST]), note=note)]
+    stock = subject.stock
+    servers = sum(u.count for u in stock.classes if u.part.kind == "server")
+    switches = sum(u.count for u in stock.classes if u.part.kind == "switch")
+    cables = sum(b.cables for b in bundles(stock))
+    named = [
+        counted(servers, "server") if servers else "",
+        counted(switches, "switch", "switches") if switches else "",
+        counted(stock.accelerators, "GPU") if not servers else "",
+        counted(cables, "cable") if cables else "",
+    ]
+    named = [n for n in named if n]
+    title = (
+        ", ".join(named[:-1]) + f" and {named[-1]}"
+        if len(named) > 1
+        else named[0]
+        if named
+        else counted(len(items), "line")
+    )
+    title += " are ordered" if len(named) > 1 or not title.startswith("1\u00a0") else " is ordered"
+    missing = [i for i in items if not i.inside and i.watts is None and not i.part.startswith("cable/")]
+    follows = [
+        rich(
+            "Order from the table that `designer bom` writes as CSV or XLSX: it holds every line with its part id, to"
+            " which a price list refers."
+        )
+    ]
+    if missing:
+        follows.append(
+            rich(
+                f"{sentence(in_words(len(missing), 'unit states', 'units state'))} no rated power: ask the vendor for"
+                f" {', '.join(dict.fromkeys(i.model for i in missing[:3]))}."
+            )
+        )
+    if cables:
+        proof = sum(b.cables for b in bundles(stock))
+        blocks.append(_proof(proof))
+    blocks.append(Follows(tuple(follows)))
+    return Chapter(
+        context.key("bill-of-materials", subject),
+        "Bill of materials",
+        title,
+        "What is ordered, and why so many?",
+        tuple(blocks),
+        rich(
+            "Counts come from the drawing, with every replica of its groups; parts inside a unit are listed below it."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _short(role: str) -> str:
+    return role if len(role) <= 64 else role[:63] + "…"
+
+
+def _proof(cables: int) -> Table:
+    rows = (
+        Row(
+            (
+                text("Cable ends"),
+                text(f"{2 * cables:,}"),
+                muted(f"{cables:,} cables with two ends each meet as many ports"),
+            )
+        ),
+    )
+    return Table("", (Head("Check"), Head("Count", Align.RIGHT), Head("How")), rows)
+
+
+CHAPTER = ChapterKind("bill-of-materials", "Bill of materials", 100, of_design=build)

@@ -1,0 +1,323 @@
+"""Data path: every hop between the stores and the accelerators, which of them limits, and which comes next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from designer.analysis.results import WorkloadResult
+from designer.design.channels import channel_number
+from designer.errors import DocumentError
+from designer.report.cells import muted, per, sources, strong, text
+from designer.report.chapter import ChapterKind
+from designer.report.charts.hops import Hop, hops
+from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.inventory import Inventory, group_name
+from designer.report.subject import Context, Subject, gain_of, main_metric, part_words, short
+from designer.report.wording import DASH, counted, ends, line_rate, percent, quantity, sentence, split, times
+from designer.sources import Status
+
+
+def build(context: Context, subject: Subject) -> Chapter | None:
+    """The chapter; None where nothing moves."""
+    result = _chosen(subject)
+    if result is None:
+        return None
+    path = _hops(subject, result)
+    if not path:
+        return None
+    demand = _demand(subject, result)
+    blocks: list[Block] = [
+        Drawing(
+            hops(path, demand),
+            f"Capacity of each hop of {result.title}, and the load on it",
+            note=rich(
+                "Upright mark: achievable. Outline: raw rate, dashed where assumed. The scale is logarithmic: read the"
+                " marks, not the lengths."
+            ),
+        )
+    ]
+    ladder = _ladder(subject)
+    if ladder is not None:
+        blocks.append(ladder)
+    others = _others(subject, result)
+    if others is not None:
+        blocks.append(others)
+    blocks.append(_follows(subject, result, path))
+    rate = result.metrics.get("rate")
+    binding = next((h for h in path if h.state == "binds"), None)
+    busiest = max((h.load / h.achievable for h in path if h.state != "binds" and h.achievable > 0), default=0.0)
+    what = short(result.binding[0]) if result.binding else "nothing"
+    title = f"{sentence(_verb(result))} stops at {quantity(rate.value, 'B/s') if rate else '–'} at {what}"
+    if binding is not None and len(path) > 1:
+        title += f"; every other hop is at most {percent(busiest)} full"
+    keys = rate.sources if rate is not None else ()
+    return Chapter(
+        context.key("data-path", subject),
+        "Data path",
+        title,
+        "Which hop limits the data, and which comes next?",
+        tuple(blocks),
+        rich(
+            f"{result.title}: one path stands for {counted(result.n_flows, 'flow')} alike; each mark is one hop, all"
+            " its parallel links together.",
+            sources(context, keys),
+        ),
+        context.lettered(subject),
+    )
+
+
+def _verb(result: WorkloadResult) -> str:
+    return (
+        "reading from storage"
+        if "storage" in result.id or "nfs" in result.id
+        else result.title.lower()
+        if not result.title.isupper()
+        else result.title
+    )
+
+
+def _chosen(subject: Subject) -> WorkloadResult | None:
+    moves = [w for w in subject.of_kind("transfer") if w.n_flows]
+    return next((w for w in moves if "storage" in w.id), next(iter(moves), None))
+
+
+def _hops(subject: Subject, result: WorkloadResult) -> list[Hop]:
+    """Hops of the first flow that goes any way: links alike stand side by side as one hop, over the whole design."""
+    flow = next((f for f in list(result.flows[:8]) if f.via), None)
+    loads = subject.analysis.loads.get(result.id)
+    if flow is None or loads is None:
+        return []
+    network, stock = subject.network, subject.stock
+    net = network.net
+    channels = [n for c in flow.via if (n := channel_number(net, c)) is not None]
+    ordered = list(dict.fromkeys(channels))
+    bottleneck = {channel_number(net, b.id) for b in result.binding if b.what == "channel"}
+    bottleneck_parts = {b.id for b in result.binding if b.what == "part"}
+    following = {channel_number(net, b.id) for b in result.next if b.what == "channel"}
+    hops: list[Hop] = []
+    first = _number(subject, flow.source)
+    store = _store(subject, first, result, bottleneck_parts) if first is not None else None
+    if store is not None:
+        hops.append(store)
+    # every channel that plays the same part in some other flow belongs to the hop
+    roles: dict[tuple[str, str, str], list[int]] = {}
+    order: list[tuple[str, str, str]] = []
+    for channel in ordered:
+        key = _role(stock, network.ends(channel), net.link(channel >> 1).kind)
+        if key not in roles:
+            order.append(key)
+        roles.setdefault(key, []).append(channel)
+    loaded = np.flatnonzero(loads.load > 0)
+    if len(loaded) > 60_000:
+        loaded = loaded[:: len(loaded) // 60_000 + 1]
+    every: dict[tuple[str, str, str], list[int]] = {}
+    wanted = set(order)
+    for channel in loaded.tolist():
+        key = _role(stock, network.ends(channel), net.link(channel >> 1).kind)
+        if key in wanted:
+            every.setdefault(key, []).append(channel)
+    for key in order:
+        group = np.array(every.get(key) or roles[key])
+        load = float(loads.load[group].sum())
+        use = loads.utilization[group]
+        carry = np.where(use > 0, loads.load[group] / np.maximum(use, 1e-12), network.rate[group >> 1])
+        raw = float(network.rate[group >> 1].sum())
+        achievable = min(float(carry.sum()), raw)
+        cables = int(network.count[group >> 1].sum())
+        each = raw / max(1, cables)
+        kind = key[2]
+        status = network.quantity_status(int(group[0]) >> 1)
+        state = "binds" if bottleneck & set(group.tolist()) else "next" if following & set(group.tolist()) else ""
+        rate = line_rate(each) if kind in ("ethernet", "infiniband", "fabric") else quantity(each, "B/s")
+        hops.append(
+            Hop(
+                f"{sentence(key[0])} → {key[1]}",
+                f"{cables:,} × {rate}",
+                achievable,
+                raw,
+                load,
+                status in (Status.ASSUMED, Status.UNVERIFIED),
+                state,
+            )
+        )
+    return hops[:12]
+
+
+def _number(subject: Subject, path: str) -> int | None:
+    """Number of the part at a path; None where it names no single part."""
+    try:
+        return subject.network.net.index_of(path)
+    except DocumentError:
+        return None
+
+
+def _store(subject: Subject, part: int, result: WorkloadResult, bottleneck: set[str]) -> Hop | None:
+    network, net = subject.network, subject.network.net
+    resource = int(network.part_resource[part])
+    if resource < 0:
+        return None
+    kind = net.part(part).kind
+    own = net.part(part).type
+    same = np.array([i for i, p in enumerate(net.part_defs) if p.kind == kind and p.type == own])
+    alike = np.flatnonzero(np.isin(net.part_def, same)).tolist()
+    resources = network.part_resource[alike]
+    capacity = float(network.capacity[resources[resources >= 0]].sum())
+    if capacity <= 0:
+        return None
+    rate = result.metrics.get("rate")
+    load = rate.value if rate is not None else 0.0
+    state = "binds" if any(net.path(i) in bottleneck for i in alike[:4000]) else ""
+    label = subject.stock.title(net.part(part))
+    following = {b.id for b in result.next if b.what == "part"}
+    if not state and any(net.path(i) in following for i in alike[:4000]):
+        state = "next"
+    return Hop(
+        f"{sentence(part_words(net.path(part)))}, media",
+        f"{counted(len(alike))} × {label}",
+        capacity,
+        capacity,
+        min(load, capacity),
+        False,
+        state,
+    )
+
+
+def _role(stock: Inventory, ends: tuple[int, int], kind: str) -> tuple[str, str, str]:
+    return _name(stock, ends[0]), _name(stock, ends[1]), kind
+
+
+def _name(stock: Inventory, part: int) -> str:
+    """What plays a role in a path: a part inside a unit by its kind, a unit by its group."""
+    if int(stock.unit[part]) == part:
+        return group_name(stock, part)
+    return part_words(stock.net.path(part))
+
+
+def _demand(subject: Subject, result: WorkloadResult) -> tuple[str, float, float, float] | None:
+    """What the hungriest training could use, over all accelerators."""
+    if "storage" not in result.id:
+        return None
+    found = None
+    for w in subject.of_kind("training"):
+        need = w.metrics.get("training_rate_per_gpu")
+        got = w.metrics.get("data_rate_per_gpu")
+        if need is None or got is None:
+            continue
+        n = (
+            result.metrics["rate"].value / max(result.metrics["data_rate_per_gpu"].value, 1e-9)
+            if "data_rate_per_gpu" in result.metrics
+            else 1
+        )
+        value = (w.title, need.value * n, need.low * n, need.high * n)
+        if found is None or value[1] > found[1]:
+            found = value
+    return found if found is not None and found[1] > result.metrics["rate"].value * 0.02 else None
+
+
+def _ladder(subject: Subject) -> Table | None:
+    """What each purchase opens, and what binds next."""
+    rows: list[Row] = []
+    for bought in subject.what_ifs:
+        name = bought.best
+        before, after = bought.before[name], bought.after[name]
+        gain = gain_of(before, after)
+        metric = main_metric(before)
+        one, other = before.metrics[metric], after.metrics[metric]
+        what = per(before, metric)
+        number, unit = split(other.value, other.unit, what)
+        then = short(after.binding[0]) if after.binding else "–"
+        rows.append(
+            Row(
+                (
+                    strong(bought.what),
+                    text(bought.detail),
+                    text(before.title),
+                    text(quantity(one.value, one.unit, what)),
+                    strong(f"{number}\u00a0{unit}"),
+                    muted(DASH.join(ends(other, what))),
+                    text(times(gain)),
+                    text(then),
+                )
+            )
+        )
+    if not rows:
+        return None
+    right = Align.RIGHT
+    heads = (
+        Head("Purchase"),
+        Head("What changes"),
+        Head("Helps most"),
+        Head("Before", right),
+        Head("After", right),
+        Head("80 % band", right),
+        Head("Gain", right),
+        Head("Then binds"),
+    )
+    return Table("What each purchase opens", heads, tuple(rows), aside="each applied to the design and analysed again")
+
+
+def _others(subject: Subject, shown: WorkloadResult) -> Table | None:
+    rows = []
+    for w in subject.of_kind("transfer"):
+        rate = w.metrics.get("rate")
+        if rate is None:
+            continue
+        number, unit = split(rate.value, rate.unit)
+        names = short(w.binding[0]) if w.binding else "–"
+        then = short(w.next[0]) if w.next else "–"
+        gain = w.binding[0].gain_together if w.binding else None
+        rows.append(
+            Row(
+                (
+                    strong(w.title),
+                    text(f"{number}\u00a0{unit}"),
+                    muted(DASH.join(ends(rate))),
+                    text(names),
+                    text(times(gain)) if gain else (),
+                    text(then),
+                )
+            )
+        )
+    if len(rows) < 2:
+        return None
+    right = Align.RIGHT
+    heads = (
+        Head("Path"),
+        Head("All flows", right),
+        Head("80 % band", right),
+        Head("Binds"),
+        Head("If doubled", right),
+        Head("Next"),
+    )
+    return Table("All paths", heads, tuple(rows))
+
+
+def _follows(subject: Subject, result: WorkloadResult, path: list[Hop]) -> Follows:
+    lines = []
+    helpful = [w for w in subject.what_ifs if max(w.gain(k) for k in w.before) > 1.05]
+    useless = [w for w in subject.what_ifs if max(w.gain(k) for k in w.before) <= 1.02]
+    if helpful:
+        best = helpful[0]
+        name = best.best
+        lines.append(
+            rich(
+                f"{best.what} ({best.detail}) lifts {best.before[name].title} by {times(best.gain(name))}; then"
+                f" {short(best.after[name].binding[0]) if best.after[name].binding else 'nothing drawn'} binds."
+            )
+        )
+    else:
+        lines.append(rich("No purchase along these paths lifts a workload of the design by more than 5 %."))
+    if useless:
+        lines.append(rich(f"{useless[0].what} brings no workload more than 2 %: leave it."))
+    assumed = [h for h in path if h.assumed]
+    if assumed:
+        lines.append(
+            rich(
+                f"{sentence(counted(len(assumed), 'hop'))} of this path {'rests' if len(assumed) == 1 else 'rest'} on"
+                " assumed or unverified rates."
+            )
+        )
+    return Follows(tuple(lines))
+
+
+CHAPTER = ChapterKind("data-path", "Data path", 30, of_design=build)

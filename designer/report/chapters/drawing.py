@@ -1,0 +1,222 @@
+"""Logical drawing: what is connected, how loaded it is, and the fabrics with their port counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from designer.analysis.results import WorkloadResult
+from designer.catalog.parttype import part_kinds
+from designer.design.geometry import lay_out
+from designer.report.cells import muted, strong, sure, text
+from designer.report.chapter import ChapterKind
+from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.drawing.compose import Options, compose
+from designer.report.drawing.elements import Area, Element, Panel, Picture
+from designer.report.drawing.loads import Loads, loads_of
+from designer.report.drawing.palette import palette
+from designer.report.inks import colours_of
+from designer.report.inventory import bundles, group_name, ports_used
+from designer.report.subject import Context, Subject, alike
+from designer.report.wording import counted, in_words, line_rate, listed, percent, sentence
+
+
+def build(context: Context, subject: Subject) -> Chapter:
+    """The chapter."""
+    shown = _shown(subject)
+    cables = bundles(subject.stock)
+    blocks: list[Block] = [
+        Drawing(
+            _picture(context, subject, shown),
+            f"Drawing of {subject.name}" + (f" with the load of {shown.title} on every link" if shown else ""),
+            note=(
+                rich("Colour is load ÷ achievable rate; width is capacity; dashed capacities are assumed.")
+                if shown
+                else ()
+            ),
+        )
+    ]
+    if cables:
+        rows = [
+            Row(
+                (
+                    strong(sentence(b.name)),
+                    text(
+                        {"infiniband": "InfiniBand", "ethernet": "Ethernet"}.get(b.definition.kind, b.definition.kind)
+                    ),
+                    text(f"{b.cables:,}"),
+                    text(line_rate(b.rate)),
+                    text(line_rate(b.rate * b.cables)),
+                    sure(b.status),
+                )
+            )
+            for b in cables
+        ]
+        right = Align.RIGHT
+        heads = (
+            Head("Between"),
+            Head("Network"),
+            Head("Cables", right),
+            Head("Each", right),
+            Head("Together", right),
+            Head("How sure"),
+        )
+        blocks.append(Table("Fabrics", heads, tuple(rows)))
+    switches = _switches(subject)
+    if switches:
+        heads = (
+            Head("Switches"),
+            Head("Model"),
+            Head("Count", Align.RIGHT),
+            Head("Ports used, one", Align.RIGHT),
+            Head("Ports, one", Align.RIGHT),
+            Head("Free", Align.RIGHT),
+        )
+        blocks.append(Table("Ports", heads, tuple(switches)))
+    else:
+        blocks.append(_inside(subject))
+    blocks.append(_follows(subject, shown))
+    return Chapter(
+        context.key("drawing", subject),
+        "Logical drawing",
+        _title(subject, shown),
+        "What is connected, and where is it narrow?",
+        tuple(blocks),
+        rich(f"Load of {shown.title} on every link." if shown else "As drawn, without load."),
+        context.lettered(subject),
+    )
+
+
+def _shown(subject: Subject) -> WorkloadResult | None:
+    """The workload whose load is drawn: the one that most of the drawing carries."""
+    loads = subject.analysis.loads
+    known = [w for w in subject.results if w.id in loads]
+    transfers = [w for w in known if any(b.what == "channel" or b.what == "part" for b in w.binding)]
+    preferred = [w for w in transfers if w.kind in ("transfer", "migration") and "storage" in w.id]
+    return next(iter(preferred or transfers or known), None)
+
+
+def _title(subject: Subject, shown: WorkloadResult | None) -> str:
+    cables = bundles(subject.stock)
+    n = sum(b.cables for b in cables)
+    gpus = subject.stock.accelerators
+    if shown is None or not shown.binding:
+        return (
+            f"{sentence(counted(gpus, 'accelerator'))} stand in {in_words(_units(subject), 'unit')} on"
+            f" {counted(n, 'cable')}"
+        )
+    name = alike(shown.binding)[0][0]
+    where = f"{counted(gpus, 'GPU')}" + (f", {counted(n, 'network cable')}" if n else ", no network cable")
+    return f"{where}: the narrow place is {name}"
+
+
+def _units(subject: Subject) -> int:
+    return sum(c.count for c in subject.stock.classes)
+
+
+def _picture(context: Context, subject: Subject, shown: WorkloadResult | None) -> Picture:
+    """The drawing in names of colours: each pair of light and dark gets one."""
+    geometry = lay_out(subject.design)
+    loads: Loads | None = None
+    if shown is not None and shown.id in subject.analysis.loads:
+        carried = subject.analysis.loads[shown.id]
+        loads = loads_of(geometry, carried.load, carried.utilization, shown.binding)
+    options = Options(legend=True)
+    light, dark = (compose(geometry, palette(name), options, loads) for name in ("light", "dark"))
+    pairs: dict[tuple[str, str], str] = {pair: name for name, pair in context.colours.items()}
+    flat: list[str] = []
+    for one, other in zip(light.elements, dark.elements, strict=True):
+        for pair in zip(colours_of(one), colours_of(other), strict=True):
+            name = pairs.setdefault(pair, f"c{len(pairs)}") if pair[0] else ""
+            if name:
+                context.colours[name] = pair
+            flat.append(name)
+    return _named(light, iter(flat))
+
+
+def _named(picture: Picture, names: Iterator[str]) -> Picture:
+    """The picture with its colours replaced in the order `colours_of` tells them."""
+    found: list[Element] = []
+    for element in picture.elements:
+        own = [next(names) for _ in colours_of(element)]
+        if isinstance(element, Panel):
+            found.append(replace(element, fill=own[0], stroke=own[1]))
+        elif isinstance(element, Area):
+            found.append(replace(element, fill=own[0]))
+        else:
+            found.append(replace(element, colour=own[0]))
+    return replace(picture, elements=tuple(found), background="paper")
+
+
+def _switches(subject: Subject) -> list[Row]:
+    stock = subject.stock
+    used = ports_used(stock)
+    rows: dict[tuple[str, str, int, int | None], int] = {}
+    for unit in stock.classes:
+        if unit.part.kind != "switch":
+            continue
+        ports = stock.number(unit.part, "ports")
+        for member in unit.members.tolist():
+            key = (
+                group_name(stock, member),
+                stock.title(unit.part),
+                used.get(member, 0),
+                int(ports) if ports else None,
+            )
+            rows[key] = rows.get(key, 0) + 1
+    found: list[Row] = []
+    for (name, model, busy, ports), n in list(rows.items())[:14]:
+        free = ports - busy if ports is not None else None
+        cells = (
+            strong(sentence(name)),
+            text(model),
+            text(f"{n:,}"),
+            text(f"{busy:,}"),
+            text(f"{ports:,}") if ports is not None else muted("not stated"),
+            text(f"{free:,}" if free is not None else "–", "alarm" if free is not None and free < 0 else ""),
+        )
+        found.append(Row(cells))
+    return found
+
+
+def _inside(subject: Subject) -> Table:
+    """What stands in the drawing, where there is no network to tell of."""
+    rows = []
+    for unit in subject.stock.classes[:6]:
+        rows.append(Row((strong(subject.stock.title(unit.part)), text(f"{unit.count:,}"), ())))
+        for content in unit.contents[:14]:
+            kind = part_kinds().get(content.part.kind)
+            name = (kind.title if content.count == 1 else kind.plural) if kind else content.part.kind
+            rows.append(
+                Row((muted(subject.stock.title(content.part)), text(f"{content.count * unit.count:,}"), text(name)))
+            )
+    return Table("What is in it", (Head("Part"), Head("Count", Align.RIGHT), Head("Kind")), tuple(rows))
+
+
+def _follows(subject: Subject, shown: WorkloadResult | None) -> Follows:
+    cables = bundles(subject.stock)
+    unsure = [b for b in cables if not b.status.is_sure]
+    lines = []
+    if unsure:
+        n = sum(b.cables for b in unsure)
+        lines.append(
+            rich(
+                f"Confirm the speed of {counted(n, 'cable')} before the order: {listed([b.name for b in unsure], 3)}"
+                " rest on assumed or unverified rates."
+            )
+        )
+    if shown is not None and shown.binding:
+        fullest = subject.analysis.loads.get(shown.id)
+        if fullest is not None and len(fullest.utilization):
+            full = int((fullest.utilization > 0.95).sum())
+            if full:
+                lines.append(
+                    rich(
+                        f"{counted(full, 'link direction')} of {counted(len(fullest.utilization))} run above"
+                        f" {percent(0.95)} under this load; the others have room."
+                    )
+                )
+    return Follows(tuple(lines) or (rich("No capacity of a cable is assumed; the drawing can be ordered from."),))
+
+
+CHAPTER = ChapterKind("drawing", "Logical drawing", 20, of_design=build)

@@ -1,0 +1,1 @@
+"""Reports as pages: one format a file."""

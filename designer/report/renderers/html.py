@@ -1,0 +1,132 @@
+"""Reports as one HTML file: nothing is fetched, light and dark, screen and print."""
+
+from __future__ import annotations
+
+import base64
+from importlib import import_module
+from typing import Any, Final
+
+from designer.errors import ReportError
+from designer.plain_text import harmless, shortened
+from designer.report.document import Cell, Drawing, Inline, Report, Span, Text
+from designer.report.drawing.elements import Picture
+from designer.report.drawing.svg import inline_svg
+from designer.report.inks import INKS, recoloured
+from designer.report.renderers.legend import LEGEND
+from designer.report.renderers.signs import SIGNS
+from designer.resources import assets
+
+#: names and texts of others are cut here
+_LONGEST: Final = 600
+_SAFE_LINKS: Final = ("#", "https://", "http://")
+
+
+def to_html(report: Report) -> str:
+    """The report as one self-contained page.
+
+    Raises
+    ------
+    ReportError
+        If Jinja2 is not installed.
+    """
+    try:
+        jinja2 = import_module("jinja2")
+        markup = import_module("markupsafe").Markup
+    except ImportError as error:
+        raise ReportError("HTML reports need Jinja2", remedy="pip install jinja2, or write PDF") from error
+    environment: Any = jinja2.Environment(
+        loader=jinja2.PackageLoader("designer.report.renderers", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    writer = _Writer(report, markup)
+    environment.globals |= {
+        "inline": writer.inline,
+        "cell": writer.cell,
+        "drawing": writer.drawing,
+        "strip": writer.strip,
+        "kind": _kind,
+        "sign": writer.sign,
+    }
+    environment.filters["said"] = _said
+    page = environment.get_template("page.html.jinja")
+    return page.render(
+        report=report,
+        legend=LEGEND,
+        inks=_inks(report),
+        fonts=[(weight, _font(name)) for weight, name in ((400, "Inter-Regular"), (600, "Inter-SemiBold"))],
+        logo=(
+            f"data:{report.logo.kind};base64,{base64.b64encode(report.logo.data).decode('ascii')}"
+            if report.logo
+            else ""
+        ),
+    )
+
+
+def _kind(block: object) -> str:
+    return type(block).__name__
+
+
+def _inks(report: Report) -> list[tuple[str, str, str]]:
+    return [(name, *pair) for name, pair in (*INKS.items(), *report.colours.items())]
+
+
+def _font(name: str) -> str:
+    return base64.b64encode((assets() / "fonts" / f"{name}.woff2").read_bytes()).decode("ascii")
+
+
+def _said(text: str) -> str:
+    """Text of others, without what would be obeyed instead of shown."""
+    return shortened(harmless(text), _LONGEST)
+
+
+class _Writer:
+    """Makes markup of spans and pictures; every text passes the escaping of its template engine."""
+
+    def __init__(self, report: Report, markup: Any) -> None:
+        self.report = report
+        self.markup = markup
+        self.count = 0
+        self.keys = {chapter.key for chapter in report.chapters}
+
+    def inline(self, text: Inline) -> Any:
+        """Spans as markup."""
+        spans: Text = (Span(text),) if isinstance(text, str) else (text,) if isinstance(text, Span) else text
+        return self.markup("").join(self._span(span) for span in spans)
+
+    def _span(self, span: Span) -> Any:
+        body = self.markup.escape(_said(span.text))
+        if span.sign:
+            body = self.markup('<span class="v">{}{}</span>').format(self.sign(span.sign), body)
+        if span.link.startswith(_SAFE_LINKS):
+            body = self.markup('<a href="{}">{}</a>').format(span.link, body)
+        return self.markup('<span class="{}">{}</span>').format(span.style, body) if span.style else body
+
+    def sign(self, name: str) -> Any:
+        """A drawn sign."""
+        return self.markup(SIGNS.get(name, ""))
+
+    def cell(self, cell: Cell) -> Any:
+        """What stands in a cell of a table."""
+        return self.strip(cell) if isinstance(cell, Picture) else self.inline(cell)
+
+    def drawing(self, block: Drawing) -> Any:
+        """A drawing in the colours of the page."""
+        return self._svg(
+            block.picture, block.told or block.title or "drawing", "wide" if block.picture.width > 400 else ""
+        )
+
+    def strip(self, picture: Picture | None) -> Any:
+        """A small ornament whose numbers stand beside it."""
+        return self._svg(picture, "", "strip") if picture is not None else ""
+
+    def _svg(self, picture: Picture, told: str, kind: str) -> Any:
+        self.count += 1
+        known = self.report.colours
+
+        def ink(name: str) -> str:
+            return f"var(--{name})" if name in INKS or name in known else "currentColor"
+
+        return self.markup(inline_svg(recoloured(picture, ink), f"d{self.count}-", _said(told), kind))

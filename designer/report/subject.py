@@ -1,0 +1,340 @@
+"""What a report is about: designs with their analyses, and what chapters ask of them more than once."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from designer.analysis.network import Network, build_network
+from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
+from designer.catalog.sources import load_sources
+from designer.design.document import Design
+from designer.findings import Finding, Severity
+from designer.report.inventory import Inventory, inventory
+from designer.report.settings import Settings
+from designer.report.tables.racks import Plan, plan_of
+from designer.report.verdicts import Verdict, judge
+from designer.report.wording import NBSP
+from designer.sources import Estimate, Source
+from designer.units import DIMENSION_OF_UNIT, parse
+
+#: the metrics a workload is judged by, best first
+MAIN: Final = (
+    "tokens_per_second",
+    "samples_per_second",
+    "requests_per_second",
+    "bus_bandwidth",
+    "evacuation_time",
+    "migration_time",
+    "checkpoint_time",
+    "time_to_train",
+    "rate",
+    "more_machines",
+    "accelerators",
+    "step_time",
+)
+#: metrics of which less is better
+LESS: Final = frozenset(
+    {"s"},
+)
+_MEMBER: Final = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A promise with what was found: the estimate, its verdict, or why there is none."""
+
+    number: str
+    title: str
+    metric: str
+    comparison: str
+    value: float
+    unit: str
+    workload: str
+    found: Estimate | None
+    verdict: Verdict | None
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """An edit that was applied and analysed again.
+
+    Parameters
+    ----------
+    what
+        What is bought, as a sentence begins.
+    before, after
+        Analyses of the workloads concerned, by id.
+    cables
+        How many links were widened, 0 for a part.
+    """
+
+    what: str
+    detail: str
+    before: Mapping[str, WorkloadResult]
+    after: Mapping[str, WorkloadResult]
+
+    def gain(self, workload: str) -> float:
+        """How many times better a workload gets."""
+        return gain_of(self.before[workload], self.after[workload])
+
+    @property
+    def best(self) -> str:
+        """The workload that gains most; a goal in itself before a mere transfer."""
+        goals = [k for k, w in self.before.items() if w.kind not in ("transfer", "collective") and self.gain(k) > 1.02]
+        return max(goals or self.before, key=self.gain)
+
+
+@dataclass(eq=False)
+class Subject:
+    """One design of a report."""
+
+    letter: str
+    design: Design
+    analysis: Analysis
+    settings: Settings
+    file: str = ""
+    loaded: tuple[Finding, ...] = ()
+    what_ifs: Sequence[WhatIf] = ()
+
+    @cached_property
+    def network(self) -> Network:
+        """The design as the engine sees it."""
+        return build_network(self.design)
+
+    @cached_property
+    def stock(self) -> Inventory:
+        """What stands in it."""
+        return inventory(self.design)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Where it stands."""
+        racks = self.settings.chosen.racks
+        return plan_of(self.design, racks.height, racks.power)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.design.title or self.design.name
+
+    @property
+    def results(self) -> tuple[WorkloadResult, ...]:
+        """Its workloads."""
+        return self.analysis.workloads
+
+    def of_kind(self, *kinds: str) -> list[WorkloadResult]:
+        """Results of some kinds."""
+        return [w for w in self.results if w.kind in kinds]
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """All findings, each once, worst first."""
+        every = [*self.loaded, *self.analysis.findings, *(f for w in self.results for f in w.findings)]
+        unique = {(f.code, f.text): f for f in every}
+        order = list(Severity)
+        return sorted(unique.values(), key=lambda f: order.index(f.severity))
+
+    @cached_property
+    def targets(self) -> list[Target]:
+        """Promises of the design and of the settings, judged by bands."""
+        given = [
+            (a.workload, a.metric, a.comparison, a.value, a.note) for a in self.design.assertions.values() if a.workload
+        ]
+        given += [
+            (t.workload, t.metric, t.comparison, t.value, t.note)
+            for t in self.settings.chosen.targets
+            if t.workload in self.design.workloads
+        ]
+        return [self._target(f"{self.letter}{n}", *told) for n, told in enumerate(given, start=1)]
+
+    def _target(self, number: str, workload: str, metric: str, comparison: str, value: str, note: str) -> Target:
+        result = next((w for w in self.results if w.id == workload), None)
+        title = result.title if result is not None else workload
+        found = result.metrics.get(metric) if result is not None else None
+        if found is None:
+            return Target(number, title, metric, comparison, float("nan"), "1", workload, None, None, note or value)
+        target = _parsed(value, found.unit)
+        verdict = judge(found, comparison, target) if target is not None else None
+        return Target(
+            number,
+            title,
+            metric,
+            comparison,
+            target if target is not None else float("nan"),
+            found.unit,
+            workload,
+            found,
+            verdict,
+            note,
+        )
+
+    def missed(self, workload: str) -> bool:
+        """True if a target of the workload is missed by its value."""
+        return any(t.workload == workload and t.verdict is not None and not t.verdict.good for t in self.targets)
+
+
+def _parsed(value: str, unit: str) -> float | None:
+    from designer.errors import UnitError
+
+    try:
+        return parse(value, DIMENSION_OF_UNIT[unit])
+    except (UnitError, KeyError):
+        try:
+            return float(value.split()[0].replace(",", ""))
+        except (ValueError, IndexError):
+            return None
+
+
+def main_metric(result: WorkloadResult) -> str:
+    """The metric a workload is judged by; empty where it has none."""
+    return next((name for name in MAIN if name in result.metrics), next(iter(result.metrics), ""))
+
+
+def gain_of(before: WorkloadResult, after: WorkloadResult) -> float:
+    """How many times better a workload is by its main metric."""
+    name = main_metric(before)
+    one, other = before.metrics.get(name), after.metrics.get(name)
+    if one is None or other is None or one.value <= 0 or other.value <= 0:
+        return 1.0
+    return one.value / other.value if one.unit == "s" else other.value / one.value
+
+
+def gain_if_doubled(result: WorkloadResult) -> float | None:
+    """What doubling everything that binds together gains."""
+    bottleneck = result.binding[0] if result.binding else None
+    if bottleneck is None:
+        return None
+    return bottleneck.gain_together if bottleneck.gain_together is not None else bottleneck.gain_if_doubled
+
+
+def alike(bottlenecks: Sequence[Bottleneck]) -> list[tuple[str, int]]:
+    """Bounds in words, those that differ only in a member's number counted together."""
+    found: dict[str, int] = {}
+    for bottleneck in bottlenecks:
+        found[short(bottleneck)] = found.get(short(bottleneck), 0) + bottleneck.alike
+    return list(found.items())
+
+
+_DIGITS: Final = re.compile(r"(?<=[A-Za-z])\d+\b")
+_KIND: Final = re.compile(r"\s*\((pcie|infiniband|ethernet|nvlink|memory_bus|upi|fabric|c2c|xgmi)( ×\d+)?\)")
+_NAMES: Final = {
+    "psw": "PCIe switch",
+    "nvsw": "NVSwitch",
+    "gpu": "GPU",
+    "cpu": "CPU",
+    "nic": "NIC",
+    "memory": "memory",
+    "nvme": "drive",
+    "storage_nic": "storage NIC",
+    "vmotion_nic": "vMotion NIC",
+    "switch": "switch",
+    "server": "server",
+}
+
+
+def short(bottleneck: Bottleneck) -> str:
+    """What binds, in a few words: links between two kinds of parts, a part's media, GPU arithmetic."""
+    label = bottleneck.label
+    if bottleneck.what == "compute" or "(arithmetic)" in label:
+        return "GPU arithmetic"
+    if "(memory bandwidth)" in label:
+        return "GPU memory bandwidth"
+    kind = _KIND.search(label)
+    if kind is None:
+        return _MEMBER.sub("", label).replace("(media)", "media").strip()
+    mark = "↔" if "↔" in label else "→"
+    ends = [part_words(p) for p in _KIND.sub("", label).split(mark)]
+    return f"{ends[0]} {mark} {ends[-1]}"
+
+
+def part_words(path: str) -> str:
+    """A path in words: ``servers[3]/gpu0`` is ``GPU``, ``leaves[2]/switch`` is ``leaves``."""
+    pieces = [p for p in _MEMBER.sub("", path.strip()).split("/") if p]
+    if not pieces:
+        return path
+    last = re.sub(r"\d+$", "", pieces[-1])
+    if len(pieces) > 1 and last in ("switch", "server", "storage"):
+        return pieces[-2].replace("_", " ")
+    return _NAMES.get(last, pieces[-1].replace("_", " "))
+
+
+@dataclass(eq=False)
+class Context:
+    """All that a report is made of."""
+
+    subjects: Sequence[Subject]
+    settings: Settings
+    date: datetime.date
+    version: str
+    commands: Sequence[str] = ()
+    #: light and dark of every colour of drawings of designs
+    colours: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    #: chapters that will be there, for references
+    numbers: dict[str, int] = field(default_factory=dict[str, int])
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """The sources that figures of the report rest on, most used first."""
+        known = load_sources()
+        used: dict[str, int] = {}
+        for subject in self.subjects:
+            for result in subject.results:
+                for estimate in result.metrics.values():
+                    for key in estimate.sources:
+                        used[key] = used.get(key, 0) + 1
+        for key in ("ml-energy-fit", "wall-readings", "assumed-racks"):
+            used.setdefault(key, 1)
+        order = sorted(used, key=lambda k: (-used[k], k))
+        self.used = used
+        return [known[k] if k in known else self._own(k) for k in order]
+
+    def _own(self, key: str) -> Source:
+        for subject in self.subjects:
+            record = subject.design.sources.get(key)
+            for part_type in () if record is not None else subject.design.part_types.values():
+                record = record or part_type.sources.get(key)
+            if record is not None:
+                return Source(key=key, **record.model_dump())
+        return Source(key, key)
+
+    def number_of_source(self, key: str) -> int:
+        """The number a source has in the report, 0 for none."""
+        return next((n for n, s in enumerate(self.sources, start=1) if s.key == key), 0)
+
+    def lettered(self, subject: Subject) -> str:
+        """How a chapter says which design it is about."""
+        name = subject.name
+        name = name if len(name) <= 56 else name[:55] + "…"
+        return f"Design {subject.letter} · {name}" if len(self.subjects) > 1 else name
+
+    def key(self, name: str, subject: Subject | None = None) -> str:
+        """The key of a chapter, of a subject where there are several."""
+        return f"{name}-{subject.letter.lower()}" if subject is not None and len(self.subjects) > 1 else name
+
+
+def written_date(day: datetime.date) -> str:
+    """``22 November 2026``."""
+    months = (
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    )
+    return f"{day.day}{NBSP}{months[day.month - 1]}{NBSP}{day.year}"
+
+
+Progress = Callable[[float, str], None]

@@ -1,0 +1,128 @@
+"""Bill of materials: what is ordered, how many, where the number comes from, what it draws and how high it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from designer.catalog.parttype import part_kinds
+from designer.design.document import Design, Part
+from designer.report.inventory import Bundle, Inventory, UnitClass, bundles, group_name, inventory
+from designer.report.tables.table_sheet import Column, TableSheet, Value
+from designer.report.wording import line_rate, listed
+from designer.sources import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of the bill.
+
+    Parameters
+    ----------
+    item, model, role
+        What it is, what it is sold as, and what it does in the design.
+    part
+        Its type id, which price lists refer to.
+    watts, height, weight
+        Of one: rated [W], units of a rack, mass [kg]; None where not stated.
+    inside
+        True if it comes inside the unit above it.
+    """
+
+    item: str
+    model: str
+    role: str
+    part: str
+    count: int
+    reason: str
+    watts: float | None = None
+    height: float | None = None
+    weight: float | None = None
+    status: Status = Status.ASSUMED
+    inside: bool = False
+
+
+def items_of(design: Design) -> list[Item]:
+    """All lines: units with their contents, racks, then cables."""
+    stock = inventory(design)
+    found: list[Item] = []
+    for unit in stock.classes:
+        found += _unit(stock, unit)
+    if len(stock.racks):
+        part = stock.net.part(int(stock.racks[0]))
+        found.append(_item(stock, part, len(stock.racks), "racks as drawn", "rack"))
+    found += [_cable(bundle) for bundle in bundles(stock)]
+    return found
+
+
+def _unit(stock: Inventory, unit: UnitClass) -> list[Item]:
+    role = listed(roles(stock, unit), 5)
+    n = unit.count
+    lines = [_item(stock, unit.part, n, "as drawn", role)]
+    for content in unit.contents:
+        each = f"{n:,}\u00a0×\u00a0{content.count}" if n > 1 else f"{content.count} each"
+        lines.append(_item(stock, content.part, n * content.count, each, role, inside=True))
+    return lines
+
+
+def roles(stock: Inventory, unit: UnitClass) -> list[str]:
+    """What units of a class are called in the drawing, most first; of very many only those of a sample."""
+    step = max(1, unit.count // 2000)
+    names = [group_name(stock, m) for m in unit.members[::step].tolist()]
+    return sorted(dict.fromkeys(names), key=lambda name: -names.count(name))
+
+
+def _item(stock: Inventory, part: Part, count: int, reason: str, role: str, inside: bool = False) -> Item:
+    kind = part_kinds().get(part.kind)
+    watts = next((w for name in ("power_max", "power_per_part") if (w := stock.number(part, name)) is not None), None)
+    name = "power_max" if stock.number(part, "power_max") is not None else "power_per_part"
+    return Item(
+        kind.title if kind is not None else part.kind,
+        stock.title(part),
+        role,
+        part.type,
+        count,
+        reason,
+        watts,
+        stock.number(part, "height"),
+        stock.number(part, "weight"),
+        stock.status(part, name) if watts is not None else Status.ASSUMED,
+        inside,
+    )
+
+
+def _cable(bundle: Bundle) -> Item:
+    name = {"infiniband": "InfiniBand", "ethernet": "Ethernet", "fabric": "Fabric"}.get(bundle.definition.kind, "")
+    rate = line_rate(bundle.rate)
+    each = f" × {bundle.each}" if bundle.each > 1 else ""
+    return Item(
+        f"{name} cable".strip(),
+        f"{name} {rate}",
+        bundle.name,
+        f"cable/{bundle.definition.kind}/{rate}".replace("\u00a0", ""),
+        bundle.cables,
+        f"{len(bundle.a):,} links{each}",
+        status=bundle.status,
+    )
+
+
+def sheet(design: Design) -> TableSheet:
+    """The bill as a table."""
+    rows: list[tuple[Value, ...]] = [
+        (i.item, i.model, i.role, i.part, i.count, i.reason, i.watts, i.height, i.weight, "inside" if i.inside else "")
+        for i in items_of(design)
+    ]
+    columns = (
+        Column("Item"),
+        Column("Model"),
+        Column("Role"),
+        Column("Part"),
+        Column("Count"),
+        Column("Comes from"),
+        Column("Rated, one", "W"),
+        Column("Height, one", "U"),
+        Column("Weight, one", "kg"),
+        Column("Note"),
+    )
+    return TableSheet(
+        "Bill of materials", "Bill of materials", columns, tuple(rows), ("Empty cells are not stated by a source.",)
+    )

@@ -1,0 +1,157 @@
+"""Cost: from the user's own price list alone; what it does not hold is listed, never guessed."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from designer.design.document import Design
+from designer.errors import FormatError
+from designer.report.tables.bill_of_materials import Item, items_of
+from designer.report.tables.table_sheet import Column, TableSheet, Value
+
+#: heads of a price list; those behind ``part`` and ``price`` may be missing
+HEADS = ("part", "currency", "price", "date", "valid_until", "lead_time")
+_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one of a part costs, when that was told and until when it holds."""
+
+    part: str
+    currency: str
+    price: float
+    date: str = ""
+    valid_until: str = ""
+    lead_time: str = ""
+
+
+def read_prices(text: str, file: str = "") -> Mapping[str, Price]:
+    """A price list from CSV: part (its id or its model as the bill writes it), currency, price, date, validity.
+
+    Raises
+    ------
+    FormatError
+        If heads are missing, or a price is no number.
+    """
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    heads = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
+    missing = [name for name in ("part", "currency", "price") if name not in heads]
+    if missing:
+        raise FormatError(
+            f"the price list has no column {missing[0]!r}",
+            file=file,
+            place="line 1",
+            remedy=f"its first line names the columns: {', '.join(HEADS)}",
+        )
+    found: dict[str, Price] = {}
+    for number, row in enumerate(reader, start=2):
+        if number > _MOST:
+            raise FormatError(f"the price list has more than {_MOST:,} lines", file=file, remedy="keep what is ordered")
+        told = {name: (row.get(heads[name]) or "").strip() if name in heads else "" for name in HEADS}
+        if not told["part"]:
+            continue
+        try:
+            price = float(told["price"].replace(",", ""))
+        except ValueError:
+            price = float("nan")
+        if not 0 <= price < 1e12:
+            raise FormatError(
+                f"{told['price'][:40]!r} is no price",
+                file=file,
+                place=f"line {number}",
+                remedy="write a number, as 1234.50",
+            )
+        if not told["currency"]:
+            raise FormatError("a price has no currency", file=file, place=f"line {number}", remedy="write one, as USD")
+        found[told["part"].lower()] = Price(
+            told["part"], told["currency"].upper(), price, told["date"], told["valid_until"], told["lead_time"]
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A line of the bill with its price; None where the list has none."""
+
+    item: Item
+    price: Price | None
+    expired: bool = False
+
+    @property
+    def sum(self) -> float:
+        """Price of all of them."""
+        return self.price.price * self.item.count if self.price is not None else 0.0
+
+
+def priced(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> list[Priced]:
+    """The bill with prices. What comes inside a unit that has a price is not priced again."""
+    found: list[Priced] = []
+    covered = False
+    for item in items_of(design):
+        price = prices.get(item.part.lower()) or prices.get(item.model.lower()) if item.part or item.model else None
+        if not item.inside:
+            covered = price is not None
+        elif covered:
+            continue
+        found.append(Priced(item, price, _expired(price, today)))
+    return found
+
+
+def _expired(price: Price | None, today: datetime.date | None) -> bool:
+    if price is None or today is None or not price.valid_until:
+        return False
+    try:
+        return datetime.date.fromisoformat(price.valid_until) < today
+    except ValueError:
+        return False
+
+
+def totals(lines: list[Priced]) -> dict[str, float]:
+    """Sums by currency; nothing is converted."""
+    found: dict[str, float] = {}
+    for line in lines:
+        if line.price is not None:
+            found[line.price.currency] = found.get(line.price.currency, 0.0) + line.sum
+    return found
+
+
+def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> TableSheet:
+    """The table of prices."""
+    rows: list[tuple[Value, ...]] = []
+    for line in priced(design, prices, today):
+        p = line.price
+        note = "no price in the list" if p is None else "no longer valid" if line.expired else ""
+        rows.append(
+            (
+                line.item.item,
+                line.item.model,
+                line.item.part,
+                line.item.count,
+                p.price if p else None,
+                line.sum if p else None,
+                p.currency if p else None,
+                p.date if p else None,
+                p.valid_until if p else None,
+                p.lead_time if p else None,
+                note,
+            )
+        )
+    columns = (
+        Column("Item"),
+        Column("Model"),
+        Column("Part"),
+        Column("Count"),
+        Column("Price, one"),
+        Column("Sum"),
+        Column("Currency"),
+        Column("Date"),
+        Column("Valid until"),
+        Column("Lead time"),
+        Column("Note"),
+    )
+    return TableSheet("Cost", "Cost", columns, tuple(rows))

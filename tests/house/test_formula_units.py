@@ -1,0 +1,80 @@
+"""Public formulas say the unit of every parameter: a type of ``designer.units``, or a plain number on purpose."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FORMULAS = Path(__file__).parents[2] / "designer" / "formulas"
+#: folders whose formulas still take bare floats
+UNTYPED = ("serving",)
+FILES = sorted(
+    path
+    for path in FORMULAS.rglob("*.py")
+    for parts in [path.relative_to(FORMULAS).parts]
+    if parts[0] not in UNTYPED and not any(part.startswith("_") for part in parts)
+)
+
+#: what is counted, or in whatever unit its partner is: numbers without a unit of their own
+PLAIN_NUMBERS = {
+    "batch",
+    "bound",
+    "columns",
+    "copies",
+    "inner",
+    "measured",
+    "micro_batch",
+    "parameters",
+    "predicted",
+    "replicas",
+    "rows",
+    "samples",
+    "slack",
+}
+
+
+def _public(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Functions of the module and methods of its classes that others may call."""
+    for node in tree.body:
+        inside = node.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_") else [node]
+        yield from (f for f in inside if isinstance(f, ast.FunctionDef) and not f.name.startswith("_"))
+
+
+def _bare(text: str) -> list[str]:
+    found: list[str] = []
+    for function in _public(ast.parse(text)):
+        arguments = function.args
+        for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            bare = each.annotation is not None and ast.unparse(each.annotation) in ("float", "float | None")
+            if bare and each.arg not in PLAIN_NUMBERS:
+                found.append(f"{function.name}({each.arg})")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(FORMULAS).as_posix())
+def test_no_quantity_is_a_bare_float(path: Path) -> None:
+    assert _bare(path.read_text(encoding="utf-8")) == [], (
+        "use Bytes, BytesPerSecond, Seconds, Ratio … of designer.units"
+    )
+
+
+def test_a_bare_quantity_is_found() -> None:
+    assert _bare("def time(size: float, rate: float | None, rows: float) -> float: ...") == ["time(size)", "time(rate)"]
+    assert _bare("class A:\n    def wait(self, delay: float) -> None: ...\ndef _own(size: float) -> None: ...") == [
+        "wait(delay)"
+    ]
+
+
+def test_plain_numbers_are_all_in_use() -> None:
+    """A name that no formula uses any longer would only hide a mistake."""
+    used = {
+        each.arg
+        for path in FILES
+        for function in _public(ast.parse(path.read_text(encoding="utf-8")))
+        for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        if each.annotation is not None and ast.unparse(each.annotation) in ("float", "float | None")
+    }
+    assert used == PLAIN_NUMBERS

@@ -1,0 +1,149 @@
+"""Serving on drawings: what comes out, what binds, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import designer
+from designer.analysis.results import WorkloadResult
+from designer.design.document import WorkloadSpec
+from designer.errors import AnalysisError
+
+BASE: Mapping[str, object] = {
+    "model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "tensor": 4, "prompt": 2000, "output": 256,
+    "count": 600,
+}  # fmt: skip
+
+
+def served(template: str = "hgx-h100-8", **changes: object) -> WorkloadResult:
+    design = designer.open_design(template)
+    spec = WorkloadSpec(id="s", kind="serving", settings={**BASE, **changes})
+    design = design.model_copy(update={"workloads": {"s": spec}})
+    return designer.analyze(design, ["s"]).workloads[0]
+
+
+def value(result: WorkloadResult, name: str) -> float:
+    found = result.metrics[name]
+    assert found.low <= found.value <= found.high, name
+    return found.value
+
+
+def codes(result: WorkloadResult) -> set[str]:
+    return {f.code for f in result.findings}
+
+
+def test_a_light_load_is_answered_as_it_comes() -> None:
+    found = served(rate="2 1/s")
+    assert found.kind == "inference"
+    assert value(found, "requests_per_second") == pytest.approx(2, rel=0.15)
+    assert 0.05 < value(found, "ttft") < 0.3
+    assert 0.008 < value(found, "tpot") < 0.03
+    assert value(found, "latency_p50") <= value(found, "latency_p95") <= value(found, "latency_p99")
+    assert value(found, "most_requests_per_second") > 5
+    why = " ".join(b.why for b in found.binding)
+    assert "prompts" in why
+    assert "decoding" in why
+
+
+def test_the_same_seed_gives_the_same_percentiles_and_another_one_near_them() -> None:
+    first, again, other = served(rate="4 1/s"), served(rate="4 1/s"), served(rate="4 1/s", seed=1)
+    assert first.metrics["ttft_p99"].value == again.metrics["ttft_p99"].value
+    error = first.metrics["ttft_p95"].details["sampling_error"]
+    assert abs(first.metrics["ttft_p95"].value - other.metrics["ttft_p95"].value) < 6 * max(error, 0.005)
+
+
+def test_more_than_can_be_answered_is_said_with_the_rate_and_no_percentile() -> None:
+    found = served(rate="100 1/s")
+    assert "SERVE-SATURATED" in codes(found)
+    assert "latency_p99" not in found.metrics
+    assert "ttft" not in found.metrics
+    text = next(f.text for f in found.findings if f.code == "SERVE-SATURATED")
+    assert "at most" in text
+    assert value(found, "requests_per_second") < 100
+
+
+def test_an_unknown_release_is_wider() -> None:
+    known, unknown = served(rate="2 1/s"), served(rate="2 1/s", release="")
+    assert "SERVE-RELEASE" in codes(unknown)
+    widths = [r.metrics["tpot"].high / r.metrics["tpot"].low for r in (known, unknown)]
+    assert widths[1] > 1.2 * widths[0]
+
+
+def test_limits_that_do_not_hold_are_errors() -> None:
+    found = served(rate="2 1/s", ttft_limit="10 ms")
+    assert "SERVE-LIMIT" in codes(found)
+    assert value(found, "goodput") < 0.1
+
+
+def test_clients_wait_for_their_answers() -> None:
+    one, many = served(load="clients", clients=2), served(load="clients", clients=64)
+    assert value(many, "tokens_per_second") > 5 * value(one, "tokens_per_second")
+    assert value(many, "tpot") > value(one, "tpot")
+    # Little's law over both replicas: clients = rate x time in the system
+    rate = value(many, "requests_per_second")
+    table = many.tables["serving-latency"].rows[2]
+    assert rate * float(table[1] or 0) == pytest.approx(64, rel=0.15)
+
+
+def test_drafts_shorten_the_time_per_token() -> None:
+    plain, drafted = served(rate="1 1/s"), served(rate="1 1/s", drafts=3, draft="kimi-k2.5-eagle3")
+    assert value(drafted, "tpot") < 0.7 * value(plain, "tpot")
+
+
+def test_cold_start_from_slower_storage_takes_longer() -> None:
+    one = served("su-h100-32", rate="2 1/s", storage="storage", readers=64)
+    few = served("su-h100-32", rate="2 1/s", storage="storage", readers=1)
+    assert value(few, "cold_start_time") > value(one, "cold_start_time")
+    assert "SERVE-READERS" in codes(few)
+
+
+def test_a_split_over_two_servers_pulls_through_their_nics() -> None:
+    found = served(
+        "su-h100-32", rate="3 1/s", tensor=8, prompt_tensor=8, group="servers[0]/gpu*",
+        prompt_group="servers[1]/gpu*",
+    )  # fmt: skip
+    assert value(found, "hand_over_time") > 0.09
+    assert value(found, "accelerators") == 16
+    assert value(found, "ttft") > value(found, "hand_over_time")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"prompt": 0}, "no prompt"),
+        ({"model": "no-such"}, "no model"),
+        ({"model": "resnet-50"}, "gives no tokens"),
+        ({"weights": "bf16", "tensor": 1}, "does not fit"),
+        ({"tensor": 3}, "do not share out"),
+        ({"replicas": 9}, "9 replicas"),
+        ({"load": "trace", "trace": ""}, "no trace"),
+        ({"load": "trace", "trace": "/nowhere.jsonl"}, "not a file"),
+        ({"prefix": "100 %"}, "whole prompts"),
+        ({"drafts": 2, "draft": "none"}, "no measured draft"),
+        ({"prompt_group": "gpu0,gpu1,gpu2,gpu3"}, "in both groups"),
+        ({"group": "nic*"}, "cannot serve"),
+    ],
+)
+def test_bad_input_is_refused_in_words(changes: Mapping[str, object], words: str) -> None:
+    with pytest.raises(AnalysisError, match=words) as told:
+        served(rate="1 1/s", **changes)
+    assert told.value.remedy
+
+
+def test_a_trace_is_read_and_its_prefixes_are_found(tmp_path: Path) -> None:
+    rows = [
+        {"timestamp": 250 * k, "input_length": 1024, "output_length": 20 + k % 5, "hash_ids": [k % 3, 100 + k % 7]}
+        for k in range(200)
+    ]
+    path = tmp_path / "trace.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    found = served(load="trace", trace=str(path), rate="0 1/s")
+    assert value(found, "prefix_hits") > 0.3
+    path.write_text('{"timestamp": 1, "input_length": 5}\n', encoding="utf-8")
+    with pytest.raises(AnalysisError, match="output_length is missing") as told:
+        served(load="trace", trace=str(path))
+    assert "line 1" in (told.value.place or "")

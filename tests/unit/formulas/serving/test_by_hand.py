@@ -1,0 +1,165 @@
+"""Serving formulas against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._kernels import KERNELS, kernels_of
+from designer.formulas.serving._number_format import number_format
+from designer.formulas.serving.attention_prefill import attention_prefill, prefill_area
+from designer.formulas.serving.cold_start import cold_start
+from designer.formulas.serving.expert_coverage import experts_touched
+from designer.formulas.serving.hand_over import descriptors, hand_over
+from designer.formulas.serving.kv_size import kv_size
+from designer.formulas.serving.power import serving_power
+from designer.formulas.serving.small_all_reduce import small_all_reduce
+from designer.formulas.serving.speculation import accepted
+from designer.formulas.serving.step_time import Joins, Split, StepTime
+from designer.formulas.serving.weights_size import weights_size
+from designer.workload.engines import release, releases
+from designer.workload.models import model
+from designer.workload.shape import TransformerShape
+
+H100 = Device("H100", {"bf16": 989e12, "fp8": 1979e12}, 3.35e12, 79.6 * 2**30, 132)
+
+
+def shape(name: str) -> TransformerShape:
+    found = model(name)
+    assert isinstance(found, TransformerShape)
+    return found
+
+
+def steps(name: str = "llama-3-70b", weights: str = "fp8", tensor: int = 4, device: Device = H100) -> StepTime:
+    joins = Joins(lambda size: small_all_reduce(tensor, size, 450e9))
+    over = release("vllm").release.overheads
+    fmt = number_format(weights)
+    return StepTime(shape(name), device, Split(tensor), fmt, number_format("bf16"), over, joins)
+
+
+def test_a_token_of_llama_70b_keeps_327680_bytes() -> None:
+    """80 layers x 8 heads x (128 + 128) values x 2 B = 327,680 B; on 4 devices a quarter each; on 16 one head stays."""
+    assert kv_size(shape("llama-3-70b"), 1, 2).token == 327_680
+    assert kv_size(shape("llama-3-70b"), 4, 2).token == 81_920
+    assert kv_size(shape("llama-3-70b"), 16, 2).token == 40_960
+
+
+def test_latent_attention_keeps_its_vector_whole_on_every_device() -> None:
+    """DeepSeek-V3: (512 + 64) values x 61 layers x 1 B = 35,136 B, whatever the width."""
+    assert kv_size(shape("deepseek-v3"), 1, 1).token == kv_size(shape("deepseek-v3"), 8, 1).token == 35_136
+
+
+def test_windows_stop_growing() -> None:
+    """gpt-oss: 18 layers keep all of 1,000 tokens, 18 keep 128; a layer keeps 8 x 128 x 2 B = 2,048 B a token."""
+    assert kv_size(shape("gpt-oss-120b"), 1, 2).held(1000) == 2048 * (18 * 1000 + 18 * 128)
+
+
+def test_weights_of_70b_in_fp8_on_four() -> None:
+    """80 layers of 855.6 M weights of 1 B, and 2 x 1.05 G embeddings of 2 B, over four: 18.2 GB."""
+    assert weights_size(shape("llama-3-70b"), number_format("fp8"), 4) == pytest.approx(18.2e9, rel=0.005)
+    assert weights_size(shape("gpt-oss-120b"), number_format("mxfp4"), 1) == pytest.approx(65e9, rel=0.03)
+
+
+def test_experts_touched() -> None:
+    """One token of 8 in 256 touches 8; 64 tokens 256 (1 - (248/256)^64) = 222.4; very many touch all."""
+    assert experts_touched(256, 8, 1) == pytest.approx(8)
+    assert experts_touched(256, 8, 64) == pytest.approx(256 * (1 - (248 / 256) ** 64))
+    assert experts_touched(256, 8, 64) == pytest.approx(222.4, abs=0.1)
+    assert experts_touched(8, 8, 1) == 8
+    assert experts_touched(256, 8, 1e6) == pytest.approx(256)
+
+
+def test_attention_of_a_prompt() -> None:
+    """8,192 tokens alone look at 8,192²/2 pairs; 64 heads of 128: 4 x 64 x 128 x pairs at .57 of 989 TFLOP/s."""
+    pairs = prefill_area(8192, 0)
+    assert pairs == 8192**2 / 2
+    expected = 4 * 64 * 128 * pairs / (0.57 * 989e12)
+    assert attention_prefill(pairs, 64, 128, 989e12, 0.57) == pytest.approx(expected)
+    # two pieces look at the same pairs as the whole
+    assert prefill_area(4096, 0) + prefill_area(4096, 4096) == pairs
+
+
+@pytest.mark.parametrize(
+    ("ranks", "size", "measured"),
+    [(2, 2048, 4.2e-6), (8, 2048, 4.6e-6), (4, 2 * 2**20, 19e-6), (8, 2 * 2**20, 19e-6), (8, 32 * 2**20, 178e-6)],
+)
+def test_all_reduce_as_measured_on_h100(ranks: int, size: float, measured: float) -> None:
+    assert small_all_reduce(ranks, size, 450e9) == pytest.approx(measured, rel=0.28)
+
+
+def test_hand_over_in_blocks_of_16_and_64() -> None:
+    """48 layers, 5,000 tokens: 30,000 pieces in blocks of 16 take 75 ms more than nothing, in blocks of 64 19 ms."""
+    assert descriptors(48, 5000, 16) == 30_000
+    whole, quarter = (hand_over(descriptors(48, 5000, block), 1e9, 1e12) for block in (16, 64))
+    assert whole - quarter == pytest.approx(0.75 * 30_000 * 2.5e-6)
+    # bytes: half the path is taken by others, so they take twice as long
+    assert hand_over(0, 1e9, 1e10, 0.5) - hand_over(0, 1e9, 1e10) == pytest.approx(0.1)
+
+
+def test_cold_start_with_one_reader_and_many() -> None:
+    """15 GB: one reader of .31 GB/s 48 s, as published; 16 readers on a volume of 1.05 GB/s 14.3 s; then the start."""
+    start = cold_start(1e-9, 1e9, 1, 1e-9, 1e9, graph=True)
+    assert cold_start(15e9, 1.05e9, 1, 15e9, 2.5e10, graph=True) - start == pytest.approx(48, rel=0.02)
+    assert cold_start(15e9, 1.05e9, 16, 15e9, 2.5e10, graph=True) - start == pytest.approx(14.34, rel=0.02)
+    assert cold_start(15e9, 1e12, 999, 15e9, 1e9, graph=True) - start == pytest.approx(15, rel=0.01)
+
+
+def test_power_stays_between_idle_and_the_limit() -> None:
+    assert serving_power(700, 0, 0, 0) == pytest.approx(105)
+    assert serving_power(700, 1, 0, 0) == pytest.approx(411, rel=0.01)
+    assert serving_power(700, 1, 1, 1) == 700
+
+
+def test_acceptance_is_measured_and_not_extended() -> None:
+    assert accepted((1.8, 2.4), 0) == 1
+    assert accepted((1.8, 2.4), 2) == accepted((1.8, 2.4), 5) == 2.4
+
+
+@pytest.mark.parametrize("tensor", [1, 2, 4, 8])
+def test_no_step_is_faster_than_the_data_sheet(tensor: int) -> None:
+    one = steps(tensor=tensor)
+    held = weights_size(shape("llama-3-70b"), number_format("fp8"), tensor)
+    # the embeddings are looked up, not read
+    assert one.decode(1) > (held - shape("llama-3-70b").embedding_parameters * 2 / tensor) / H100.bandwidth
+    work = 2 * 70e9 * 8192 / tensor
+    assert one.step(8192, prefill_area(8192, 0), 1, 0, 0) > work / 1979e12
+
+
+def test_memory_bandwidth_moves_decoding_and_not_prompts() -> None:
+    more = replace(H100, bandwidth=4.8e12)
+    one, other = steps(tensor=2), steps(tensor=2, device=more)
+    assert other.step(8192, 8192**2 / 2, 1, 0, 0) == pytest.approx(one.step(8192, 8192**2 / 2, 1, 0, 0), rel=0.05)
+    assert other.decode(4) < 0.87 * one.decode(4)
+
+
+@given(st.integers(1, 200), st.integers(0, 200_000))
+def test_more_work_takes_no_less(requests: int, context: int) -> None:
+    one = STEPS
+    assert one.decode(requests) + one.context() * context >= one.decode(requests) > 0
+    # tiles make a step shorter by a few percent when one more request fills them
+    assert one.decode(requests + 1) > 0.95 * one.decode(requests)
+
+
+STEPS = steps()
+
+
+def test_unknown_generations_are_told() -> None:
+    assert kernels_of("Hopper GH100") == (KERNELS, True)
+    assert kernels_of("CDNA3") == (KERNELS, False)
+    assert kernels_of("Ada AD102")[0] is not KERNELS
+
+
+def test_releases_are_data_with_their_fit_set() -> None:
+    assert {one.engine for one in releases().values()} == {"vllm", "sglang", "tensorrt-llm"}
+    assert all(one.fitted_on and one.step_spread > 0 for one in releases().values())
+    assert release("vllm", "0.12.0").exact
+    assert release("vllm", "v0.12.1").release.release == "0.12.0"
+    unknown = release("vllm", "9.9")
+    assert not unknown.exact
+    assert unknown.release.step_spread > release("vllm", "0.12.0").release.step_spread
+    assert math.isfinite(unknown.release.overheads.layer)

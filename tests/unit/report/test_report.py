@@ -1,0 +1,147 @@
+"""The design report: what every format holds, and that nothing in a name is obeyed."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import designer
+from designer.design.document import Design, with_changes
+from designer.errors import Cancelled, ReportError
+from designer.report.assembly import compose_report
+from designer.report.document import Report
+from designer.report.renderers.html import to_html
+from designer.report.renderers.markdown import to_markdown
+from designer.report.renderers.pdf import to_pdf
+from designer.report.settings import Chosen, Settings
+
+_DAY = datetime.date(2026, 11, 22)
+_HOSTILE = "<script>alert(1)</script>\" onload='x' =cmd()|' /C calc'!A0 ‮ 🙂 ../../etc"
+
+
+@pytest.fixture(scope="module")
+def unit() -> Report:
+    return compose_report([designer.open_design("su-h100-32")], date=_DAY)
+
+
+class _Page(HTMLParser):
+    """Ids, links, scripts and addresses of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: set[str] = set()
+        self.events: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            elif name in ("href", "src", "xlink:href"):
+                self.links.append(value or "")
+            elif name.startswith("on"):
+                self.events.append(name)
+
+
+def _parsed(report: Report) -> _Page:
+    page = _Page()
+    page.feed(to_html(report))
+    return page
+
+
+def test_every_link_of_the_page_leads_somewhere(unit: Report) -> None:
+    page = _parsed(unit)
+    assert len(page.ids) == len(set(page.ids))
+    inner = [link[1:] for link in page.links if link.startswith("#")]
+    assert inner
+    assert set(inner) <= set(page.ids)
+
+
+def test_the_page_fetches_nothing(unit: Report) -> None:
+    text = to_html(unit)
+    page = _parsed(unit)
+    assert "script" not in page.tags
+    assert "iframe" not in page.tags
+    assert not re.findall(r"url\((?!data:)", text)
+    outside = [link for link in page.links if not link.startswith(("#", "data:"))]
+    assert all(link.startswith("https://") for link in outside), "only sources lead outside, and only when asked"
+
+
+def test_titles_answer_with_numbers(unit: Report) -> None:
+    for chapter in unit.chapters:
+        assert len(chapter.title) > 25, chapter.topic
+    assert sum(bool(re.search(r"\d", c.title)) for c in unit.chapters) > len(unit.chapters) / 2
+
+
+def test_a_purchase_is_computed_not_phrased(unit: Report) -> None:
+    """Storage of 125 GB/s holds back 256 GPUs that could read 217 GB/s: twice of it lifts them by 217 ÷ 125 = 1.73."""
+    assert "1.73×" in unit.summary.title
+    assert "twice the throughput" in unit.summary.title.lower()
+
+
+@pytest.mark.parametrize("template", ["vsphere-cluster-4", "gb200-nvl72", "m40-server"])
+def test_every_kind_of_design_makes_all_formats(template: str) -> None:
+    report = compose_report([designer.open_design(template)], date=_DAY)
+    assert to_html(report).startswith("<!DOCTYPE html>")
+    assert to_pdf(report).startswith(b"%PDF-")
+    assert to_markdown(report).startswith("# ")
+
+
+def test_the_same_design_gives_the_same_bytes(unit: Report) -> None:
+    again = compose_report([designer.open_design("su-h100-32")], date=_DAY)
+    assert to_html(again) == to_html(unit)
+    assert to_markdown(again) == to_markdown(unit)
+    assert to_pdf(again) == to_pdf(unit)
+
+
+def _named(name: str) -> Design:
+    design = designer.open_design("hgx-a100-4")
+    parts = [with_changes(p, name=f"{name} {p.id}") for p in design.parts.values()]
+    workloads = [with_changes(w, title=f"{name} {w.id}") for w in design.workloads.values()]
+    return with_changes(design, title=name, intent=name, parts=parts, workloads=workloads)
+
+
+def test_hostile_names_are_shown_and_not_obeyed() -> None:
+    report = compose_report([_named(_HOSTILE)], date=_DAY)
+    page = _parsed(report)
+    assert "script" not in page.tags
+    assert not page.events
+    text = to_html(report)
+    assert "&lt;script&gt;" in text
+    assert "‮" not in text
+    assert to_pdf(report).startswith(b"%PDF-")
+    told = to_markdown(report)
+    assert "<script>" not in told
+    assert "‮" not in told
+
+
+def test_long_names_do_not_run_over() -> None:
+    report = compose_report([_named("x" * 9_000)], date=_DAY)
+    assert len(to_html(report)) < 3_000_000
+    assert to_pdf(report).startswith(b"%PDF-")
+
+
+def test_chapters_can_be_chosen_and_unknown_ones_are_reported() -> None:
+    design = designer.open_design("m40-server")
+    report = compose_report([design], Settings(chosen=Chosen(chapters=("sources",))), date=_DAY)
+    assert [c.key for c in report.chapters] == ["summary", "sources"]
+    with pytest.raises(ReportError, match="no chapter 'nonsense'"):
+        compose_report([design], Settings(chosen=Chosen(chapters=("nonsense",))), date=_DAY)
+
+
+def test_a_report_can_be_stopped() -> None:
+    with pytest.raises(Cancelled):
+        compose_report([designer.open_design("m40-server")], cancelled=lambda: True)
+
+
+def test_several_designs_have_letters() -> None:
+    report = compose_report([designer.open_design("m40-server"), designer.open_design("hgx-a100-4")], date=_DAY)
+    keys = [c.key for c in report.chapters]
+    assert "drawing-a" in keys
+    assert "drawing-b" in keys
+    assert len(keys) == len(set(keys))

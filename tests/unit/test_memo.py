@@ -1,0 +1,106 @@
+"""The memo: one answer for one object, bounded, from any thread, and nothing outlives being forgotten."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from dataclasses import dataclass
+
+import pytest
+
+from designer.memo import Alike, forget, memo
+
+
+@dataclass(frozen=True, eq=True)
+class Thing:
+    name: str
+
+
+def test_the_same_object_is_asked_about_once_and_an_equal_one_again() -> None:
+    asked: list[str] = []
+
+    @memo()
+    def length(thing: Thing, times: int) -> int:
+        asked.append(thing.name)
+        return len(thing.name) * times
+
+    one, other = Thing("four"), Thing("four")
+    assert [length(one, 2), length(one, 2), length(other, 2), length(one, 3)] == [8, 8, 8, 12]
+    assert asked == ["four"] * 3
+
+
+def test_the_objects_asked_about_longest_ago_are_let_go() -> None:
+    @memo(most=2)
+    def name(thing: Thing) -> Thing:
+        return Thing(thing.name)
+
+    things = [Thing(str(k)) for k in range(5)]
+    gone = weakref.ref(name(things[0]))
+    for thing in things[1:]:
+        name(thing)
+    gc.collect()
+    assert gone() is None
+    assert len(name) == 2
+
+
+def test_answers_about_one_object_are_bounded_too() -> None:
+    @memo(each=3)
+    def times(thing: Thing, by: int) -> int:
+        return by
+
+    thing = Thing("x")
+    for by in range(10):
+        times(thing, by)
+    assert len(times) == 3
+
+
+def test_large_answers_push_out_others_but_the_newest_stays() -> None:
+    @memo(size=len, budget=10)
+    def text(thing: Thing) -> str:
+        return thing.name
+
+    small, large = Thing("abc"), Thing("x" * 50)
+    text(small)
+    assert text(large) == "x" * 50
+    assert len(text) == 1
+    text(small)
+    assert len(text) == 1
+
+
+def test_values_that_cannot_be_hashed_are_refused() -> None:
+    @memo()
+    def total(thing: Thing, numbers: object) -> object:
+        return numbers
+
+    with pytest.raises(TypeError):
+        total(Thing("x"), [1, 2])
+
+
+def test_many_threads_get_equal_answers() -> None:
+    @memo(most=4)
+    def upper(thing: Thing) -> str:
+        return thing.name.upper()
+
+    things = [Thing(chr(97 + k)) for k in range(16)]
+    wrong: list[str] = []
+
+    def ask() -> None:
+        for _ in range(200):
+            wrong.extend(t.name for t in things if upper(t) != t.name.upper())
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(upper) <= 4
+
+
+def test_alike_objects_become_one_until_they_are_forgotten() -> None:
+    known: Alike[Thing] = Alike(2)
+    first = known("a", lambda: Thing("a"))
+    assert known("a", lambda: Thing("a")) is first
+    forget()
+    assert known("a", lambda: Thing("a")) is not first
