@@ -18,6 +18,7 @@ from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.address import split_path
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
 from designer.design.edits.parts import RemoveParts
+from designer.design.query import count_kinds, count_links
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context, Tier
@@ -74,6 +75,7 @@ class World:
         self._results: dict[tuple[str, float | None], WorkloadResult] = {}
         self._transfers: dict[tuple[str, str], WorkloadResult] = {}
         self._losses: dict[str, tuple[str, ...]] = {}
+        self._counts: dict[str, Mapping[str, int]] = {}
         self._lost: dict[tuple[str, str], WorkloadResult | None] = {}
 
     @cached_property
@@ -286,9 +288,10 @@ class World:
 
     def counts(self, what: str) -> Mapping[str, int]:
         """How many parts or links there are of each kind."""
-        from designer.design.query import count_kinds, count_links
-
-        return count_kinds(self.design) if what == "parts" else count_links(self.design)
+        known = self._counts.get(what)
+        if known is None:
+            known = self._counts[what] = (count_kinds if what == "parts" else count_links)(self.design)
+        return known
 
     def value(self, path: str, name: str) -> Measure:
         """A value of a part or link."""

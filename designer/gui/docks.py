@@ -10,6 +10,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
 from designer.gui.panels._panel import Panel
+from designer.gui.panels.checks import ChecksPanel
 from designer.gui.panels.compare import ComparePanel, Other
 from designer.gui.panels.figures import FiguresPanel
 from designer.gui.panels.findings import FindingsPanel
@@ -38,13 +39,25 @@ _PLACES: Final = (
     (_RIGHT, ("inspector", "history")),
     (
         _BOTTOM,
-        ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare", "measured"),
+        (
+            "flow",
+            "links",
+            "findings",
+            "checks",
+            "whatif",
+            "timeline",
+            "scaling",
+            "migration",
+            "tables",
+            "compare",
+            "measured",
+        ),
     ),
 )
 _TITLES: Final = {
     "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
-    "links": "Links", "findings": "Findings", "whatif": "What if", "timeline": "Timeline", "scaling": "Scaling",
-    "migration": "Migration", "tables": "Tables", "compare": "Compare", "measured": "Measured",
+    "links": "Links", "findings": "Findings", "checks": "Tests", "whatif": "What if", "timeline": "Timeline",
+    "scaling": "Scaling", "migration": "Migration", "tables": "Tables", "compare": "Compare", "measured": "Measured",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
@@ -80,6 +93,7 @@ class Docks:
         self.inspector = InspectorPanel(theme)
         self.flow = FlowPanel(theme)
         self.findings = FindingsPanel(theme)
+        self.checks = ChecksPanel(theme)
         self.compare = ComparePanel(theme, others)
         self.measured = MeasuredPanel(theme)
         empty = "The shown workload has no {}."
@@ -91,6 +105,7 @@ class Docks:
             "flow": self.flow,
             "links": LinksPanel(theme),
             "findings": self.findings,
+            "checks": self.checks,
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
@@ -176,5 +191,7 @@ class Docks:
         """Stop what runs."""
         self.set_session(None)
         self.inspector.close_jobs()
+        self.findings.close_jobs()
+        self.checks.close_jobs()
         self.compare.close_jobs()
         self.measured.close_jobs()

@@ -5,6 +5,7 @@ Equal machines are looked at once and counted, so 16,384 GPUs cost hardly more t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import NETWORK, Network, build_network
+from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of
 from designer.design.document import Design, Link, Part, VirtualMachine, Wiring
@@ -278,6 +280,43 @@ class Context:
         for found in self.placement.findings if self.placement is not None else ():
             if found.code in codes:
                 yield found.text, found.where, found.remedy
+
+    def told(self, vm: VirtualMachine, name: str) -> str:
+        """A setting of a machine in lower case, ``true`` and ``false`` for flags; empty where it is not told."""
+        value = vm.settings.get(name)
+        return "" if value is None else str(value).strip().lower()
+
+    def host(self, vm: VirtualMachine) -> Host | None:
+        """The host a machine stands on, or is to stand on."""
+        if self.placement is None:
+            return None
+        placed = self.placement.placed.get(vm.id)
+        return placed.host if placed is not None else self.placement.hosts.by_path.get(vm.host or "")
+
+    def gpus_of(self, vm: VirtualMachine) -> list[str]:
+        """Paths of the GPUs of which a machine has a time slice."""
+        placed = self.placement.placed.get(vm.id) if self.placement is not None else None
+        return (
+            [d.gpu.path for d in placed.devices if d.gpu is not None and d.kind == "vgpu"] if placed is not None else []
+        )
+
+    @cached_property
+    def crowd(self) -> Mapping[str, int]:
+        """How many time slices each GPU is cut into, by path."""
+        return Counter(path for vm in self.design.vms.values() for path in self.gpus_of(vm))
+
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """Ids of the machines that migration workloads move."""
+        found: set[str] = set()
+        for spec in self.design.workloads.values():
+            named = str(spec.settings.get("vms", ""))
+            if spec.kind in ("vmotion", "evacuation") and named:
+                found |= {piece.strip() for piece in named.split(",")}
+            if spec.kind == "evacuation":
+                host = spec.settings.get("host")
+                found |= {vm.id for vm in self.design.vms.values() if vm.host == host}
+        return frozenset(found)
 
     def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
         """The virtual machines that meet a condition."""

@@ -15,6 +15,7 @@ PANELS = (
     ("flow", "Flow"),
     ("links", "Links"),
     ("findings", "Findings"),
+    ("checks", "Tests"),
     ("whatif", "What if"),
     ("timeline", "Timeline"),
     ("scaling", "Scaling"),
