@@ -1,4 +1,4 @@
-"""A sheet to draw charts on: 658 units wide, as the text area of a page, with names of inks as colours."""
+"""A surface to draw charts on: 658 units wide, as the text area of a page, with names of inks as colours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT: Final = 10.6
 SMALL: Final = 10.0
 
 
-class DisplayList:
+class Chart:
     """Elements in painter's order."""
 
     def __init__(self, width: float = WIDTH) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from designer.errors import ExchangeError
 from designer.plain_text import harmless, shortened
-
-if TYPE_CHECKING:
-    from designer.design.document import Design
 
 Value = str | float | int | None
 #: what a spreadsheet would take for a formula or a command
@@ -37,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class DisplayList:
+class TableSheet:
     """A table with a name that fits a spreadsheet's tab."""
 
     name: str
@@ -53,7 +50,7 @@ def safe(text: str) -> str:
     return f"'{text}" if text.lstrip().startswith(_COMMANDS) else text
 
 
-def to_csv(sheet: DisplayList) -> str:
+def to_csv(sheet: TableSheet) -> str:
     """The table as CSV with heads, numbers plain, notes below as rows of their own."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -73,7 +70,7 @@ def _plain(value: Value) -> str:
     return f"{value:.10g}"
 
 
-def to_xlsx(sheets: Sequence[DisplayList], title: str) -> bytes:
+def to_xlsx(sheets: Sequence[TableSheet], title: str) -> bytes:
     """All tables in one workbook, one sheet a table; texts are written as texts, never as formulas.
 
     Raises
@@ -116,13 +113,3 @@ def to_xlsx(sheets: Sequence[DisplayList], title: str) -> bytes:
             page.autofilter(0, 0, len(sheet.rows), len(sheet.columns) - 1)
     book.close()
     return out.getvalue()
-
-
-@dataclass(frozen=True, slots=True)
-class SheetKind:
-    """A table that can be made of a design."""
-
-    name: str
-    title: str
-    build: Callable[[Design], DisplayList]
-    order: int = 100
