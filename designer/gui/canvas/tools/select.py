@@ -95,7 +95,9 @@ class Select(Tool):
         handle = self._handle_at(p)
         if handle >= 0:
             self._down = None
-            self.host.switch(Connect(self.host, [handle], p))
+            chosen = self.host.scene.selected.tolist()
+            # from one port of several selected parts, all are connected
+            self.host.switch(Connect(self.host, chosen if handle in chosen else [handle], p))
             return
         grip = self._grip_at(p)
         if grip >= 0:
@@ -380,7 +382,8 @@ class Select(Tool):
     def connect_selected(self) -> None:
         """Begin to connect what is selected."""
         scene = self.host.scene
-        cards = [int(b) for b in scene.selected if scene.view_state.is_card[b]]
+        view_state = scene.view_state
+        cards = [int(b) for b in scene.selected if view_state.is_card[b] or view_state.geometry.is_container[b]]
         if cards:
             self.host.switch(Connect(self.host, cards))
         elif any(ref.what == "parts" for _, ref in scene.selection):
