@@ -15,14 +15,13 @@ from designer.catalog.parttype import part_kinds
 from designer.design.connection_paths import CURVE
 from designer.design.document import Design, Group, Part
 from designer.design.geometry import STATUSES, Geometry, lay_out
+from designer.drawing.loads import Loads, loads_of
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
-from designer.report.drawing.compose import Options, compose
-from designer.report.drawing.elements import Picture
-from designer.report.drawing.loads import Loads, loads_of
-from designer.report.drawing.palette import palette
+from designer.report.design_picture import Colours, design_picture
+from designer.report.drawing.compose import Options
 from designer.report.drawing.svg import inline_svg
-from designer.report.inks import colours_of
+from designer.report.inks import recoloured
 from designer.report.wording import line_rate, percent, quantity
 from designer.resources import assets
 
@@ -65,7 +64,7 @@ def to_viewer(design: Design, analysis: Analysis | None = None) -> str:
         loader=jinja2.PackageLoader("designer.report.renderers", "."), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["said"] = _said
-    colours: dict[tuple[str, str], str] = {}
+    colours: Colours = {}
     views: list[_View] = []
     used = 0
     for view in _views(design, analysis, colours):
@@ -84,7 +83,7 @@ def to_viewer(design: Design, analysis: Analysis | None = None) -> str:
         views=[(v.state, v.workload, markup(v.markup)) for v in views],
         states=[(s, _state_title(design, s)) for s in states],
         workloads=[(w, titles.get(w, "no load")) for w in workloads],
-        inks=[(name, *pair) for pair, name in colours.items()],
+        inks=[(name, *pair) for name, pair in colours.items()],
         fonts=[
             (weight, base64.b64encode((folder / f"{name}.woff2").read_bytes()).decode("ascii"))
             for weight, name in ((400, "Inter-Regular"), (600, "Inter-SemiBold"))
@@ -124,7 +123,7 @@ def _state_title(design: Design, state: str) -> str:
     return f"{group.label} open" if group is not None else "as drawn" if state == "" else "closed"
 
 
-def _views(design: Design, analysis: Analysis | None, colours: dict[tuple[str, str], str]) -> Iterator[_View]:
+def _views(design: Design, analysis: Analysis | None, colours: Colours) -> Iterator[_View]:
     """The drawing as it stands with every load, then with each of its groups open."""
     told = list(analysis.workloads) if analysis is not None else []
     loaded = [w for w in told if analysis is not None and w.id in analysis.loads]
@@ -140,32 +139,14 @@ def _views(design: Design, analysis: Analysis | None, colours: dict[tuple[str, s
                 carried = analysis.loads[workload.id]
                 loads = loads_of(geometry, carried.load, carried.utilization, workload.binding)
             number += 1
-            picture = _named(geometry, loads, colours)
+            picture = recoloured(design_picture(geometry, Options(), loads, colours), _variable)
             drawn = inline_svg(picture, f"v{number}-", f"Drawing of {design.title or design.name}")
             hover = "".join(_hover(design, geometry, loads))
             yield _View(state, workload.id if workload is not None else "", drawn.replace("</svg>", f"{hover}</svg>"))
 
 
-def _named(geometry: Geometry, loads: Loads | None, colours: dict[tuple[str, str], str]) -> Picture:
-    """The picture with a variable for each pair of light and dark colours."""
-    from dataclasses import replace
-
-    from designer.report.drawing.elements import Area, Element, Panel
-
-    light, dark = (compose(geometry, palette(name), Options(), loads) for name in ("light", "dark"))
-    found: list[Element] = []
-    for one, other in zip(light.elements, dark.elements, strict=True):
-        own = [
-            f"var(--{colours.setdefault(pair, f'c{len(colours)}')})" if pair[0] else ""
-            for pair in zip(colours_of(one), colours_of(other), strict=True)
-        ]
-        if isinstance(one, Panel):
-            found.append(replace(one, fill=own[0], stroke=own[1]))
-        elif isinstance(one, Area):
-            found.append(replace(one, fill=own[0]))
-        else:
-            found.append(replace(one, colour=own[0]))
-    return replace(light, elements=tuple(found))
+def _variable(name: str) -> str:
+    return f"var(--{name})"
 
 
 def _hover(design: Design, geometry: Geometry, loads: Loads | None) -> Iterator[str]:
@@ -202,7 +183,7 @@ def _connection(geometry: Geometry, loads: Loads | None, w: int) -> str:
     lines.append(f"how sure: {STATUSES[int(geometry.connection_status[w])]}")
     if loads is not None:
         for d, way in ((0, "there"), (1, "back")):
-            share, rate = float(loads.utilisation[w, d]), float(loads.rate[w, d])
+            share, rate = float(loads.used[w, d]), float(loads.load[w, d])
             if share > 0:
                 lines.append(f"{way}: {quantity(rate, 'B/s')} on the fullest, {percent(share)} of what it can carry")
     return "\n".join(lines)
