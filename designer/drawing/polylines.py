@@ -60,7 +60,8 @@ def polylines(connections: Int, route: Float, shape: Int) -> list[Polylines]:
 
 def bezier(route: Float, pieces: int) -> Float:
     """Points on cubic Bézier curves. : (k, 4, 2) → (k, pieces + 1, 2)"""
-    t = np.linspace(0.0, 1.0, pieces + 1)
+    # closer together towards the ends, where connections bend most
+    t = (1.0 - np.cos(np.linspace(0.0, np.pi, pieces + 1))) / 2
     s = 1.0 - t
     return _weighted((s**3, 3 * s * s * t, 3 * s * t * t, t**3), route)
 

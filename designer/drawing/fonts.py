@@ -40,6 +40,12 @@ def _advance(character: str, bold: bool) -> float:
     return _face(bold).getlength(character) / _EM
 
 
+def rise(size: float, bold: bool = False) -> float:
+    """How much farther letters reach above their baseline than below it [scene units] at a font size."""
+    above, below = _face(bold).getmetrics()
+    return (above - below) * size / _EM
+
+
 @lru_cache(maxsize=65536)
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """Width of a line of text [scene units] at a font size."""

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.catalog.parttype import part_kinds
-from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Rects
-from designer.gui.canvas.canvas_theme import STEPS
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame, Regions, ViewState
-from designer.report.drawing.palette import mixed
+from designer.drawing.batches import Batch, Boxes, Glyphs, Rects
+from designer.drawing.levels import Level
+from designer.drawing.palette import mixed
+from designer.drawing.theme import STEPS
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, Regions, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -122,7 +122,7 @@ def _blocks(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     geometry, theme = view_state.geometry, view_state.theme
     rects = frame.boxes(geometry.rect[boxes])
     found: list[Batch] = []
-    heat = heat_of(view_state.live.box_used[boxes])
+    heat = heat_of(view_state.loads.box_used[boxes])
     for step in range(len(theme.heat)):
         chosen = heat == step
         if chosen.any():
@@ -130,7 +130,7 @@ def _blocks(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     cold = heat < 0
     kinds = geometry.kind[boxes]
     for kind in np.unique(kinds[cold]).tolist():
-        share = 0.55 if not view_state.live.known else 0.25
+        share = 0.55 if not view_state.loads.known else 0.25
         colour = mixed(theme.containers[0], theme.accent(geometry.kinds[kind]), share)
         found.append(Rects(rects[cold & (kinds == kind)], colour))
     return found
@@ -181,7 +181,7 @@ def meters(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     if frame.level is Level.FAR:
         return []
     boxes = _cards(view_state, frame, boxes)
-    used = view_state.live.box_used[boxes]
+    used = view_state.loads.box_used[boxes]
     chosen = ~np.isnan(used) & (used > 0)
     if not chosen.any():
         return []

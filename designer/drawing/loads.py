@@ -12,11 +12,13 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.channels import boxes_of_parts, link_number, links_on_connections
+from designer.analysis.results import Bottleneck
+from designer.design.channels import link_number
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.geometry import STATUSES, Geometry
+from designer.drawing.shown_links import boxes_of_parts, links_on_connections
+from designer.drawing.theme import STEPS
 from designer.errors import DocumentError
-from designer.gui.canvas.canvas_theme import STEPS
 from designer.sources import Status
 
 Float = npt.NDArray[np.float64]
@@ -54,7 +56,7 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loads:
+class ChannelState:
     """Load of all channels of the elaborated design.
 
     Parameters
@@ -69,7 +71,7 @@ class Loads:
     utilization: Float
     activity: Activity | None = None
 
-    def same(self, other: Loads) -> bool:
+    def same(self, other: ChannelState) -> bool:
         """True if both numbers are equal."""
         return (
             np.array_equal(self.load, other.load)
@@ -99,8 +101,8 @@ class ConnectionMap:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Live:
-    """State of the connections; the two columns are the directions a → b and b → a of the connection.
+class Loads:
+    """What each connection carries; the two columns are the directions a → b and b → a of the connection.
 
     Parameters
     ----------
@@ -145,12 +147,12 @@ def connection_map(geometry: Geometry) -> ConnectionMap:
         return ConnectionMap(None, nowhere, np.empty(0, dtype=bool), nowhere)
 
 
-def nothing(geometry: Geometry) -> Live:
+def nothing(geometry: Geometry) -> Loads:
     """The state of a picture nothing is known about."""
     m, n = geometry.n_connections, len(geometry)
     unknown = np.full((m, 2), np.nan)
     assumed = geometry.connection_status == STATUSES.index(Status.ASSUMED)
-    return Live(
+    return Loads(
         load=unknown,
         limit=unknown,
         used=unknown,
@@ -164,16 +166,32 @@ def nothing(geometry: Geometry) -> Live:
     )
 
 
-def with_loads(live: Live, geometry: Geometry, found: ConnectionMap, loads: Loads | None) -> Live:
+def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Iterable[Bottleneck] = ()) -> Loads:
+    """The loads on the connections of a picture, and what holds back the workload.
+
+    Parameters
+    ----------
+    load, utilisation : (2 · n_links,) per channel, 2 · link from a to b and 2 · link + 1 back [B/s], [1]
+    """
+    found, binding = connection_map(geometry), tuple(binding)
+    loads = with_loads(nothing(geometry), geometry, found, ChannelState(load, utilisation))
+    ids = [b.id for b in binding if b.what == "channel"]
+    parts = [(b.id, b.alike) for b in binding if b.what in ("part", "compute")]
+    return with_binding(loads, found, link_numbers(found, ids), ids, parts)
+
+
+def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels: ChannelState | None) -> Loads:
     """The state with loads put on the connections; a connection shows the busiest channel of each direction."""
     links = np.flatnonzero(found.connection >= 0)
-    if loads is None or len(loads.load) != 2 * len(found.connection) or not len(links):
+    if channels is None or len(channels.load) != 2 * len(found.connection) or not len(links):
         # of another design: nothing is known until the answer for this one is there
-        return live
+        return loads
     load, limit, used = (np.full((geometry.n_connections, 2), np.nan) for _ in range(3))
     for direction in (0, 1):
         channel = 2 * links + (found.turned[links] ^ bool(direction))
-        _busiest(found.connection[links], loads.load[channel], loads.utilization[channel], load, limit, used, direction)
+        _busiest(
+            found.connection[links], channels.load[channel], channels.utilization[channel], load, limit, used, direction
+        )
     heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
     most = np.fmax(used[:, 0], used[:, 1])
     box = np.full(len(geometry), -1.0)
@@ -181,15 +199,15 @@ def with_loads(live: Live, geometry: Geometry, found: ConnectionMap, loads: Load
     np.maximum.at(box, geometry.connection_b, np.nan_to_num(most, nan=-1.0))
     _raise_containers(geometry, box)
     return replace(
-        live,
+        loads,
         load=load,
         limit=limit,
         used=used,
         heat=heat,
         box_used=np.where(box < 0, np.nan, box),
         known=bool((heat >= 0).any()),
-        box_busy=_of_boxes(geometry, found, loads.activity, "busy"),
-        box_fill=_of_boxes(geometry, found, loads.activity, "fill"),
+        box_busy=_of_boxes(geometry, found, channels.activity, "busy"),
+        box_fill=_of_boxes(geometry, found, channels.activity, "fill"),
     )
 
 
@@ -239,27 +257,27 @@ def _raise_containers(geometry: Geometry, box: Float) -> None:
 
 
 def with_binding(
-    live: Live,
+    loads: Loads,
     found: ConnectionMap,
     numbers: Mapping[str, int],
     ids: Iterable[str],
     parts: Iterable[tuple[str, int]] = (),
-) -> Live:
+) -> Loads:
     """The state with the connections of some channels and the boxes of some parts marked as binding.
 
     `parts` are paths, each with how many equal parts it stands for.
     """
-    bottleneck = np.zeros(len(live.bottleneck), dtype=bool)
+    bottleneck = np.zeros(len(loads.bottleneck), dtype=bool)
     connections = connections_of_channels(found, numbers, ids)
     bottleneck[connections] = True
-    boxes = np.zeros(len(live.box_bottleneck), dtype=np.int64)
+    boxes = np.zeros(len(loads.box_bottleneck), dtype=np.int64)
     # a link inside a closed card has no connection: the card tells of it
     boxes[_cards_around(found, numbers)] = 1
     for path, alike in parts:
         box = _box_of(found, path)
         if box >= 0:
             boxes[box] = max(boxes[box], alike)
-    return replace(live, bottleneck=bottleneck, box_bottleneck=boxes)
+    return replace(loads, bottleneck=bottleneck, box_bottleneck=boxes)
 
 
 def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:
@@ -280,19 +298,19 @@ def _box_of(found: ConnectionMap, path: str) -> int:
 
 
 def with_route(
-    live: Live, geometry: Geometry, found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]
-) -> Live:
+    loads: Loads, geometry: Geometry, found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]
+) -> Loads:
     """The state with a route lit; without ids nothing is."""
     ids = tuple(ids)
     if not ids:
-        return replace(live, on_route=None, box_on_route=None)
+        return replace(loads, on_route=None, box_on_route=None)
     connections = connections_of_channels(found, numbers, ids)
     lit = np.zeros(geometry.n_connections, dtype=bool)
     lit[connections] = True
     boxes = np.zeros(len(geometry), dtype=bool)
     boxes[geometry.connection_a[connections]] = True
     boxes[geometry.connection_b[connections]] = True
-    return replace(live, on_route=lit, box_on_route=boxes)
+    return replace(loads, on_route=lit, box_on_route=boxes)
 
 
 def connections_of_channels(found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Int:

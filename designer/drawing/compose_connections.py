@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from designer.gui.canvas.batches import Batch, Lines
-from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.cut import Cut
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.polylines import level, offset, pieces, polylines
-from designer.gui.canvas.view_state import Frame, Regions, ViewState
+from designer.drawing.batches import Batch, Lines
+from designer.drawing.compose_boxes import faded
+from designer.drawing.cut import Cut
+from designer.drawing.levels import Level
+from designer.drawing.polylines import level, offset, pieces, polylines
+from designer.drawing.theme import DASH
+from designer.drawing.view_state import Frame, Regions, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -21,7 +22,6 @@ Bool = npt.NDArray[np.bool_]
 #: width at 1 GB/s, growth per tenfold capacity, and the widest connection, scene units
 _WIDTH: Final = (1.0, 1.15, 5.5)
 _GAP: Final = 1.4
-_DASH: Final = (7.0, 4.0)
 #: so many lines are drawn as they are; among more, those that fall on the same pixels are drawn once
 _MANY: Final = 4000
 #: more merged connections than this are drawn without smoothing from afar
@@ -78,17 +78,17 @@ def near(view_state: ViewState, frame: Frame, chosen: Int, route: Float, regions
     """
     if not len(chosen):
         return []
-    live, geometry = view_state.live, view_state.geometry
+    loads, geometry = view_state.loads, view_state.geometry
     size = min(max(frame.scale / frame.ratio, 0.7), 1.6) * frame.ratio
     width = np.round(width_of(geometry.connection_capacity[chosen]) * size * 2) / 2
-    heat = live.heat[chosen]
+    heat = loads.heat[chosen]
     both: Bool = np.any(heat >= 0, axis=1)
     idle = -1 - geometry.connection_kind[chosen]
     found: dict[_Style, list[Float]] = {}
     for group in polylines(np.arange(len(chosen)), frame.points(route), geometry.connection_shape[chosen]):
         at = group.connections
         two = both[at]
-        _collect(found, group.points[~two], idle[at[~two]], width[at[~two]], live.assumed[chosen[at[~two]]])
+        _collect(found, group.points[~two], idle[at[~two]], width[at[~two]], loads.assumed[chosen[at[~two]]])
         if two.any():
             rows = at[two]
             thin = np.maximum(np.round(width[rows] * 0.62 * 2) / 2, 1.0)
@@ -96,13 +96,13 @@ def near(view_state: ViewState, frame: Frame, chosen: Int, route: Float, regions
             for direction, sign in ((0, 1.0), (1, -1.0)):
                 # traffic keeps to the right, so the two directions never swap sides
                 moved = offset(group.points[two], -sign * gap)
-                _collect(found, moved, np.maximum(heat[rows, direction], 0), thin, live.assumed[chosen[rows]])
+                _collect(found, moved, np.maximum(heat[rows, direction], 0), thin, loads.assumed[chosen[rows]])
     return _batches(view_state, frame, found, regions)
 
 
 def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions) -> list[Batch]:
     """Parallel connections as one, in the way of one of them."""
-    cut, live, geometry = view_state.cut(None), view_state.live, view_state.geometry
+    cut, loads, geometry = view_state.cut(None), view_state.loads, view_state.geometry
     merged = np.unique(cut.of_connection[visible])
     merged = merged[merged >= 0]
     if not len(merged):
@@ -110,7 +110,7 @@ def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions)
     heat = _tones(view_state, cut, merged)
     size = max(0.55, frame.scale / frame.ratio * 1.2) * frame.ratio
     width = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[merged]) * size), 1.0)
-    assumed = cut.most(live.assumed.astype(np.float64))[merged] > 0
+    assumed = cut.most(loads.assumed.astype(np.float64))[merged] > 0
     lead = cut.chosen[merged]
     found: dict[_Style, list[Float]] = {}
     for group in polylines(
@@ -168,11 +168,11 @@ def _distinct(lines: Float, heat: Int) -> Int:
 
 def _tones(view_state: ViewState, cut: Cut, merged: Int) -> Int:
     """Class of utilisation of merged connections, or −1 − kind of their first one. : (k,)"""
-    live, geometry = view_state.live, view_state.geometry
+    loads, geometry = view_state.loads, view_state.geometry
     kinds = geometry.connection_kind[cut.connections[cut.first[merged]]]
-    if not live.known:
+    if not loads.known:
         return -1 - kinds
-    heat = cut.most(live.heat.max(axis=1).astype(np.float64))[merged].astype(np.int64)
+    heat = cut.most(loads.heat.max(axis=1).astype(np.float64))[merged].astype(np.int64)
     return np.where(heat >= 0, heat, -1 - kinds)
 
 
@@ -211,7 +211,7 @@ def _batches(
             colour = faded(view_state, theme.heat[style.tone])
         else:
             colour = theme.link(kinds[-1 - style.tone])
-        dash = tuple(d * frame.ratio for d in _DASH) if style.assumed else ()
+        dash = tuple(d * frame.ratio for d in DASH) if style.assumed else ()
         straight = level(lines)
         if straight.any():
             made.append(Lines(lines[straight], colour, style.width, dash))

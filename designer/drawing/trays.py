@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.address import Address, Ref, split_path
+from designer.drawing.fonts import text_width
+from designer.drawing.rect_index import RectIndex
+from designer.drawing.view import Rect, bounds_of
 from designer.errors import DocumentError
-from designer.gui.canvas.rect_index import RectIndex
-from designer.gui.canvas.view import Rect, bounds_of
-from designer.report.drawing.fonts import text_width
 
 if TYPE_CHECKING:
     from designer.design.geometry import Geometry
-    from designer.gui.viewmodels.virtual_machines import Chip, HostRow, Machines
+    from designer.drawing.machines import Chip, HostRow, Machines
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]

@@ -8,16 +8,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Lines, Rects
-from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.compose_overlay import Measure, outline, tip
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.polylines import pieces, polylines
-from designer.gui.canvas.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, SLACK, Trays
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame, Regions, ViewState
-from designer.report.drawing.fonts import text_width
-from designer.report.drawing.palette import mixed
+from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
+from designer.drawing.fonts import text_width
+from designer.drawing.levels import Level
+from designer.drawing.marks import outline, tip
+from designer.drawing.palette import mixed
+from designer.drawing.polylines import pieces, polylines
+from designer.drawing.theme import CanvasTheme
+from designer.drawing.trays import CHIP, DETAIL_PX, NAME_PX, PAD, ROW, SLACK, Trays
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, Regions, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -287,7 +287,7 @@ def chosen_chips(view_state: ViewState, frame: Frame, ids: set[str]) -> list[Bat
     return found
 
 
-def under_pointer(view_state: ViewState, frame: Frame, chip: int, measure: Measure, region: Rect) -> list[Batch]:
+def under_pointer(view_state: ViewState, frame: Frame, chip: int, region: Rect) -> list[Batch]:
     """A chip the pointer is on, what is told of it, and the GPUs its machine uses."""
     trays = view_state.trays
     if trays is None or chip >= len(trays.chips):
@@ -301,7 +301,7 @@ def under_pointer(view_state: ViewState, frame: Frame, chip: int, measure: Measu
         )
     x, y, w, h = frame.boxes(trays.chip_rect[chip : chip + 1])[0].tolist()
     good = not trays.chips[chip].trouble
-    return found + tip(chip_tip(trays, chip), x + w / 2, y + h / 2, frame, measure, theme, good, region)
+    return found + tip(chip_tip(trays, chip), x + w / 2, y + h / 2, frame, theme, good, region)
 
 
 def chip_tip(trays: Trays, chip: int) -> str:

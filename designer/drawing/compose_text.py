@@ -12,11 +12,12 @@ from designer.design.arrange.sizes import HEADER
 from designer.design.document import Annotation, Group
 from designer.design.geometry import Geometry
 from designer.design.query import contents
-from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Rects
-from designer.gui.canvas.compose_boxes import faded, glyph_places, heat_of, is_block
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.view_state import Frame, ViewState
-from designer.report.drawing.palette import rgb
+from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
+from designer.drawing.compose_boxes import faded, glyph_places, heat_of, is_block
+from designer.drawing.fonts import lines_of, text_width
+from designer.drawing.levels import Level
+from designer.drawing.palette import rgb
+from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -61,6 +62,7 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     rects = frame.boxes(geometry.rect[boxes])
     labels: list[Label] = []
     plates: list[Float] = []
+    marks: list[Float] = []
     high = HEADER * frame.scale
     inside = high >= 12 * frame.ratio
     px = _px(frame, theme.header_px) if inside else int(11 * frame.ratio)
@@ -71,11 +73,13 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
         if not inside and deep and _covered(geometry, box, frame):
             continue
         name = title(geometry, box)
-        mark = "" if view_state.is_frame[box] else "▾ "
         indent = max(6 * frame.ratio, 12 * frame.scale)
         top = y + (6 * frame.scale if inside else 1)
         tall = high if inside else px * 1.5
-        labels.append(Label(x + indent, top, width - 2 * indent, tall, mark + name, px, theme.header_text, True))
+        if not view_state.is_frame[box]:
+            marks.append(_fold_mark(x + indent, top + tall / 2, px))
+            indent += px
+        labels.append(Label(x + indent, top, width - 2 * indent, tall, name, px, theme.header_text, True))
         if not inside:
             wide = min(width - 4, len(name) * px * 0.62 + 2 * indent + px)
             plates.append(np.array([x + 2, y + 1, wide, tall]))
@@ -90,8 +94,17 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     found: list[Batch] = []
     if plates:
         found.append(Rects(np.array(plates), theme.containers[0] + "d8"))
+    if marks:
+        found.append(Lines(np.concatenate(marks), theme.header_text, 1.5 * frame.ratio, (), True))
     found.append(Labels(tuple(labels)))
     return found
+
+
+def _fold_mark(x: float, middle: float, px: int) -> Float:
+    """A corner that points down, in front of the name of what can be closed. : (2, 4)"""
+    wide, high = 0.28 * px, 0.16 * px
+    left, at = x + 0.1 * px, middle - high / 2
+    return np.array([[left, at, left + wide, at + 2 * high], [left + wide, at + 2 * high, left + 2 * wide, at]])
 
 
 def _covered(geometry: Geometry, box: int, frame: Frame) -> bool:
@@ -134,9 +147,21 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
             counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
-        name = fitted(title(geometry, box), room + exact[i] - width, px)
+        whole = title(geometry, box)
+        name = fitted(whole, room + exact[i] - width, px)
         if not name:
             continue
+        if frame.level is Level.NEAR and text_width(whole, px, bold=True) > room:
+            lines = lines_of(whole, px, room, 2, bold=True)
+            if " ".join(lines) == whole and height >= len(lines) * 1.3 * px + (1.4 * small if two else 0.2 * px):
+                top = y + (height - len(lines) * 1.3 * px - (1.3 * small if two else 0)) / 2
+                for n, part in enumerate(lines):
+                    place = (x + indent, top + n * 1.3 * px, room, 1.3 * px)
+                    titles.append(Label(*place, part, px, theme.text, True))
+                if two:
+                    place = (x + indent, top + len(lines) * 1.3 * px, room, 1.3 * px)
+                    details.append(Label(*place, text, small, theme.muted))
+                continue
         top = y + (height / 2 - px * 1.35 if two else 0)
         titles.append(Label(x + indent, top, room, px * 1.4 if two else height, name, px, theme.text, True))
         if two:
@@ -165,7 +190,7 @@ def _block_names(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]
     rects = frame.boxes(geometry.rect[boxes])
     px = int(10 * frame.ratio)
     roomy = np.flatnonzero((rects[:, 2] >= _NAMED[0] * frame.ratio) & (rects[:, 3] >= _NAMED[1] * frame.ratio))
-    heat = heat_of(view_state.live.box_used[boxes])
+    heat = heat_of(view_state.loads.box_used[boxes])
     labels = [
         Label(*_four(rects[i]), title(geometry, int(boxes[i])), px, _ink(view_state, int(heat[i])), False, "center")
         for i in roomy.tolist()

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from designer.report.drawing.fonts import FAMILY
-from designer.report.drawing.palette import Palette, mixed, palette
+from designer.drawing.fonts import FAMILY
+from designer.drawing.palette import Palette, mixed, palette
 
+#: dash and gap of assumed capacities [px]
+DASH: Final = (7.0, 4.0)
 #: utilisation at which the next colour of the scale begins; the last one is a saturated channel
 STEPS: Final = (0.05, 0.30, 0.60, 0.80, 0.95)
 #: where on the palette's scale the colours of these classes are taken

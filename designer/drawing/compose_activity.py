@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.gui.canvas.batches import Batch, Rects
-from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.view_state import Frame, ViewState
-from designer.report.drawing.palette import mixed
+from designer.drawing.batches import Batch, Rects
+from designer.drawing.compose_boxes import faded
+from designer.drawing.levels import Level
+from designer.drawing.palette import mixed
+from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -23,15 +23,15 @@ _INSET: Final = 6.0
 
 def activity(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """A bar along the head of each card that computes, and one up its right side for its memory; none from afar."""
-    live = view_state.live
-    if frame.level is Level.FAR or (live.box_busy is None and live.box_fill is None):
+    loads = view_state.loads
+    if frame.level is Level.FAR or (loads.box_busy is None and loads.box_fill is None):
         return []
     cards = boxes[view_state.is_card[boxes]]
     found: list[Batch] = []
     accent = view_state.theme.accent("gpu")
     for shares, upright, colour in (
-        (live.box_busy, False, accent),
-        (live.box_fill, True, view_state.theme.accent("memory")),
+        (loads.box_busy, False, accent),
+        (loads.box_fill, True, view_state.theme.accent("memory")),
     ):
         if shares is None or not len(cards):
             continue

@@ -11,13 +11,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.gui.canvas.batches import Batch, Boxes, Label, Labels
-from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import SATURATED
-from designer.gui.canvas.view_state import Frame, Regions, ViewState
-from designer.report.drawing.fonts import text_width
-from designer.units import format_quantity
+from designer.catalog.parttype import Domain, link_kinds
+from designer.drawing.batches import Batch, Boxes, Label, Labels
+from designer.drawing.compose_boxes import faded
+from designer.drawing.fonts import text_width
+from designer.drawing.levels import Level
+from designer.drawing.loads import SATURATED
+from designer.drawing.marks import is_free, pill, stacked
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, Regions, ViewState
+from designer.units import format_line_rate, format_quantity
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -26,13 +29,15 @@ Int = npt.NDArray[np.int64]
 PX: Final = 11
 _PAD: Final = 12.0
 _ROOM: Final = (104.0, 26.0)
+#: at most so many bundles are labelled, of more none
+_MOST_BUNDLES: Final = 48
 #: a value may stand this far from where its connection is looked up [px]
 _STRAY: Final = 260.0
 
 
 def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
     """The values in some regions of device pixels."""
-    if frame.level is not Level.NEAR or not view_state.live.known:
+    if frame.level is not Level.NEAR or not view_state.loads.known:
         return []
     connections, near = _thinned(view_state, frame)
     seen = np.zeros(len(connections), dtype=bool)
@@ -42,13 +47,13 @@ def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]
     chosen = connections[seen]
     if view_state.lifted_connections is not None:
         chosen = chosen[~view_state.lifted_connections[chosen]]
-    live, theme = view_state.live, view_state.theme
+    loads, theme = view_state.loads, view_state.theme
     plates: list[tuple[float, float, float, float]] = []
     labels: list[Label] = []
     px, high = round(PX * frame.ratio), round(PX * 1.7 * frame.ratio)
     for connection, (x, y) in zip(chosen.tolist(), view_state.label_points(chosen).tolist(), strict=True):
-        d = int(np.nan_to_num(live.used[connection]).argmax())
-        text = amount(float(live.load[connection, d]), float(live.limit[connection, d]))
+        d = int(np.nan_to_num(loads.used[connection]).argmax())
+        text = amount(float(loads.load[connection, d]), float(loads.limit[connection, d]))
         wide = round(text_width(text, px) + _PAD * frame.ratio)
         # rounded before it is moved: else it would jump by a pixel from one strip to the next while panning
         left, top = frame.x + round(x * frame.scale - wide / 2), frame.y + round(y * frame.scale - high / 2)
@@ -77,6 +82,54 @@ def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
         best[first] = True
         kept &= best
     return connections[kept], near[kept]
+
+
+def bundles(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
+    """How many links of which rate run to closed groups, as long as no loads are told."""
+    if frame.level is not Level.NEAR or view_state.loads.known:
+        return []
+    connections, texts = _bundle_texts(view_state)
+    if view_state.lifted_connections is not None:
+        shown = ~view_state.lifted_connections[connections]
+        connections, texts = connections[shown], [t for t, s in zip(texts, shown.tolist(), strict=True) if s]
+    theme, taken = view_state.theme, list[Rect]()
+    plates: list[Boxes] = []
+    labels: list[Label] = []
+    points = frame.points(view_state.label_points(connections)).tolist()
+    for text, (x, y) in zip(texts, points, strict=True):
+        plate, label = pill(text, x, y, frame, theme.pill, theme.pill_text, theme.container_edges[0])
+        if is_free(plate, taken):
+            plates.append(plate)
+            labels.append(label)
+    seen = [k for k, plate in enumerate(plates) if _touches(plate, regions)]
+    return stacked([plates[k] for k in seen], [labels[k] for k in seen])
+
+
+def _bundle_texts(view_state: ViewState) -> tuple[Int, list[str]]:
+    """The connections with links in number at a closed group, and what is written on them; none among too many."""
+    geometry = view_state.geometry
+    closed = geometry.is_group & ~geometry.is_container
+    kinds = [link_kinds().get(k) for k in geometry.connection_kinds]
+    labelled = np.array([k is not None and k.domain is not Domain.HOST for k in kinds], dtype=bool)
+    ends = closed[geometry.connection_a] | closed[geometry.connection_b]
+    connections = (
+        np.flatnonzero(ends & labelled[geometry.connection_kind]) if len(labelled) else np.empty(0, dtype=np.int64)
+    )
+    if len(connections) > _MOST_BUNDLES:
+        return connections[:0], []
+    texts: list[str] = []
+    for connection in connections.tolist():
+        kind, count = kinds[int(geometry.connection_kind[connection])], int(geometry.connection_count[connection])
+        rate = float(geometry.connection_capacity[connection]) / count
+        network = kind is not None and kind.domain is Domain.NETWORK
+        each = format_line_rate(rate) if network else format_quantity(rate, "rate")
+        texts.append(f"{count:,} × {each}".replace(",", "\u202f") if count > 1 else each)
+    return connections, texts
+
+
+def _touches(plate: Boxes, regions: Regions) -> bool:
+    x, y, wide, high = plate.rects[0].tolist()
+    return any(x < rx + rw and rx < x + wide and y < ry + rh and ry < y + high for rx, ry, rw, rh in regions)
 
 
 def amount(load: float, limit: float) -> str:

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.geometry import Geometry
-from designer.gui.canvas.batches import Batch
-from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.cut import Cut, cut_at
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import ConnectionMap, Live, connection_map
-from designer.gui.canvas.polylines import along, boxes_along, polylines
-from designer.gui.canvas.rect_index import RectIndex
-from designer.gui.canvas.trays import Trays
-from designer.gui.canvas.view import Rect, bounds_of
+from designer.drawing.batches import Batch
+from designer.drawing.cut import Cut, cut_at
+from designer.drawing.levels import Level
+from designer.drawing.loads import ConnectionMap, Loads, connection_map
+from designer.drawing.polylines import along, boxes_along, polylines
+from designer.drawing.rect_index import RectIndex
+from designer.drawing.theme import CanvasTheme
+from designer.drawing.trays import Trays
+from designer.drawing.view import Rect, bounds_of
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -104,7 +104,7 @@ class ViewState:
     """
 
     geometry: Geometry
-    live: Live
+    loads: Loads
     theme: CanvasTheme
     lifted: Bool | None = None
     lifted_connections: Bool | None = None
@@ -115,7 +115,7 @@ class ViewState:
     _free_points: dict[tuple[int, float], tuple[float, float, float]] = field(
         default_factory=dict[tuple[int, float], tuple[float, float, float]]
     )
-    _busy: tuple[Live, Int, Float] | None = None
+    _busy: tuple[Loads, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
 
     @cached_property
@@ -225,16 +225,16 @@ class ViewState:
         -------
         connections, points : (k,), (k, 2) scene units
         """
-        if self._busy is None or self._busy[0] is not self.live:
-            live = self.live
-            used = np.fmax(live.used[:, 0], live.used[:, 1])
+        if self._busy is None or self._busy[0] is not self.loads:
+            loads = self.loads
+            used = np.fmax(loads.used[:, 0], loads.used[:, 1])
             connections = np.flatnonzero(np.nan_to_num(used) >= least)
-            if live.on_route is not None:
-                connections = connections[live.on_route[connections]]
-            load = np.nan_to_num(np.fmax(live.load[connections, 0], live.load[connections, 1]))
+            if loads.on_route is not None:
+                connections = connections[loads.on_route[connections]]
+            load = np.nan_to_num(np.fmax(loads.load[connections, 0], loads.load[connections, 1]))
             connections = connections[np.argsort(-load, kind="stable")]
             route = self.geometry.connection_route[connections]
-            self._busy = (live, connections, (route[:, 1] + route[:, 2]) / 2)
+            self._busy = (loads, connections, (route[:, 1] + route[:, 2]) / 2)
         return self._busy[1], self._busy[2]
 
     def label_points(self, connections: Int) -> Float:

@@ -7,13 +7,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.gui.canvas.batches import Batch, Boxes, Label, Labels
-from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.compose_overlay import Measure, connection_glow, outline, pill
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame, ViewState
+from designer.drawing.batches import Batch, Boxes, Label
+from designer.drawing.compose_boxes import faded
+from designer.drawing.fonts import text_width
+from designer.drawing.levels import Level
+from designer.drawing.marks import connection_glow, is_free, outline, pill, stacked
+from designer.drawing.theme import CanvasTheme
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -30,7 +31,7 @@ _HIGH_CARD: Final = 40
 
 def bottleneck_glow(view_state: ViewState, frame: Frame) -> list[Batch]:
     """The connections that bind, broad below everything that is written; from afar their marks say enough."""
-    bottleneck = np.flatnonzero(view_state.live.bottleneck)[:_MOST_BOTTLENECK]
+    bottleneck = np.flatnonzero(view_state.loads.bottleneck)[:_MOST_BOTTLENECK]
     if view_state.lifted_connections is not None:
         bottleneck = bottleneck[~view_state.lifted_connections[bottleneck]]
     if frame.level is Level.FAR or not len(bottleneck):
@@ -42,7 +43,6 @@ def badges(
     view_state: ViewState,
     frame: Frame,
     region: Rect,
-    measure: Measure,
     pulse: float = 0.0,
     named: frozenset[int] = frozenset(),
 ) -> list[Batch]:
@@ -53,17 +53,15 @@ def badges(
     """
     theme = view_state.theme
     found: list[Batch] = []
-    marks = _part_marks(view_state, frame, region) + _connection_marks(view_state, frame, region, named, measure)
+    marks = _part_marks(view_state, frame, region) + _connection_marks(view_state, frame, region, named)
     plates: list[Boxes] = []
     labels: list[Label] = []
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[Rect] = []
     dots: list[tuple[float, float]] = []
     rings: list[Float] = []
     for px, py, word in marks:
-        plate, label = pill(
-            word, px, py, frame, measure, theme.bottleneck, theme.bottleneck_text, theme.bottleneck, True
-        )
-        if word and len(plates) < _MOST_BADGES and _free(plate, taken):
+        plate, label = pill(word, px, py, frame, theme.bottleneck, theme.bottleneck_text, theme.bottleneck, True)
+        if word and len(plates) < _MOST_BADGES and is_free(plate, taken):
             plates.append(plate)
             labels.append(label)
             rings.append(plate.rects)
@@ -74,18 +72,16 @@ def badges(
         grow = (1 - pulse) * 22 * frame.ratio
         opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
         found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bottleneck + f"{int(255 * pulse):02x}"))
-    return found + _dots(dots, frame, theme) + _stacked(plates, labels)
+    return found + _dots(dots, frame, theme) + stacked(plates, labels)
 
 
 #: where a mark stands [device pixels] and its word, empty for a dot
 _Mark = tuple[float, float, str]
 
 
-def _connection_marks(
-    view_state: ViewState, frame: Frame, region: Rect, named: frozenset[int], measure: Measure
-) -> list[_Mark]:
+def _connection_marks(view_state: ViewState, frame: Frame, region: Rect, named: frozenset[int]) -> list[_Mark]:
     """A mark on each connection in sight that binds, those with a word first."""
-    bottleneck = np.flatnonzero(view_state.live.bottleneck)
+    bottleneck = np.flatnonzero(view_state.loads.bottleneck)
     if not len(bottleneck):
         return []
     if frame.level is Level.FAR:
@@ -98,20 +94,20 @@ def _connection_marks(
         points = _points(view_state, frame, connections)
     seen = _inside(points, region)
     points, connections = points[seen], connections[seen]
-    worded = _worded(view_state, frame, connections, named, measure)
+    worded = _worded(view_state, frame, connections, named)
     shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
     marks: list[_Mark] = []
     for k in np.argsort(~worded, kind="stable").tolist():
         px, py = points[k].tolist()
         if worded[k] and connections[k] >= 0 and frame.level is not Level.NEAR:
-            px, py = frame.points(np.array(_freest(view_state, frame, int(connections[k]), measure)[:2])).tolist()
+            px, py = frame.points(np.array(_freest(view_state, frame, int(connections[k]))[:2])).tolist()
         marks.append((px, py - shift, "bound" if worded[k] else ""))
     return marks
 
 
 def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark]:
     """A mark on the upper edge of each box in sight whose part binds by itself: a store, a GPU that computes."""
-    boxes = np.flatnonzero(view_state.live.box_bottleneck)[:_MOST_BOTTLENECK]
+    boxes = np.flatnonzero(view_state.loads.box_bottleneck)[:_MOST_BOTTLENECK]
     if not len(boxes):
         return []
     rects = frame.boxes(view_state.geometry.rect[boxes])
@@ -122,7 +118,7 @@ def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark
     return [
         (x, y, f"bound ×{alike}" if alike > 1 else "bound")
         for (x, y), alike in zip(
-            points[seen].tolist(), view_state.live.box_bottleneck[boxes[seen]].tolist(), strict=True
+            points[seen].tolist(), view_state.loads.box_bottleneck[boxes[seen]].tolist(), strict=True
         )
     ]
 
@@ -134,15 +130,13 @@ def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
     return np.asarray(seen, dtype=np.bool_)
 
 
-def _freest(view_state: ViewState, frame: Frame, connection: int, measure: Measure) -> tuple[float, float, float]:
+def _freest(view_state: ViewState, frame: Frame, connection: int) -> tuple[float, float, float]:
     """Where the word covers least of any card, and how much."""
-    wide = (measure("bound", round(11 * frame.ratio), True) + 12 * frame.ratio) / frame.scale
+    wide = (text_width("bound", round(11 * frame.ratio), True) + 12 * frame.ratio) / frame.scale
     return view_state.free_point(connection, wide, 19 * frame.ratio / frame.scale, round(4 * np.log2(frame.scale)))
 
 
-def _worded(
-    view_state: ViewState, frame: Frame, connections: Int, named: frozenset[int], measure: Measure
-) -> npt.NDArray[np.bool_]:
+def _worded(view_state: ViewState, frame: Frame, connections: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:
     """Which marks carry the word."""
     if len(connections) <= _WORDS:
         return np.ones(len(connections), dtype=bool)
@@ -157,7 +151,7 @@ def _worded(
         chosen[:] = False
         longest: list[int] = np.argsort(-spread, kind="stable")[:_CANDIDATES].tolist()
         if connections[0] >= 0:
-            longest.sort(key=lambda k: _freest(view_state, frame, int(connections[k]), measure)[2])
+            longest.sort(key=lambda k: _freest(view_state, frame, int(connections[k]))[2])
         chosen[longest[0]] = True
     return chosen
 
@@ -175,21 +169,3 @@ def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -
 def _points(view_state: ViewState, frame: Frame, connections: Int) -> Float:
     """Where on connections values are written, device pixels. : (k, 2)"""
     return frame.points(view_state.label_points(connections))
-
-
-def _free(plate: Boxes, taken: list[tuple[float, float, float, float]]) -> bool:
-    x, y, w, h = plate.rects[0].tolist()
-    for ox, oy, ow, oh in taken:
-        if x < ox + ow + 4 and ox < x + w + 4 and y < oy + oh + 2 and oy < y + h + 2:
-            return False
-    taken.append((x, y, w, h))
-    return True
-
-
-def _stacked(plates: list[Boxes], labels: list[Label]) -> list[Batch]:
-    """Plates of one style as one batch, their texts on top."""
-    if not plates:
-        return []
-    first = plates[0]
-    rects = np.concatenate([p.rects for p in plates])
-    return [Boxes(rects, first.fill, first.edge, first.edge_width, first.radius), Labels(tuple(labels))]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from designer.gui.canvas.batches import Batch, Glyphs, Labels, Lines
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame, Regions
+from designer.drawing.batches import Batch, Glyphs, Labels, Lines
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, Regions
 
 Float = npt.NDArray[np.float64]
 

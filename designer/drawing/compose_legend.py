@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from designer.gui.canvas.batches import Batch, Boxes, Label, Labels, Lines, Rects
-from designer.gui.canvas.canvas_theme import STEPS
-from designer.gui.canvas.compose_boxes import faded
-from designer.gui.canvas.view_state import Frame, ViewState
+from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
+from designer.drawing.compose_boxes import faded
+from designer.drawing.theme import STEPS
+from designer.drawing.view_state import Frame, ViewState
 
 
 def legend_marks(view_state: ViewState) -> tuple[bool, bool]:
     """Whether anything binds, and whether any capacity is assumed: the legend tells what the marks for it mean."""
-    bottleneck = bool(view_state.live.bottleneck.any()) or bool(view_state.live.box_bottleneck.any())
-    return bottleneck, bool(view_state.live.assumed.any())
+    bottleneck = bool(view_state.loads.bottleneck.any()) or bool(view_state.loads.box_bottleneck.any())
+    return bottleneck, bool(view_state.loads.assumed.any())
 
 
 def legend(view_state: ViewState, frame: Frame) -> tuple[list[Batch], int, int]:
@@ -21,7 +21,7 @@ def legend(view_state: ViewState, frame: Frame) -> tuple[list[Batch], int, int]:
     Nothing without loads.
     """
     theme, r = view_state.theme, frame.ratio
-    if not view_state.live.known:
+    if not view_state.loads.known:
         return [], 0, 0
     px = round(12 * r)
     cell_w, cell_h, pad = round(38 * r), round(9 * r), round(9 * r)

@@ -1,4 +1,4 @@
-"""How much is drawn at which zoom: shared by the canvas and by exported pictures.
+"""How much is drawn at which zoom.
 
 Scale is pixels per scene unit. A level is left only a little beyond where it was entered, so that zooming back and
 forth at a threshold does not flicker.
@@ -6,6 +6,7 @@ forth at a threshold does not flicker.
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 from typing import Final
 
@@ -22,15 +23,6 @@ class Level(IntEnum):
 ENTER: Final = {Level.MIDDLE: 0.28, Level.NEAR: 0.72}
 #: it ends when zooming out at this share of that
 HYSTERESIS: Final = 0.88
-#: text smaller than this on the screen is left out [pixels]
-READABLE: Final = 7.5
-#: boxes narrower than this on the screen are drawn without border and glyph [pixels]
-PLAIN: Final = 14.0
-#: a container narrower than this on the screen is drawn as one card, its contents left out [pixels]
-CLOSED: Final = 72.0
-#: font sizes at 1:1 [scene units]
-TITLE_SIZE: Final = 13.0
-DETAIL_SIZE: Final = 12.0
 
 
 def level_at(scale: float, before: Level | None = None) -> Level:
@@ -43,6 +35,9 @@ def level_at(scale: float, before: Level | None = None) -> Level:
     return level
 
 
-def is_readable(size: float, scale: float) -> bool:
-    """True if text of a font size is drawn at a scale."""
-    return size * scale >= READABLE
+def next_octave(current: int | None, scale: float, slack: float = 0.65) -> int:
+    """Power of two nearest to a scale; the current one is kept until the scale is more than `slack` octaves away."""
+    exact = math.log2(scale)
+    if current is not None and abs(exact - current) <= slack:
+        return current
+    return round(exact)
