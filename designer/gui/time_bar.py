@@ -156,7 +156,7 @@ class TimeRuler(QWidget):
             painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
 
     def _drawn(self) -> QPixmap:
-        from designer.gui.canvas.canvas_theme import STEPS, canvas_theme
+        from designer.drawing.theme import STEPS, canvas_theme
 
         ratio = self.devicePixelRatioF()
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))

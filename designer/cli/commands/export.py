@@ -10,7 +10,7 @@ from designer.cli.design import add_design, opened
 
 if TYPE_CHECKING:
     from designer.design.document import Design
-    from designer.report.drawing.loads import Loads
+    from designer.drawing.loads import Loads
 
 MOST_SCALE: Final = 16.0
 
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 def _loads(design: Design, workload: str) -> Loads:
     from designer.analysis.study import analyze
     from designer.design.geometry import lay_out
-    from designer.report.drawing.loads import loads_of
+    from designer.drawing.loads import loads_of
 
     found = analyze(design, [workload], curves=False)
     carried = found.loads[workload]

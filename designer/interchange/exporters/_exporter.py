@@ -9,10 +9,10 @@ from pathlib import Path
 from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
+from designer.drawing.loads import Loads
+from designer.drawing.palette import palette
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.loads import Loads
-from designer.report.drawing.palette import palette
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,13 +8,13 @@ from dataclasses import replace
 from designer.analysis.results import WorkloadResult
 from designer.catalog.parttype import part_kinds
 from designer.design.geometry import lay_out
+from designer.drawing.loads import Loads, loads_of
+from designer.drawing.palette import palette
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Area, Element, Panel, Picture
-from designer.report.drawing.loads import Loads, loads_of
-from designer.report.drawing.palette import palette
 from designer.report.inks import colours_of
 from designer.report.inventory import bundles, group_name, ports_used
 from designer.report.subject import Context, Subject, alike

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from designer.drawing.fonts import font_file, text_width
+from designer.drawing.palette import rgb
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
 from designer.report.document import (
@@ -29,8 +31,6 @@ from designer.report.document import (
     plain,
 )
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import font_file, text_width
-from designer.report.drawing.palette import rgb
 from designer.report.drawing.pdf import PageWriter
 from designer.report.inks import INKS, recoloured
 from designer.report.renderers.legend import LEGEND
@@ -580,7 +580,7 @@ def _flat(parts: list[Any]) -> list[Any]:
 
 
 def _fitted(text: str, size: float, room: float) -> str:
-    from designer.report.drawing.fonts import fitted_text
+    from designer.drawing.fonts import fitted_text
 
     return fitted_text(text, size, room)
 
