@@ -18,7 +18,7 @@ MOST_SCALE: Final = 16.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
-    parser.add_argument("--to", metavar="FORMAT", help="svg, png, pdf, html, graphml, design; else what OUT ends with")
+    parser.add_argument("--to", metavar="FORMAT", help="svg, pdf, html, dot, slurm-topology …; else what OUT ends with")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write")
     pictures = parser.add_argument_group("pictures")
     pictures.add_argument("--theme", choices=("light", "dark", "contrast"), default="light")

@@ -79,6 +79,15 @@ def test_a_simgrid_platform_has_every_host_router_and_route(tmp_path: Path) -> N
     assert found["route"] == 2 * len(view.cables)
 
 
+def test_a_simgrid_platform_read_back_has_the_same_cables(tmp_path: Path) -> None:
+    design = _pod()
+    back = read_any(_written(design, "simgrid", tmp_path).encode()).design
+    kinds = Counter(p.kind for p in back.parts.values())
+    assert kinds["server"] == 8
+    assert kinds["switch"] == len(network_view(design).nodes) - 8
+    assert sum(c.rate * c.count for c in network_view(back).cables) == 32 * 50e9
+
+
 def test_a_topo_file_lists_each_cable_under_both_systems(tmp_path: Path) -> None:
     lines = re.findall(r"^   \S+ -4x-(\S+)G-> \S+ \S+ \S+$", _written(_pod(), "ibdiagnet", tmp_path), re.MULTILINE)
     assert lines == ["100"] * 64
