@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "check": "what the design rules say",
     "test": "promises about designs, for continuous integration",
     "simulate": "workloads over time, together; a trace of all that happens",
+    "size": "the smallest set that serves a load within its limits",
     "templates": "list templates",
     "parts": "search the catalog",
     "workloads": "what can be run, with settings and metrics",
