@@ -18,10 +18,12 @@ from designer.checks.values import NONE, Measure, Several, unit_of, unit_of_si
 from designer.design.address import split_path
 from designer.design.document import Design, Wiring, WorkloadSpec, with_changes
 from designer.design.edits.parts import RemoveParts
+from designer.design.query import count_kinds, count_links
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context, Tier
 from designer.rules.runner import check
+from designer.units import format_si
 from designer.workload.kind import workload_kinds
 
 #: of parts that are not alike at most so many are taken away in turn
@@ -74,6 +76,7 @@ class World:
         self._results: dict[tuple[str, float | None], WorkloadResult] = {}
         self._transfers: dict[tuple[str, str], WorkloadResult] = {}
         self._losses: dict[str, tuple[str, ...]] = {}
+        self._counts: dict[str, Mapping[str, int]] = {}
         self._lost: dict[tuple[str, str], WorkloadResult | None] = {}
 
     @cached_property
@@ -130,6 +133,14 @@ class World:
         """A metric of a workload."""
         result = self.result(workload, load)
         found = result.metrics.get(name)
+        usual = self.result(workload).metrics.get(name) if found is None and load is not None else None
+        if usual is not None:
+            # more is asked than it can do: its queues grow without end, and no time in them has an end
+            most = result.metrics.get("most_requests_per_second")
+            mend = f"ask for no more than {format_si(most.value, most.unit)}" if most is not None else ""
+            end = np.inf if usual.unit == "s" else 0.0
+            binds = told(result.binding)[0] or "the load is more than it can do"
+            return Measure(end, end, end, unit_of_si(usual.unit), workload, binds, mend)
         if found is None:
             known = ", ".join(result.metrics) or "none"
             raise AnalysisError(f"{workload!r} has no metric {name!r}", remedy=f"it has {known}")
@@ -286,9 +297,10 @@ class World:
 
     def counts(self, what: str) -> Mapping[str, int]:
         """How many parts or links there are of each kind."""
-        from designer.design.query import count_kinds, count_links
-
-        return count_kinds(self.design) if what == "parts" else count_links(self.design)
+        known = self._counts.get(what)
+        if known is None:
+            known = self._counts[what] = (count_kinds if what == "parts" else count_links)(self.design)
+        return known
 
     def value(self, path: str, name: str) -> Measure:
         """A value of a part or link."""

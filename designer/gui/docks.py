@@ -10,10 +10,12 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
 from designer.gui.panels._panel import Panel
+from designer.gui.panels.checks import ChecksPanel
 from designer.gui.panels.compare import ComparePanel, Other
 from designer.gui.panels.figures import FiguresPanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.flow import FlowPanel
+from designer.gui.panels.gantt import GanttPanel
 from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.links import LinksPanel
@@ -21,6 +23,7 @@ from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
+from designer.gui.panels.plots import PlotsPanel
 from designer.gui.panels.tables import TablesPanel
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
@@ -38,13 +41,28 @@ _PLACES: Final = (
     (_RIGHT, ("inspector", "history")),
     (
         _BOTTOM,
-        ("flow", "links", "findings", "whatif", "timeline", "scaling", "migration", "tables", "compare", "measured"),
+        (
+            "flow",
+            "links",
+            "findings",
+            "checks",
+            "whatif",
+            "timeline",
+            "gantt",
+            "plots",
+            "scaling",
+            "migration",
+            "tables",
+            "compare",
+            "measured",
+        ),
     ),
 )
 _TITLES: Final = {
     "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
-    "links": "Links", "findings": "Findings", "whatif": "What if", "timeline": "Timeline", "scaling": "Scaling",
-    "migration": "Migration", "tables": "Tables", "compare": "Compare", "measured": "Measured",
+    "links": "Links", "findings": "Findings", "checks": "Tests", "whatif": "What if", "timeline": "Timeline",
+    "gantt": "Gantt", "plots": "Plots", "scaling": "Scaling", "migration": "Migration", "tables": "Tables",
+    "compare": "Compare", "measured": "Measured",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
@@ -80,6 +98,7 @@ class Docks:
         self.inspector = InspectorPanel(theme)
         self.flow = FlowPanel(theme)
         self.findings = FindingsPanel(theme)
+        self.checks = ChecksPanel(theme)
         self.compare = ComparePanel(theme, others)
         self.measured = MeasuredPanel(theme)
         empty = "The shown workload has no {}."
@@ -91,8 +110,11 @@ class Docks:
             "flow": self.flow,
             "links": LinksPanel(theme),
             "findings": self.findings,
+            "checks": self.checks,
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
+            "gantt": GanttPanel(theme),
+            "plots": PlotsPanel(theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
             "migration": MigrationPanel(
                 empty.format("migration") + " Drag a virtual machine to another host to see what its move takes.", theme
@@ -176,5 +198,7 @@ class Docks:
         """Stop what runs."""
         self.set_session(None)
         self.inspector.close_jobs()
+        self.findings.close_jobs()
+        self.checks.close_jobs()
         self.compare.close_jobs()
         self.measured.close_jobs()

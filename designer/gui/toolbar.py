@@ -118,7 +118,7 @@ class ToolBar(QToolBar):
         self.live = Freshness()
         self.live.setToolTip("How fresh the numbers are; click to analyze now")
         self.live.clicked.connect(partial(run, "analyze.run"))
-        self._counted: object = None
+        self._counted: tuple[int, str, Theme] | None = None
         self.findings = QToolButton()
         self.findings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.hint = Label()
@@ -222,6 +222,11 @@ class ToolBar(QToolBar):
         """How many findings there are."""
         if (count, text, self.theme) == self._counted:
             return
+        if self._counted is None or self._counted[2] != self.theme:
+            # room for three digits: rules answer after an edit, and another width would lay the window out anew
+            self.findings.setIcon(icons.icon("warning", self.theme.warn))
+            self.findings.setText("999")
+            self.findings.setFixedSize(self.findings.sizeHint())
         self._counted = (count, text, self.theme)
         self.findings.setText(str(count) if count else "")
         icon, colour = ("warning", self.theme.warn) if count else ("check", self.theme.good)

@@ -110,13 +110,13 @@ def _candidate(design: Design, result: WorkloadResult) -> Candidate | None:
         each = line_rate(rate) if network_link else quantity(rate, "B/s")
         twice = line_rate(2 * rate) if network_link else quantity(2 * rate, "B/s")
         detail = f"{each} → {twice} a link" if len(alike) == 1 else "twice the rate of each link"
-        return Candidate(f"Twice the rate, {name}", detail, frozenset(links), frozenset(), result.id)
+        return Candidate(f"Twice the rate of {name}", detail, frozenset(links), frozenset(), result.id)
     part = net.part_defs[min(parts)]
     now = next((v for r in _RATES if (v := _number(design, part, r)) is not None), None)
     if now is None:
         return None
     return Candidate(
-        f"Twice the throughput, {name}",
+        f"Twice the throughput of {name}",
         f"{quantity(now, 'B/s')} → {quantity(2 * now, 'B/s')}",
         frozenset(),
         frozenset(parts),
@@ -153,7 +153,11 @@ def _idle_network(design: Design, taken: set[int]) -> Candidate | None:
     name = f"{group_name(stock, int(net.link_a[first]))} → {group_name(stock, int(net.link_b[first]))}"
     rate = raw_rate(definition)[0]
     return Candidate(
-        f"Twice the rate, {name}", f"{line_rate(rate)} → {line_rate(2 * rate)} a link", frozenset({k}), frozenset(), ""
+        f"Twice the rate of {name}",
+        f"{line_rate(rate)} → {line_rate(2 * rate)} a link",
+        frozenset({k}),
+        frozenset(),
+        "",
     )
 
 

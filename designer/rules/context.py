@@ -5,6 +5,7 @@ Equal machines are looked at once and counted, so 16,384 GPUs cost hardly more t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +16,10 @@ import numpy.typing as npt
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import NETWORK, Network, build_network
+from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of
-from designer.design.document import Design, Link, Part, VirtualMachine, Wiring
+from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
 
 Int = npt.NDArray[np.int64]
 #: roles of NICs that carry the traffic of accelerators
@@ -190,6 +192,10 @@ class Context:
         """The accelerators of a machine."""
         return machine.having(Capability.ACCELERATE)
 
+    def blocks(self) -> Iterator[tuple[Block, str, int]]:
+        """The design and the contents of its groups, each once: with the way to the first, and how often it stands."""
+        return _blocks(self.design, "", 1)
+
     def number(self, part: Part, name: str) -> float | None:
         """The value `name` of a part in SI units; None where nobody tells."""
         quantity = self.design.quantity(part, name)
@@ -279,6 +285,54 @@ class Context:
             if found.code in codes:
                 yield found.text, found.where, found.remedy
 
+    def told(self, vm: VirtualMachine, name: str) -> str:
+        """A setting of a machine in lower case, ``true`` and ``false`` for flags; empty where it is not told."""
+        value = vm.settings.get(name)
+        return "" if value is None else str(value).strip().lower()
+
+    def host(self, vm: VirtualMachine) -> Host | None:
+        """The host a machine stands on, or is to stand on."""
+        if self.placement is None:
+            return None
+        placed = self.placement.placed.get(vm.id)
+        return placed.host if placed is not None else self.placement.hosts.by_path.get(vm.host or "")
+
+    def gpus_of(self, vm: VirtualMachine) -> list[str]:
+        """Paths of the GPUs of which a machine has a time slice."""
+        placed = self.placement.placed.get(vm.id) if self.placement is not None else None
+        return (
+            [d.gpu.path for d in placed.devices if d.gpu is not None and d.kind == "vgpu"] if placed is not None else []
+        )
+
+    @cached_property
+    def crowd(self) -> Mapping[str, int]:
+        """How many time slices each GPU is cut into, by path."""
+        return Counter(path for vm in self.design.vms.values() for path in self.gpus_of(vm))
+
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """Ids of the machines that migration workloads move."""
+        found: set[str] = set()
+        for spec in self.design.workloads.values():
+            named = str(spec.settings.get("vms", ""))
+            if spec.kind in ("vmotion", "evacuation") and named:
+                found |= {piece.strip() for piece in named.split(",")}
+            if spec.kind == "evacuation":
+                host = spec.settings.get("host")
+                found |= {vm.id for vm in self.design.vms.values() if vm.host == host}
+        return frozenset(found)
+
     def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
         """The virtual machines that meet a condition."""
         return [vm for vm in self.design.vms.values() if wanted(vm)]
+
+
+def _blocks(block: Block, prefix: str, times: int) -> Iterator[tuple[Block, str, int]]:
+    yield block, prefix, times
+    for group in block.groups.values():
+        plain = next((k for k in range(group.replicas) if k not in group.exceptions), None)
+        if plain is not None:
+            often = times * (group.replicas - len(group.exceptions))
+            yield from _blocks(group.content, f"{prefix}{group.id}[{plain}]/", often)
+        for index, inner in group.exceptions.items():
+            yield from _blocks(inner, f"{prefix}{group.id}[{index}]/", times)

@@ -111,6 +111,16 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
     own = [str(path.parent / f) for f in _texts(content.get("workload_file", []), shown, "workload_file")]
     design = with_workloads(loaded.design, [*own, *workload_files])
     design = overridden(design, [*_overrides(content.get("set", {}), shown, "set"), *overrides])
+    promises, own_set, lines = _promises(text, content, shown)
+    inside = [p for p in promises_of(design) if p.name not in lines]
+    snapshot = _snapshot(content.get("snapshot"), path)
+    return Suite(path, name, design, tuple(loaded.findings), (*promises, *inside), own_set, lines, snapshot)
+
+
+def _promises(
+    text: str, content: Mapping[str, Any], shown: str
+) -> tuple[list[Promise], dict[str, tuple[str, ...]], dict[str, int]]:
+    """The tests in a file, the overrides of single ones, and the lines they stand at."""
     promises: list[Promise] = []
     own_set: dict[str, tuple[str, ...]] = {}
     lines: dict[str, int] = {}
@@ -137,9 +147,20 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
         promises.append(Promise(title, entry["expect"], place, str(entry.get("note", ""))))
         if "set" in entry:
             own_set[title] = tuple(_overrides(entry["set"], shown, f"{place}.set"))
-    inside = [p for p in promises_of(design) if p.name not in lines]
-    snapshot = _snapshot(content.get("snapshot"), path)
-    return Suite(path, name, design, tuple(loaded.findings), (*promises, *inside), own_set, lines, snapshot)
+    return promises, own_set, lines
+
+
+def read_promises(path: Path) -> list[Promise]:
+    """The tests in a ``*.checks.toml``, without its design; those with overrides of their own are left out.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read.
+    """
+    text, content = _read(path)
+    promises, own_set, _ = _promises(text, content, str(path))
+    return [promise for promise in promises if promise.name not in own_set]
 
 
 def _read(path: Path) -> tuple[str, Mapping[str, Any]]:

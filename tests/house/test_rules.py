@@ -90,13 +90,19 @@ class _Flip(ast.NodeTransformer):
         node.test = self._turned(node.test)
         return self.generic_visit(node)
 
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        node.ifs = [self._turned(test) for test in node.ifs]
+        return self.generic_visit(node)
+
 
 def conditions(rule: Rule) -> tuple[str, ast.Module, int]:
     file = sys.modules[rule.check.__module__].__file__
     assert file is not None
     tree = ast.parse(Path(file).read_text("utf-8"))
     check_of = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "check")
-    return file, tree, sum(isinstance(n, ast.If) for n in ast.walk(check_of))
+    nodes = [*ast.walk(check_of)]
+    inside = sum(len(n.ifs) for n in nodes if isinstance(n, ast.comprehension))
+    return file, tree, inside + sum(isinstance(n, ast.If) for n in nodes)
 
 
 def mutants() -> Iterator[tuple[str, int]]:

@@ -40,7 +40,7 @@ def connect_to(window: Window) -> None:
         if offer.edit is not None:
             above = int(geometry.parent[box])
             where = geometry.label(above) if above >= 0 else geometry.detail(box)
-            hint = f"{link_kinds()[offer.kinds[0]].title}   {geometry.address(box)[1].id}"
+            hint = offer.note or f"{link_kinds()[offer.kinds[0]].title}   {geometry.address(box)[1].id}"
             icon = window.find_icon(geometry.kinds[int(geometry.kind[box])])
             found.append(Choice(geometry.label(box), partial(_make, canvas, offer), hint, where, icon))
     if found:

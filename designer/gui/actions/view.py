@@ -15,6 +15,7 @@ PANELS = (
     ("flow", "Flow"),
     ("links", "Links"),
     ("findings", "Findings"),
+    ("checks", "Tests"),
     ("whatif", "What if"),
     ("timeline", "Timeline"),
     ("scaling", "Scaling"),
@@ -22,6 +23,8 @@ PANELS = (
     ("tables", "Tables"),
     ("compare", "Compare"),
     ("measured", "Measured"),
+    ("gantt", "Gantt"),
+    ("plots", "Plots"),
 )
 
 

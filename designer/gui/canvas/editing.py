@@ -43,12 +43,15 @@ class Offer:
         For a connection, the kinds of link that fit, most usual first.
     note
         What one should know before it is made.
+    room
+        How many such links fit in all; None if nothing limits them.
     """
 
     edit: Edit | None = None
     reason: str = ""
     kinds: tuple[str, ...] = ()
     note: str = ""
+    room: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -154,9 +157,9 @@ def connect(geometry: Geometry, a: int, b: int, kind: str | None = None, replaci
         wiring = Wiring(
             id=next_id(block.wirings, _named(ends)), pattern="mesh", a=ends.a, b=ends.b, kind=chosen, **speed
         )
-        return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds, note=note)
+        return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds, note=note, room=verdict.room)
     link = Link(id=next_id(block.links, _named(ends)), a=ends.a, b=ends.b, kind=chosen, **speed)
-    return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds, note=note)
+    return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds, note=note, room=verdict.room)
 
 
 def _speed(geometry: Geometry, kind: str, a: int, b: int) -> dict[str, Any]:

@@ -13,13 +13,10 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
-from designer.errors import DocumentError
-from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
-from designer.gui.canvas.compose_boxes import heat_of
-from designer.gui.canvas.editing import Picked, connection_picks
-from designer.gui.canvas.live import (
+from designer.drawing.compose_boxes import heat_of
+from designer.drawing.loads import (
+    ChannelState,
     ConnectionMap,
-    Live,
     Loads,
     connections_of_channels,
     link_numbers,
@@ -28,12 +25,15 @@ from designer.gui.canvas.live import (
     with_loads,
     with_route,
 )
-from designer.gui.canvas.trays import lay_trays
-from designer.gui.canvas.view import Rect, bounds_of
-from designer.gui.canvas.view_state import ViewState
+from designer.drawing.theme import STEPS, CanvasTheme
+from designer.drawing.trays import lay_trays
+from designer.drawing.view import Rect, bounds_of
+from designer.drawing.view_state import ViewState
+from designer.errors import DocumentError
+from designer.gui.canvas.editing import Picked, connection_picks
 
 if TYPE_CHECKING:
-    from designer.gui.viewmodels.virtual_machines import Machines
+    from designer.drawing.machines import Machines
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -56,7 +56,7 @@ class Scene:
     def __init__(self, design: Design, theme: CanvasTheme) -> None:
         self.theme = theme
         self.members: dict[Address, int] = {}
-        self._loads: Loads | None = None
+        self._loads: ChannelState | None = None
         self._loads_of: Design | None = None
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
@@ -162,17 +162,17 @@ class Scene:
     def _map(self) -> ConnectionMap:
         return self.view_state.connection_map
 
-    def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
+    def set_loads(self, loads: ChannelState | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""
         self._by_id = self._loads = None
-        if isinstance(loads, Loads):
+        if isinstance(loads, ChannelState):
             self._loads, self._loads_of = loads, self.geometry.design
         else:
             self._by_id = loads
         self._refresh()
 
     def set_result(
-        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> bool:
         """Show loads and what binds; False if that is what is shown."""
         old, design = self._loads, self.geometry.design
@@ -185,12 +185,12 @@ class Scene:
         self._refresh()
         return True
 
-    def lit_region(self, before: Live) -> Rect | None:
+    def lit_region(self, before: Loads) -> Rect | None:
         """The scene rectangle around what looks different from a state before; None for nothing.
 
         Numbers that a picture tells are compared as it tells them: classes of utilisation, and bars to a hundredth.
         """
-        now, geometry = self.view_state.live, self.geometry
+        now, geometry = self.view_state.loads, self.geometry
         if len(now.heat) != len(before.heat) or len(now.box_used) != len(before.box_used):
             return self.view_state.bounds
         connections = (now.heat != before.heat).any(axis=1) | (now.bottleneck != before.bottleneck)
@@ -224,18 +224,18 @@ class Scene:
 
     def _refresh(self) -> None:
         geometry = self.geometry
-        live = nothing(geometry)
+        loads = nothing(geometry)
         if self._loads is not None or self._by_id is not None:
-            live = with_loads(live, geometry, self._map, self._channel_loads())
+            loads = with_loads(loads, geometry, self._map, self._channel_loads())
         if self._binding or self._bottleneck_parts:
             numbers = link_numbers(self._map, self._binding)
-            live = with_binding(live, self._map, numbers, self._binding, self._bottleneck_parts)
+            loads = with_binding(loads, self._map, numbers, self._binding, self._bottleneck_parts)
         if self._route:
             numbers = link_numbers(self._map, self._route)
-            live = with_route(live, geometry, self._map, numbers, self._route)
-        self.view_state.live = live
+            loads = with_route(loads, geometry, self._map, numbers, self._route)
+        self.view_state.loads = loads
 
-    def _channel_loads(self) -> Loads | None:
+    def _channel_loads(self) -> ChannelState | None:
         if self._by_id is None:
             return self._loads
         n = 2 * len(self._map.connection)
@@ -247,7 +247,7 @@ class Scene:
             if number is not None:
                 at = 2 * number + (direction == "ba")
                 load[at], used[at] = value if isinstance(value, tuple) else (np.nan, value)
-        return Loads(load, used)
+        return ChannelState(load, used)
 
     # ---- selection
 

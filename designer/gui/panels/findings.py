@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QPushButton,
+    QStackedLayout,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
 
 from designer.findings import Severity
 from designer.gui.controls import plain
@@ -15,6 +23,10 @@ from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import findings, fixes
 from designer.gui.viewmodels.places import picked_of
+from designer.gui.workers import Cancelled_, Newest
+
+#: quiet time after an edit before the rules are asked [ms]
+_QUIET: Final = 150
 
 #: what can be shown or left out
 _SHOWN: Final = {
@@ -62,26 +74,97 @@ class FindingsPanel(Panel):
         for kind in self.kinds.values():
             head.addWidget(kind)
         head.addStretch(1)
+        self.why = QPushButton("Why")
+        self.why.setAccessibleName("Open the page of the rule behind the selected finding")
+        self.why.clicked.connect(self._open_page)
+        head.addWidget(self.why)
         head.addWidget(self.mend)
         box.addLayout(head)
         box.addWidget(self.table, 1)
         self._stack.addWidget(page)
+        self._stack.addWidget(self._make_reader())
+        self._rules = findings.Ruled()
+        self._ruled: object = None
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(_QUIET)
+        self._quiet.timeout.connect(self._ask)
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
         self._listed: list[findings.Finding] = []
 
+    def _make_reader(self) -> QWidget:
+        """The page of a rule, with the way back."""
+        reader = QWidget()
+        reader.setObjectName("panel")
+        self.back = QPushButton("Back to the findings")
+        self.back.clicked.connect(lambda: self._stack.setCurrentIndex(1))
+        self.page = QTextBrowser()
+        self.page.setAccessibleName("Page of the rule")
+        self.page.setOpenLinks(False)
+        box = QVBoxLayout(reader)
+        box.setContentsMargins(8, 4, 8, 4)
+        box.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        box.addWidget(self.page, 1)
+        return reader
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self._quiet.stop()
+        self._jobs.close()
+
     def watch(self, session: Session) -> None:
-        """Follow the analysis."""
+        """Follow the analysis and the design."""
+        self._rules = findings.Ruled()
         self.connect_signal(session.analysis_changed, self._count)
-        self.connect_signal(session.design_changed, self.outdate)
+        self.connect_signal(session.design_changed, self._edited)
+        self._quiet.start()
         self._count()
+
+    def _edited(self, *_: object) -> None:
+        self._quiet.start()
+        self.outdate()
+
+    def _ask(self) -> None:
+        """Ask the rules about the design as it is, beside the window's own work."""
+        session = self.session
+        if session is None:
+            return
+        design = self._ruled = session.design
+
+        def job(_cancelled: Cancelled_) -> object:
+            return findings.ruled(design)
+
+        self._jobs.submit(job)
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        # an edit since then asks anew
+        if self.session is None or self._ruled is not self.session.design or not isinstance(result, findings.Ruled):
+            return
+        if result != self._rules:
+            self._rules = result
+            self._count()
+
+    def _open_page(self) -> None:
+        page = self._rules.pages.get(self._code())
+        if page:
+            self.page.setMarkdown(page)
+            self._stack.setCurrentIndex(2)
+            self.back.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _code(self) -> str:
+        """The code of the one selected finding."""
+        chosen = [key for key in self.table.keys() if isinstance(key, findings.Finding)]  # noqa: SIM118
+        return chosen[0].code if len(chosen) == 1 else ""
 
     def _gathered(self) -> list[findings.Finding]:
         session = self.session
         if session is None:
             return []
         own = [f for f in session.findings if not fixes.is_mended(session.design, f)]
-        return findings.gather(own, session.analysis, session.failure, session.workload)
+        return findings.gather(own, session.analysis, session.failure, session.workload, self._rules)
 
     def _count(self, *_: object) -> None:
         self.counted.emit(*findings.summary(self._gathered()))
@@ -89,7 +172,7 @@ class FindingsPanel(Panel):
 
     def entry(self) -> QWidget | None:
         """The list itself."""
-        return self.table if self._stack.currentIndex() else None
+        return (None, self.table, self.back)[self._stack.currentIndex()]
 
     def refresh(self) -> None:
         """List the findings."""
@@ -105,7 +188,8 @@ class FindingsPanel(Panel):
             self.table.lines.set_lines(findings.lines(shown))
         self._busy = False
         self._offer()
-        self._stack.setCurrentIndex(1 if found else 0)
+        if self._stack.currentIndex() != 2:
+            self._stack.setCurrentIndex(1 if found else 0)
 
     def _fix(self) -> fixes.Fix | None:
         """How the one selected finding can be mended."""
@@ -115,7 +199,10 @@ class FindingsPanel(Panel):
         return fixes.fix_of(self.session.design, chosen[0], self.session.workload)
 
     def _offer(self) -> None:
-        """The button says what it would do."""
+        """The buttons say what they would do."""
+        has_page = self._code() in self._rules.pages
+        self.why.setEnabled(has_page)
+        self.why.setToolTip("" if has_page else "Select a finding of a design rule to read its page")
         fix = self._fix()
         self.mend.setEnabled(fix is not None)
         self.mend.setText(fix.title if fix is not None else "Mend")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from designer.analysis.results import Analysis
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
 
 COLUMNS = (
     Column("", width=30),
@@ -21,8 +26,43 @@ _ICON = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "i
 _TONE = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "muted"}
 
 
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the design rules say of a design.
+
+    Parameters
+    ----------
+    pages
+        The page of every rule that was broken, as Markdown.
+    twice
+        Codes under which others tell what a rule tells.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    pages: Mapping[str, str] = field(default_factory=dict[str, str])
+    twice: frozenset[str] = frozenset()
+
+
+def ruled(design: Design) -> Ruled:
+    """Ask the rules; a design that cannot be elaborated is told by others."""
+    from designer.rules.pages import markdown
+    from designer.rules.rule import rules
+    from designer.rules.runner import check, told_elsewhere
+
+    try:
+        found = check(design).findings
+    except DesignerError:
+        return Ruled()
+    pages = {f.code: markdown(rules()[f.code]) for f in found if f.code in rules()}
+    return Ruled(found, pages, frozenset(told_elsewhere()))
+
+
 def gather(
-    own: Iterable[Finding], analysis: Analysis | None, failure: DesignerError | None, workload: str = ""
+    own: Iterable[Finding],
+    analysis: Analysis | None,
+    failure: DesignerError | None,
+    workload: str = "",
+    rules: Ruled | None = None,
 ) -> list[Finding]:
     """Findings of the import and the rules, of the analysis and of the shown workload, worst first, each once."""
     found: list[Finding] = []
@@ -35,6 +75,8 @@ def gather(
         for result in analysis.workloads:
             if not workload or result.id == workload:
                 found += result.findings
+    if rules is not None:
+        found = [*(f for f in found if f.code not in rules.twice), *rules.findings]
     unique = {f.key + f.text: f for f in found}
     return sorted(unique.values(), key=lambda f: _ORDER[f.severity])
 

@@ -32,7 +32,16 @@ class Fix:
 def fix_of(design: Design, finding: Finding, workload: str = "") -> Fix | None:
     """The edit that mends a finding of a design, or of the shown workload; None where a person has to decide."""
     find = _FIXES.get(finding.code)
-    return find(design, finding, workload) if find is not None else None
+    if find is not None:
+        return find(design, finding, workload)
+    from designer.errors import DesignerError
+    from designer.rules import runner
+
+    try:
+        offered = runner.fix_of(design, finding)
+    except DesignerError:
+        return None
+    return Fix(offered.title, offered.edit) if offered is not None else None
 
 
 def is_mended(design: Design, finding: Finding) -> bool:

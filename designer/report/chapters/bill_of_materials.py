@@ -30,7 +30,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
             Row(
                 (
                     name,
-                    text(item.role if not item.inside else item.item, "muted"),
+                    text(item.item if item.inside else _short(item.role), "muted"),
                     text(f"{item.count:,}"),
                     muted(item.reason),
                     text(quantity(item.watts, "W")) if item.watts is not None else muted("–"),
@@ -49,6 +49,10 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("U", r),
         Head("kg", r),
     )
+    # what no line states is left out, not dashed
+    kept = [k for k in range(len(heads)) if k < 4 or any(r.cells[k] != muted("–") for r in rows if not r.style)]
+    heads = tuple(heads[k] for k in kept)
+    rows = [row if row.style else Row(tuple(row.cells[k] for k in kept)) for row in rows]
     more = len(rows) - _MOST
     note = rich(
         "A dash: not stated by a source of the catalog; it is left out of every sum."
@@ -103,6 +107,10 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         ),
         context.lettered(subject),
     )
+
+
+def _short(role: str) -> str:
+    return role if len(role) <= 64 else role[:63] + "…"
 
 
 def _proof(cables: int) -> Table:

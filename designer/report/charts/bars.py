@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from designer.report.charts.sheet import SMALL, WIDTH, DisplayList, Scale, round_up
+from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale, round_up
 from designer.report.drawing.elements import Picture
 
 
@@ -25,7 +25,7 @@ class Bar:
 
 def bars(rows: Sequence[Bar], written: Callable[[float], str], *, width: float = WIDTH, left: float = 200.0) -> Picture:
     """Bars below each other on one scale."""
-    sheet = DisplayList(width)
+    sheet = Chart(width)
     most = round_up(max([v for bar in rows for v in (bar.high, bar.limit)] or [1.0]))
     right = width - 96.0
     scale = Scale(0.0, most, left, right - left)

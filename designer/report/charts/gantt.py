@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from designer.report.charts.sheet import SMALL, WIDTH, DisplayList, Scale, time_ticks
+from designer.drawing.fonts import text_width
+from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale, time_ticks
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 from designer.report.wording import quantity
 from designer.sources import Estimate
 
@@ -35,7 +35,7 @@ class Lane:
 
 def gantt(lanes: Sequence[Lane], end: Estimate | None = None) -> Picture:
     """Lanes below each other on one clock."""
-    sheet = DisplayList()
+    sheet = Chart()
     left, right = 140.0, WIDTH - 84.0
     last = max([lane.end or 0.0 for lane in lanes] + ([end.high] if end else [])) or 1.0
     scale = Scale(0.0, last * 1.04, left, right - left)
@@ -58,7 +58,7 @@ def gantt(lanes: Sequence[Lane], end: Estimate | None = None) -> Picture:
     return sheet.picture(bottom + 22)
 
 
-def _lane(sheet: DisplayList, scale: Scale, lane: Lane, y: float, right: float) -> None:
+def _lane(sheet: Chart, scale: Scale, lane: Lane, y: float, right: float) -> None:
     sheet.text(0, y + 15, lane.label, bold=True, room=130)
     sheet.text(0, y + 28, lane.detail, "muted", size=SMALL, room=130)
     if lane.end is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from designer.report.charts.sheet import SMALL, TEXT, WIDTH, DisplayList, Scale
+from designer.drawing.fonts import text_width
+from designer.report.charts.chart import SMALL, TEXT, WIDTH, Chart, Scale
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 from designer.report.wording import percent, quantity
 
 
@@ -34,7 +34,7 @@ class Hop:
 
 def hops(path: Sequence[Hop], demand: tuple[str, float, float, float] | None = None) -> Picture:
     """The ladder. `demand` is what a workload could use: its name, value, low and high end [B/s]."""
-    sheet = DisplayList()
+    sheet = Chart()
     top, row = 30.0, 36.0
     left, right = 262.0, 510.0
     values = [v for hop in path for v in (hop.achievable, hop.raw, hop.load) if v > 0]
@@ -61,7 +61,7 @@ def hops(path: Sequence[Hop], demand: tuple[str, float, float, float] | None = N
 
 
 def _demand(
-    sheet: DisplayList, scale: Scale, demand: tuple[str, float, float, float], top: float, bottom: float, load: float
+    sheet: Chart, scale: Scale, demand: tuple[str, float, float, float], top: float, bottom: float, load: float
 ) -> None:
     name, value, low, high = demand
     x = scale.at(value)
@@ -79,7 +79,7 @@ def _demand(
     )
 
 
-def _row(sheet: DisplayList, scale: Scale, number: int, hop: Hop, y: float, row: float) -> None:
+def _row(sheet: Chart, scale: Scale, number: int, hop: Hop, y: float, row: float) -> None:
     binds = hop.state == "binds"
     if binds:
         sheet.panel(0, y + 1, WIDTH, row - 2, "alarm-tint")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from designer.report.charts.sheet import HALF, SMALL, TEXT, DisplayList, Scale, round_up
+from designer.drawing.fonts import text_width
+from designer.report.charts.chart import HALF, SMALL, TEXT, Chart, Scale, round_up
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def lines(
     captions
         What stands at the upper left and at the right end below: the quantities.
     """
-    sheet = DisplayList(width)
+    sheet = Chart(width)
     xs = [v for t in traces for v in t.x if not log_x or v > 0]
     ys = [v for t in traces for v in (*t.y, *t.high) if math.isfinite(v)]
     if target:
@@ -98,7 +98,7 @@ def lines(
     return sheet.picture(height)
 
 
-def _names(sheet: DisplayList, traces: Sequence[Trace], x: Scale, y: Scale, width: float) -> None:
+def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: float) -> None:
     """The name of each line near its end, moved where it would stand on another, else left out."""
     taken: list[tuple[float, float, float, float]] = []
     for trace in traces:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from designer.report.charts.sheet import SMALL, TEXT, WIDTH, DisplayList
+from designer.drawing.fonts import text_width
+from designer.report.charts.chart import SMALL, TEXT, WIDTH, Chart
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 from designer.report.wording import percent
 
 
@@ -35,7 +35,7 @@ _ON = {"data", "data2", "alarm", "ink", "muted"}
 
 def shares(rows: Sequence[Whole], caption: str = "", left: float = 164.0) -> Picture:
     """Stacked bars below each other."""
-    sheet = DisplayList()
+    sheet = Chart()
     y = 0.0
     if caption:
         sheet.text(left, 11, caption, "muted", size=SMALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from designer.report.charts.sheet import SMALL, DisplayList
+from designer.report.charts.chart import SMALL, Chart
 from designer.report.drawing.elements import Picture
 from designer.report.verdicts import Verdict
 from designer.sources import Estimate
@@ -29,7 +29,7 @@ def margin_strip(
 
     low, middle, high = sorted((margin(found.low), margin(found.value), margin(found.high)))
     middle = margin(found.value)
-    sheet = DisplayList(width)
+    sheet = Chart(width)
     place = [_place(m, width) for m in (low, middle, high)]
     at = _place(1.0, width)
     colour, tint = ("alarm", "alarm-tint") if verdict is Verdict.NOT_MET else ("data", "band")
@@ -64,7 +64,7 @@ def _place(margin: float, width: float) -> float:
 
 def band_strip(found: Estimate, *, width: float = _WIDTH, most: float | None = None) -> Picture:
     """An estimate with its band from zero to a little beyond the band, or to `most`."""
-    sheet = DisplayList(width)
+    sheet = Chart(width)
     end = most if most is not None else max(found.high, found.value) * 1.15 or 1.0
     low, value, high = (width * min(1.0, max(0.0, v / end)) for v in (found.low, found.value, found.high))
     sheet.line(((0, 8), (width, 8)), "rule")
@@ -75,7 +75,7 @@ def band_strip(found: Estimate, *, width: float = _WIDTH, most: float | None = N
 
 def gain_bar(gain: float, alarm: bool, *, most: float = 1.0, width: float = 140.0) -> Picture:
     """How much is gained by doubling, as a bar; red where a target is missed through this limit."""
-    sheet = DisplayList(width)
-    sheet.panel(0, 1, width, 4, "tint")
-    sheet.panel(0, 1, width * min(1.0, max(0.0, gain / most)), 4, "alarm" if alarm else "quiet")
-    return sheet.picture(6)
+    sheet = Chart(width)
+    sheet.panel(0, 3, width, 12, "tint")
+    sheet.panel(0, 3, width * min(1.0, max(0.0, gain / most)), 12, "alarm" if alarm else "quiet")
+    return sheet.picture(18)

@@ -12,6 +12,7 @@ from designer.report.document import Cell, Drawing, Inline, Report, Span, Text
 from designer.report.drawing.elements import Picture
 from designer.report.drawing.svg import inline_svg
 from designer.report.inks import INKS, recoloured
+from designer.report.renderers.legend import LEGEND
 from designer.report.renderers.signs import SIGNS
 from designer.resources import assets
 
@@ -53,6 +54,7 @@ def to_html(report: Report) -> str:
     page = environment.get_template("page.html.jinja")
     return page.render(
         report=report,
+        legend=LEGEND,
         inks=_inks(report),
         fonts=[(weight, _font(name)) for weight, name in ((400, "Inter-Regular"), (600, "Inter-SemiBold"))],
         logo=(

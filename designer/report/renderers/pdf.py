@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from designer.drawing.fonts import font_file, text_width
+from designer.drawing.palette import rgb
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
 from designer.report.document import (
@@ -29,10 +31,9 @@ from designer.report.document import (
     plain,
 )
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import font_file, text_width
-from designer.report.drawing.palette import rgb
 from designer.report.drawing.pdf import PageWriter
 from designer.report.inks import INKS, recoloured
+from designer.report.renderers.legend import LEGEND
 
 #: points of one unit of drawings: the text area is 174 mm and 658 units wide
 _WIDTH: Final = 493.2
@@ -43,6 +44,8 @@ _TITLE: Final = 160
 #: what fonts of the report can show; the rest becomes a box in any case
 _GAPS: Final = re.compile("[\U00010000-\U0010ffff]")
 _BASE: Final = 9.15
+#: drawings are at most this high, so that what belongs to them stays on their page [points]
+_TALLEST: Final = 330.0
 
 
 def to_pdf(report: Report) -> bytes:
@@ -133,7 +136,7 @@ class _Book:
         if span.style in ("strong", "alarm") or span.sign in ("met", "likely", "unlikely", "not met"):
             body = f"<b>{body}</b>"
         if span.style == "code":
-            body = f'<font name="Courier" size="{_BASE * 0.86:.1f}">{body}</font>'
+            body = f'<font name="Inter" color="{_ink("data")}" size="{_BASE * 0.86:.1f}">{body}</font>'
         if span.link.startswith("#") and span.link[1:] in self.keys:
             body = f"<a href={quoteattr(span.link)}>{body}</a>"
         elif span.link.startswith(("https://", "http://")):
@@ -148,7 +151,7 @@ class _Book:
         def ink(name: str) -> str:
             return known[name][0] if name in known else _ink(name)
 
-        scale = min(width / picture.width, 620.0 / picture.height)
+        scale = min(width / picture.width, _TALLEST / picture.height)
         if picture.width <= 400:
             scale = min(scale, _UNIT)
 
@@ -221,7 +224,7 @@ class _Book:
             return [keep([self.platypus.Spacer(1, 12), grid])]
         assert isinstance(block, Beside)
         half = (width - 20) / 2
-        self.most = _TITLE // 2
+        self.most = _TITLE
         left, right = (self.blocks(side, half) for side in (block.left, block.right))
         self.most = _LONGEST
         grid = self.grid([[_flat(left), "", _flat(right)]], [half, 20, half])
@@ -514,6 +517,7 @@ class _Book:
                 self.style(1.06, 1.5, "muted", spaceBefore=4, spaceAfter=10),
             ),
             toc,
+            *self.block(LEGEND, width),
         ]
         for number, chapter in report.numbered():
             story += [p.PageBreak(), *self._chapter(number, chapter, width)]
@@ -576,7 +580,7 @@ def _flat(parts: list[Any]) -> list[Any]:
 
 
 def _fitted(text: str, size: float, room: float) -> str:
-    from designer.report.drawing.fonts import fitted_text
+    from designer.drawing.fonts import fitted_text
 
     return fitted_text(text, size, room)
 
@@ -597,7 +601,9 @@ def _widths(block: Table, width: float, size: float) -> list[float]:
                 longest, word = max(longest, min(cell.width, 110.0) * _UNIT), max(word, 40.0)
                 continue
             whole, piece = _asked(plain(cell), size, any(s.style in ("strong", "alarm") for s in cell))
-            longest = max(longest, whole + (11.0 if any(s.sign for s in cell) else 0.0))
+            signed = 15.0 if any(s.sign for s in cell) else 0.0
+            whole, piece = whole + signed, piece + signed
+            longest = max(longest, whole)
             word = max(word, min(piece, 130.0))
         gap = 9.5 if k < len(block.heads) - 1 else 0.5
         if head.align == "right":
@@ -624,18 +630,18 @@ def _asked(text: str, size: float, bold: bool) -> tuple[float, float]:
     return text_width(text, size, bold), max((text_width(w, size, bold) for w in re.split(r"[ \n]", text)), default=0.0)
 
 
-#: signs as characters the font has
+#: signs as characters the font has; they differ in shape
 _MARKS: Final = {
     "met": "✓",
     "likely": "✓",
     "unlikely": "△",
     "not met": "×",
     "primary": "●",
-    "secondary": "◐",
-    "derived": "◉",
+    "secondary": "◆",
+    "derived": "■",
     "unverified": "○",
-    "assumed": "◌",
+    "assumed": "◇",
     "error": "■",
-    "warning": "▲",
+    "warning": "△",
     "info": "○",
 }

@@ -1,1 +1,31 @@
 """Tables behind the report, one a file; they can be written as CSV and XLSX as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
+    from designer.report.tables.cost import Price
+    from designer.report.tables.table_sheet import TableSheet
+
+
+def tables_of(design: Design, prices: Mapping[str, Price] | None = None) -> dict[str, TableSheet]:
+    """All tables of a design by name; cost only with prices.
+
+    >>> import designer
+    >>> tables_of(designer.open_design("m40-server"))["bill"].rows[0][4]
+    1
+    """
+    from designer.report.tables import bill_of_materials, cables, cost, power, racks
+
+    found = {
+        "bill": bill_of_materials.sheet(design),
+        "power": power.sheet(design),
+        "racks": racks.sheet(design),
+        "cables": cables.sheet(design),
+    }
+    if prices is not None:
+        found["cost"] = cost.sheet(design, prices)
+    return found

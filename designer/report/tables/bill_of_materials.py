@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, Part
 from designer.report.inventory import Bundle, Inventory, UnitClass, bundles, group_name, inventory
-from designer.report.tables.sheet import Column, DisplayList, Value
-from designer.report.wording import counted, line_rate, listed
+from designer.report.tables.table_sheet import Column, TableSheet, Value
+from designer.report.wording import line_rate, listed
 from designer.sources import Status
 
 
@@ -57,10 +57,10 @@ def items_of(design: Design) -> list[Item]:
 def _unit(stock: Inventory, unit: UnitClass) -> list[Item]:
     role = listed(roles(stock, unit), 5)
     n = unit.count
-    lines = [_item(stock, unit.part, n, counted(n, "unit") + " as drawn", role)]
+    lines = [_item(stock, unit.part, n, "as drawn", role)]
     for content in unit.contents:
-        each = f"{n:,} × {content.count}" if n > 1 else str(content.count)
-        lines.append(_item(stock, content.part, n * content.count, f"{each} inside", role, inside=True))
+        each = f"{n:,}\u00a0×\u00a0{content.count}" if n > 1 else f"{content.count} each"
+        lines.append(_item(stock, content.part, n * content.count, each, role, inside=True))
     return lines
 
 
@@ -105,7 +105,7 @@ def _cable(bundle: Bundle) -> Item:
     )
 
 
-def sheet(design: Design) -> DisplayList:
+def sheet(design: Design) -> TableSheet:
     """The bill as a table."""
     rows: list[tuple[Value, ...]] = [
         (i.item, i.model, i.role, i.part, i.count, i.reason, i.watts, i.height, i.weight, "inside" if i.inside else "")
@@ -123,6 +123,6 @@ def sheet(design: Design) -> DisplayList:
         Column("Weight, one", "kg"),
         Column("Note"),
     )
-    return DisplayList(
+    return TableSheet(
         "Bill of materials", "Bill of materials", columns, tuple(rows), ("Empty cells are not stated by a source.",)
     )

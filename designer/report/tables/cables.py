@@ -11,7 +11,7 @@ from typing import Final
 from designer.design.document import Design
 from designer.report.inventory import Bundle, Inventory, bundles, inventory, unit_name
 from designer.report.tables.racks import Plan, plan_of
-from designer.report.tables.sheet import Column, DisplayList, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.report.wording import line_rate
 
 #: lengths cables are sold in [m]
@@ -96,7 +96,7 @@ def _rack(plan: Plan, stock: Inventory, part: int) -> str:
     return plan.racks[k].name if k is not None else ""
 
 
-def sheet(design: Design) -> DisplayList:
+def sheet(design: Design) -> TableSheet:
     """The whole schedule."""
     rows: list[tuple[Value, ...]] = [
         (
@@ -125,4 +125,4 @@ def sheet(design: Design) -> DisplayList:
     )
     plan = plan_of(design)
     notes = () if plan.drawn else ("Lengths follow from proposed rack positions: no racks are drawn.",)
-    return DisplayList("Cables", "Cable schedule", columns, tuple(rows), notes)
+    return TableSheet("Cables", "Cable schedule", columns, tuple(rows), notes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.report.tables.bill_of_materials import Item, items_of
-from designer.report.tables.sheet import Column, DisplayList, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 
 #: heads of a price list; those behind ``part`` and ``price`` may be missing
 HEADS = ("part", "currency", "price", "date", "valid_until", "lead_time")
@@ -120,7 +120,7 @@ def totals(lines: list[Priced]) -> dict[str, float]:
     return found
 
 
-def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> DisplayList:
+def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | None = None) -> TableSheet:
     """The table of prices."""
     rows: list[tuple[Value, ...]] = []
     for line in priced(design, prices, today):
@@ -154,4 +154,4 @@ def sheet(design: Design, prices: Mapping[str, Price], today: datetime.date | No
         Column("Lead time"),
         Column("Note"),
     )
-    return DisplayList("Cost", "Cost", columns, tuple(rows))
+    return TableSheet("Cost", "Cost", columns, tuple(rows))

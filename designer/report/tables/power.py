@@ -21,7 +21,7 @@ from designer.formulas.power.server_power import (
     wall_power,
 )
 from designer.report.inventory import Inventory, UnitClass, group_name, inventory
-from designer.report.tables.sheet import Column, DisplayList, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.sources import Estimate, Status, weakest
 from designer.units import Ratio, Watts
 
@@ -143,7 +143,7 @@ def busiest(analysis: Analysis) -> WorkloadResult | None:
     return max(told, key=lambda w: w.metrics["mfu"].value, default=None)
 
 
-def sheet(design: Design, analysis: Analysis | None = None) -> DisplayList:
+def sheet(design: Design, analysis: Analysis | None = None) -> TableSheet:
     """The table: rated, and under the busiest workload where there is an analysis."""
     result = busiest(analysis) if analysis is not None else None
     rows: list[tuple[Value, ...]] = []
@@ -162,7 +162,7 @@ def sheet(design: Design, analysis: Analysis | None = None) -> DisplayList:
         Column("How"),
     )
     note = f"Under load: {result.title}." if result is not None else "No workload tells how busy accelerators are."
-    return DisplayList("Power", "Power", columns, tuple(rows), (note,))
+    return TableSheet("Power", "Power", columns, tuple(rows), (note,))
 
 
 #: what the fits are, for the report: name, value, error

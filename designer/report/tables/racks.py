@@ -10,7 +10,7 @@ from typing import Final
 from designer.design.document import Design
 from designer.report.inventory import Inventory, UnitClass, group_name, inventory, unit_name
 from designer.report.tables.power import rated_of
-from designer.report.tables.sheet import Column, DisplayList, Value
+from designer.report.tables.table_sheet import Column, TableSheet, Value
 from designer.sources import Constant, Status
 
 #: a rack of the proposal: height, what it can feed, and units kept for patching and feeds
@@ -189,7 +189,7 @@ def kinds_of_racks(plan: Plan, stock: Inventory) -> list[tuple[Rack, int]]:
     return list(found.values())
 
 
-def sheet(design: Design) -> DisplayList:
+def sheet(design: Design) -> TableSheet:
     """Every unit with its rack."""
     plan = plan_of(design)
     rows: list[tuple[Value, ...]] = [
@@ -207,4 +207,4 @@ def sheet(design: Design) -> DisplayList:
         Column("Note"),
     )
     notes = () if plan.drawn else ("Positions are a proposal: no racks are drawn.",)
-    return DisplayList("Racks", "Rack positions", columns, tuple(rows), notes)
+    return TableSheet("Racks", "Rack positions", columns, tuple(rows), notes)

@@ -10,16 +10,18 @@ import numpy.typing as npt
 from PySide6.QtCore import Qt
 
 from designer.catalog.parttype import fitting_links, link_kinds, part_kinds
-from designer.gui.canvas.batches import Batch, Lines, Rects
-from designer.gui.canvas.compose_boxes import visible_boxes
-from designer.gui.canvas.compose_overlay import handles, outline, side_points, tip
+from designer.drawing.batches import Batch, Lines, Rects
+from designer.drawing.compose_boxes import visible_boxes
+from designer.drawing.marks import outline, tip
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
+from designer.gui.canvas.bulk import Rule, connect_all, holds_nics, rules_of
+from designer.gui.canvas.compose_overlay import handles, side_points
 from designer.gui.canvas.editing import Offer, connect, rehang
 from designer.gui.canvas.hit import box_at, container_at
 from designer.gui.canvas.navigate import Direction, nearest
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 Int = npt.NDArray[np.int64]
 
@@ -187,7 +189,7 @@ class _Aim(Tool):
             found += handles(np.concatenate((lines[:, :2], lines[:1, 2:])), frame, colour)
             text = self.remark()
             if text:
-                found += tip(text, float(to[0]), float(to[1]), frame, self.host.measure, theme, self.offer.ok, region)
+                found += tip(text, float(to[0]), float(to[1]), frame, theme, self.offer.ok, region)
         return found
 
     def remark(self) -> str:
@@ -222,17 +224,35 @@ class Connect(_Aim):
     def __init__(self, host: Host, anchors: Sequence[int], start: Pointer | None = None) -> None:
         super().__init__(host, anchors, start)
         self._kind: str | None = None
+        #: which NICs of servers; None as is usual for what they are connected to
+        self._rule: Rule | None = None
 
     def _asked(self, box: int) -> Offer:
         if box in self.anchors:
             return Offer(reason="a part cannot be linked to itself")
-        offers = [connect(self.host.scene.geometry, a, box, self._kind) for a in self.anchors]
+        geometry = self.host.scene.geometry
+        if self._bulk(box):
+            return connect_all(geometry, self.anchors, box, self._rule)
+        offers = [connect(geometry, a, box, self._kind) for a in self.anchors]
         good = [offer for offer in offers if offer.edit is not None]
         if not good:
             return offers[0]
+        room = good[0].room
+        if room is not None and len(good) > room:
+            good = good[:room]
         edits = tuple(offer.edit for offer in good if offer.edit is not None)
         edit = edits[0] if len(edits) == 1 else Together(edits, f"Connect {len(edits)} parts")
-        return Offer(edit, kinds=good[0].kinds, note=good[0].note)
+        note = good[0].note
+        if len(good) < len(offers):
+            why = next((o.reason for o in offers if o.edit is None), "no port is left")
+            note = f"{note}; " if note else ""
+            note += f"{len(good)} of {len(offers)}, the others are left out: {why}"
+        return Offer(edit, kinds=good[0].kinds, note=note)
+
+    def _bulk(self, box: int) -> bool:
+        """True if one side is a server, rack or group, which is connected by its NICs."""
+        geometry = self.host.scene.geometry
+        return holds_nics(geometry, box) or any(holds_nics(geometry, a) for a in self.anchors)
 
     def key(self, press: Press) -> bool:
         if press.key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab) and self.target >= 0:
@@ -241,7 +261,14 @@ class Connect(_Aim):
         return super().key(press)
 
     def _cycle(self) -> None:
-        """The next kind of link that fits."""
+        """The next kind of link that fits, or the next rule which NICs of servers are taken."""
+        if self._bulk(self.target):
+            rules = rules_of(self.host.scene.geometry, [*self.anchors, self.target])
+            at = rules.index(self._rule) if self._rule in rules else -1
+            self._rule = rules[(at + 1) % len(rules)]
+            self._known = {}
+            self.point_at(self.target)
+            return
         kept = self._kind
         self._kind, self._known = None, {}
         kinds = self.offer_for(self.target).kinds
@@ -267,6 +294,10 @@ class Connect(_Aim):
     def remark(self) -> str:
         if self.target < 0 or not self.offer.ok:
             return super().remark()
+        if self._bulk(self.target):
+            several = len(rules_of(self.host.scene.geometry, [*self.anchors, self.target])) > 1
+            more = "  (Tab: other NICs)" if several else ""
+            return f"{self.offer.note} to {self.host.scene.geometry.label(self.target)}{more}"
         kind = self._kind or self.offer.kinds[0]
         more = f"  ({len(self.offer.kinds)} kinds fit: Tab)" if len(self.offer.kinds) > 1 else ""
         note = f", {self.offer.note}" if self.offer.note else ""

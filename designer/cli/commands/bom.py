@@ -1,0 +1,54 @@
+"""``designer bom``: bill of materials, power, racks, cables and cost as a table or a workbook."""
+
+from __future__ import annotations
+
+import argparse
+
+from designer.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("design", metavar="DESIGN", help="design file or template id")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write: .xlsx for all, or .csv")
+    parser.add_argument("--table", metavar="NAME", help="which table a .csv holds: bill, power, racks, cables or cost")
+    parser.add_argument("--prices", metavar="FILE", help="your price list: CSV with part, currency, price, date …")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the tables."""
+    from pathlib import Path
+
+    from designer import atomic
+    from designer.cli.output import print_written
+    from designer.errors import ReportError
+    from designer.interchange.templates import open_any
+    from designer.report.settings import load_settings
+    from designer.report.tables import tables_of
+    from designer.report.tables.table_sheet import to_csv, to_xlsx
+
+    suffix = Path(options.output).suffix.lower()
+    if suffix not in (".csv", ".xlsx"):
+        raise ReportError(f"{options.output!r} does not tell a format", place="-o", remedy="end it with .csv or .xlsx")
+    design = open_any(options.design).design
+    prices = load_settings(prices=Path(options.prices) if options.prices else None).prices
+    tables = tables_of(design, prices)
+    if suffix == ".xlsx":
+        data = to_xlsx(list(tables.values()), design.title or design.name)
+    else:
+        name = options.table or ("cost" if prices is not None else "bill")
+        if name not in tables:
+            reason = "without a price list there is no cost" if name == "cost" else f"there is no table {name!r}"
+            raise ReportError(reason, place="--table", remedy=f"use one of {', '.join(tables)}")
+        data = to_csv(tables[name]).encode("utf-8", "replace")
+    print_written(options.output, atomic.write(Path(options.output), data))
+    return 0
+
+
+COMMAND = Command(
+    "bom",
+    "Bill of materials, power, racks, cables and cost as CSV or XLSX.",
+    "designer bom su-h100-32 -o bom.xlsx",
+    add_arguments,
+    run,
+)

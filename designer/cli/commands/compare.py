@@ -1,0 +1,108 @@
+"""``designer compare``: two designs side by side, and why each number moved."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from designer.cli.command import Command
+from designer.cli.design import add_overrides
+
+if TYPE_CHECKING:
+    from designer.testing.comparing import Comparison
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("a", metavar="A", help="design file or template id")
+    parser.add_argument("b", metavar="B", nargs="?", help="another; A itself, changed by --set, where it is left out")
+    add_overrides(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare two designs; what --set and --workload-file change is B."""
+    from designer.cli.output import finding_dict, print_json, shown_file
+    from designer.errors import FormatError
+    from designer.interchange.overrides import overridden, with_workloads
+    from designer.interchange.templates import open_any
+    from designer.testing.comparing import compare, explained
+
+    if options.b is None and not options.overrides:
+        raise FormatError("there is nothing to compare with", place="B", remedy="name another design, or give --set")
+    first = with_workloads(open_any(options.a).design, options.workload_files)
+    second = with_workloads(open_any(options.b or options.a).design, options.workload_files)
+    second = overridden(second, options.overrides)
+    found = compare(first, second)
+    if options.json:
+        print_json(
+            {
+                "a": {"name": first.name, "file": shown_file(options.a)},
+                "b": {"name": second.name, "file": shown_file(options.b or options.a)},
+                "parts": {k: list(v) for k, v in found.parts.items()},
+                "links": {k: list(v) for k, v in found.links.items()},
+                "metrics": [
+                    {
+                        "workload": m.workload,
+                        "name": m.name,
+                        "unit": m.unit,
+                        "a": m.before,
+                        "b": m.after,
+                        "change": m.change,
+                        "why": explained(m),
+                        "shares": dict(m.shares),
+                    }
+                    for m in found.metrics
+                ],
+                "changes": list(found.changes),
+                "findings": {
+                    "gone": [finding_dict(f) for f in found.gone],
+                    "new": [finding_dict(f) for f in found.new],
+                },
+                "only_a": list(found.only_before),
+                "only_b": list(found.only_after),
+            }
+        )
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found: Comparison) -> None:
+    import sys
+
+    from designer.cli.output import print_findings, table
+    from designer.testing.comparing import explained
+    from designer.units import format_si
+
+    for title, counts in (("parts", found.parts), ("links", found.links)):
+        rows = [(kind, f"{a:,}", f"{b:,}", f"{b - a:+,}") for kind, (a, b) in counts.items() if a != b]
+        if rows:
+            print(table((title, "A", "B", "change"), rows, (1, 2, 3)), end="\n\n")
+    moved = [m for m in found.metrics if m.why or m.shares]
+    if moved:
+        rows = [
+            (m.workload, m.name, format_si(m.before, m.unit), format_si(m.after, m.unit), explained(m)) for m in moved
+        ]
+        print(table(("workload", "metric", "A", "B", "why"), rows, (2, 3)), end="\n\n")
+    print(f"{len(found.metrics) - len(moved)} of {len(found.metrics)} metrics are the same")
+    for words, only in (("A", found.only_before), ("B", found.only_after)):
+        if only:
+            print(f"only {words} has the workloads {', '.join(only)}")
+    for words, findings in (("gone", found.gone), ("new", found.new)):
+        if findings:
+            print(f"\nfindings that are {words}:")
+            print_findings(findings, sys.stdout)
+    if found.changes:
+        print("\nchanges:")
+        for line in found.changes:
+            print(f"  {line}")
+
+
+COMMAND = Command(
+    "compare",
+    "Two designs side by side: parts, links, metrics, findings, and why each number moved.",
+    'designer compare hgx-h100-8 --set "links.*--gpu*.lanes=8"',
+    add_arguments,
+    run,
+)

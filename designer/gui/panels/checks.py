@@ -1,0 +1,133 @@
+"""The tests of a design: red and green as it changes; new ones are typed in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from designer.design.edits.assertions import AddAssertions, RemoveAssertions
+from designer.errors import DesignerError
+from designer.gui.controls import Label
+from designer.gui.panels._panel import Panel
+from designer.gui.panels._widgets import Table, quiet
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import checks
+from designer.gui.workers import Cancelled_, Newest
+
+#: quiet time after an edit before tests are judged anew [ms]
+_QUIET: Final = 400
+_EXAMPLE: Final = 'rate("storage -> gpu[*]") >= 3.18 GB/s each'
+
+
+class ChecksPanel(Panel):
+    """A field for a new promise, and a table of those there are."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(_EXAMPLE)
+        self.field.setAccessibleName("New test")
+        self.field.returnPressed.connect(self._add)
+        self.add = QPushButton("Add")
+        self.add.setAccessibleName("Add the test")
+        self.add.clicked.connect(self._add)
+        self.remove = QPushButton("Remove")
+        self.remove.setAccessibleName("Remove the selected test from the design")
+        self.remove.clicked.connect(self._remove)
+        self.told = Label()
+        self.table = Table(checks.COLUMNS, theme, "Tests of the design", wrap=True)
+        self.table.selectionModel().selectionChanged.connect(self._offer)
+        self.empty = quiet("No tests yet. Type what the design must keep, in the words of docs/design-tests.md.")
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 4, 8, 0)
+        head.addWidget(self.field, 1)
+        for widget in (self.add, self.remove, self.told):
+            head.addWidget(widget)
+        body = QWidget()
+        self._stack = QStackedLayout(body)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.table)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addLayout(head)
+        box.addWidget(body, 1)
+        self._rows: tuple[checks.Row, ...] = ()
+        self._asked: object = None
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.setInterval(_QUIET)
+        self._quiet.timeout.connect(self._ask)
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self._quiet.stop()
+        self._jobs.close()
+
+    def entry(self) -> QWidget | None:
+        """The field."""
+        return self.field
+
+    def watch(self, session: Session) -> None:
+        """Follow the design."""
+        self._rows = ()
+        self.connect_signal(session.design_changed, self._edited)
+        self._quiet.start()
+
+    def _edited(self, *_: object) -> None:
+        self._quiet.start()
+
+    def _ask(self) -> None:
+        session = self.session
+        if session is None:
+            return
+        design, file = session.design, session.file
+        self._asked = design
+
+        def job(cancelled: Cancelled_) -> object:
+            return checks.judged(design, file, cancelled)
+
+        self._jobs.submit(job)
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        if self.session is None or self._asked is not self.session.design or not isinstance(result, tuple):
+            return
+        self._rows = result
+        self.outdate()
+
+    def refresh(self) -> None:
+        """List the tests."""
+        self.table.set_theme(self.theme)
+        self.table.lines.set_lines(checks.lines(self._rows))
+        self.told.setText(checks.summary(self._rows))
+        self._stack.setCurrentIndex(1 if self._rows else 0)
+        self._offer()
+
+    def _chosen(self) -> list[str]:
+        return [key.own for key in self.table.keys() if isinstance(key, checks.Row) and key.own]  # noqa: SIM118
+
+    def _offer(self, *_: object) -> None:
+        self.remove.setEnabled(bool(self._chosen()))
+
+    def _add(self) -> None:
+        session, text = self.session, self.field.text().strip()
+        if session is None or not text:
+            return
+        try:
+            added = checks.assertion(session.design, text)
+        except (DesignerError, ValueError) as error:
+            session.warned.emit(str(error))
+            return
+        if session.apply(AddAssertions((added,))):
+            self.field.clear()
+
+    def _remove(self) -> None:
+        ids = self._chosen()
+        if ids and self.session is not None:
+            self.session.apply(RemoveAssertions(tuple(ids)))

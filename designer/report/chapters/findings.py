@@ -1,0 +1,137 @@
+"""Checks and findings: what does not hold, what was accepted, and how to test the machine when it stands."""
+
+from __future__ import annotations
+
+from designer.findings import Finding, Severity
+from designer.report.cells import muted, strong, text
+from designer.report.chapter import ChapterKind
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Span, Table, Text, rich
+from designer.report.subject import Context, Subject, short
+from designer.report.wording import DASH, ends, in_words, listed, quantity, sentence
+from designer.rules.runner import check
+
+_STYLE = {Severity.ERROR: "alarm", Severity.WARNING: "warn", Severity.INFO: "muted"}
+_MOST = 24
+_TEXT = 260
+
+
+def build(context: Context, subject: Subject) -> Chapter:
+    """The chapter."""
+    told = check(subject.design, today=context.date)
+    known = {(f.code, f.text) for f in subject.findings}
+    order = list(Severity)
+    every = [f for f in subject.findings if f.code != "ASSERT-UNEVALUATED"]
+    every += [f for f in told.findings if (f.code, f.text) not in known]
+    every.sort(key=lambda f: order.index(f.severity))
+    blocks: list[Block] = []
+    if every:
+        heads = (Head("Severity"), Head("Rule"), Head("Finding"), Head("Remedy"))
+        aside = f"the worst {_MOST} of {len(every)}" if len(every) > _MOST else ""
+        blocks.append(Table("Findings", heads, tuple(_row(f) for f in every[:_MOST]), aside))
+    if told.waived:
+        heads = (Head("Rule"), Head("Finding"), Head("Reason"), Head("Until"))
+        rows = [
+            Row(
+                (
+                    strong(w.waiver.code),
+                    text(w.finding.text[:_TEXT]),
+                    text(w.waiver.reason),
+                    muted(w.waiver.expires or "for good"),
+                )
+            )
+            for w in told.waived[:_MOST]
+        ]
+        blocks.append(Table("Waived", heads, tuple(rows)))
+    tests = _acceptance(subject)
+    if tests:
+        r = Align.RIGHT
+        heads = (
+            Head("Test"),
+            Head("Command"),
+            Head("Expected", r),
+            Head("80 % band", r),
+            Head("If it is lower, look at"),
+        )
+        note = rich("Run each on the idle machine, three times; below the lower end of the band something is wrong.")
+        blocks.append(Table("Acceptance", heads, tuple(tests), "run when the machine stands", note, small=True))
+    counts = [(s, sum(f.severity is s for f in every)) for s in Severity]
+    words = [in_words(n, str(s) if s is not Severity.INFO else "remark") for s, n in counts]
+    title = sentence(listed(words))
+    if told.waived:
+        title += f"; {in_words(len(told.waived), 'finding')} waived with a reason"
+    elif every:
+        title += f"; the first is {every[0].code}"
+    remedies = list(dict.fromkeys(f.remedy for f in every if f.remedy and f.severity is not Severity.INFO))
+    follows: tuple[Text, ...] = tuple(rich(f"{sentence(r)}.") for r in remedies[:3])
+    blocks.append(Follows(follows or (rich("Nothing has to be mended before the order."),)))
+    return Chapter(
+        context.key("findings", subject),
+        "Checks and findings",
+        title,
+        "What does not hold, and how is the machine accepted?",
+        tuple(blocks),
+        rich(
+            "Rules look at the drawing, analyses at its workloads; a waiver keeps a finding in the list with its"
+            " reason."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _row(finding: Finding) -> Row:
+    told = finding.text if len(finding.text) <= _TEXT else finding.text[:_TEXT].rsplit(" ", 1)[0] + " …"
+    return Row(
+        (
+            rich(Span(str(finding.severity), _STYLE[finding.severity], sign=str(finding.severity))),
+            muted(finding.code),
+            text(sentence(told)),
+            muted(sentence(finding.remedy) if finding.remedy else "–"),
+        )
+    )
+
+
+def _acceptance(subject: Subject) -> list[Row]:
+    """Tests a technician runs, with what the analysis expects; commands are those of the tools everybody uses."""
+    rows: list[Row] = []
+    gpus = subject.stock.accelerators
+    for w in subject.results:
+        if w.kind == "collective" and "bus_bandwidth" in w.metrics:
+            kind = "all_reduce_perf" if "reduce" in w.id else "all_gather_perf"
+            command = f"mpirun -np {gpus} {kind} -b 1G -e 1G -f 2 -g 1"
+            rows.append(_test(w.title, command, w, "bus_bandwidth"))
+        elif w.kind == "transfer" and "data_rate_per_gpu" in w.metrics:
+            local = "h2d" in w.id or "host" in w.title.lower()
+            command = (
+                "nvbandwidth -t host_to_device_memcpy_ce"
+                if local
+                else "fio --name=read --rw=read --bs=1M --direct=1 --iodepth=32 --numjobs=8"
+            )
+            rows.append(_test(w.title + ", a GPU", command, w, "data_rate_per_gpu"))
+        elif w.kind == "training" and "step_time" in w.metrics:
+            name = "tokens_per_second" if "tokens_per_second" in w.metrics else "samples_per_second"
+            rows.append(_test(w.title, "the training job itself, after 50 steps", w, name))
+        elif w.kind == "migration" and "migration_time" in w.metrics:
+            rows.append(_test(w.title, "migrate the machine from its console", w, "migration_time"))
+    return rows
+
+
+def _test(title: str, command: str, w: object, metric: str) -> Row:
+    from designer.analysis.results import WorkloadResult
+    from designer.report.cells import per
+
+    assert isinstance(w, WorkloadResult)
+    e = w.metrics[metric]
+    suspect = short(w.binding[0]) if w.binding else "–"
+    what = per(w, metric)
+    return Row(
+        (
+            strong(title),
+            rich(Span(command, "code")),
+            text(quantity(e.value, e.unit, what)),
+            muted(DASH.join(ends(e, what))),
+            text(suspect),
+        )
+    )
+
+
+CHAPTER = ChapterKind("findings", "Checks and findings", 150, of_design=build)

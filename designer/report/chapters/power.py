@@ -1,0 +1,190 @@
+"""Power: rated and under load, each feed with the other lost, heat to remove."""
+
+from __future__ import annotations
+
+from designer.formulas.power.server_power import FIT_ERROR
+from designer.report.cells import muted, sources, strong, sure, text
+from designer.report.chapter import ChapterKind
+from designer.report.charts.bars import Bar, bars
+from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.subject import Context, Subject
+from designer.report.tables.power import busiest, draws, total
+from designer.report.wording import DASH, ends, in_words, percent, quantity, sentence
+
+
+def build(context: Context, subject: Subject) -> Chapter | None:
+    """The chapter; None where nothing states its power."""
+    result = busiest(subject.analysis)
+    found = draws(subject.design, result)
+    rated, load, missing = total(found)
+    if rated <= 0:
+        return None
+    rows: list[Row] = []
+    for d in found:
+        value = quantity(d.load.value, "W") if d.load else "–"
+        own = d.rated.value
+        rows.append(
+            Row(
+                (
+                    strong(d.model),
+                    text(f"{d.count:,}"),
+                    text(quantity(own, "W") if own is not None else "not stated", "" if own is not None else "muted"),
+                    muted("sum of its parts") if d.rated.summed else sure(d.rated.status) if own is not None else (),
+                    text(value, "strong"),
+                    muted(DASH.join(ends(d.load)) if d.load else ""),
+                    text(quantity(d.load.value * d.count, "W") if d.load else "–"),
+                )
+            )
+        )
+    if load is not None:
+        rows.append(
+            Row(
+                (
+                    strong("All that is known"),
+                    (),
+                    text(quantity(rated, "W")),
+                    (),
+                    (),
+                    muted(DASH.join(ends(load))),
+                    text(quantity(load.value, "W")),
+                ),
+                "total",
+            )
+        )
+    r = Align.RIGHT
+    heads = (
+        Head("Unit"),
+        Head("Count", r),
+        Head("Rated, one", r),
+        Head("How sure"),
+        Head("Under load, one", r),
+        Head("80 % band", r),
+        Head("All", r),
+    )
+    blocks: list[Block] = []
+    shown = [d for d in found if d.load is not None and d.rated.value is not None]
+    if shown:
+        charted = [
+            Bar(
+                f"{d.model}",
+                f"{d.count:,} × {d.how}",
+                d.load.value * d.count,
+                d.load.low * d.count,
+                d.load.high * d.count,
+                quantity(d.load.value * d.count, "W"),
+                limit=(d.rated.value or 0) * d.count,
+            )
+            for d in shown[:8]
+            if d.load is not None
+        ]
+        blocks.append(
+            Drawing(
+                bars(charted, lambda v: quantity(v, "W") if v else "0"),
+                "Power under load of each kind of unit against its rating",
+                "Under load against the rating",
+                result.title if result is not None else "",
+                rich("Light: to the upper end of the 80\u00a0% band. Red line: rated."),
+            )
+        )
+    blocks.append(Table("What draws power", heads, tuple(rows)))
+    feeds = _feeds(subject)
+    if feeds is not None:
+        blocks.append(feeds)
+    energy = _energy(context, load)
+    if energy is not None:
+        blocks.append(energy)
+    follows = []
+    if missing:
+        follows.append(
+            rich(
+                f"{sentence(in_words(len(missing), 'kind of unit states', 'kinds of unit state'))} no power and"
+                f" {'is' if len(missing) == 1 else 'are'} in no sum: {', '.join(dict.fromkeys(missing))}. Give it as"
+                " power_max in the design."
+            )
+        )
+    if load is not None:
+        follows.append(
+            rich(
+                f"Plan feeds for the rating, cooling for {quantity(load.high, 'W')}: every watt becomes heat, that is"
+                f" {load.high / 3517:,.1f} tons of refrigeration."
+            )
+        )
+    title = f"{quantity(rated, 'W')} are rated"
+    if load is not None and result is not None:
+        title = f"{result.title.split(',')[0]} draws {quantity(load.value, 'W')}"
+        # a sum of parts is no rating that one could compare with
+        told = all(not d.rated.summed for d in found)
+        title += f" of {quantity(rated, 'W')} rated" if told else f", at most {quantity(load.high, 'W')}"
+    title += f"; {in_words(len(missing), 'kind of unit states', 'kinds of unit state')} none" if missing else ""
+    deck = (
+        "Accelerators draw by how busy their arithmetic is; the fit was made on one model and is taken relative to the"
+        " limit of each."
+    )
+    return Chapter(
+        context.key("power", subject),
+        "Power and cooling",
+        title,
+        "What does each feed carry, and how much heat is there?",
+        (*blocks, Follows(tuple(follows))),
+        rich(
+            f"{deck} Its median error is {percent(FIT_ERROR.value, 1)}.",
+            sources(context, ("ml-energy-fit", "wall-readings")),
+        ),
+        context.lettered(subject),
+    )
+
+
+def _feeds(subject: Subject) -> Table | None:
+    """Racks with two feeds: each carries half, and all of it when the other is lost."""
+    plan = subject.plan
+    racks = [k for k in plan.racks if k.watts > 0]
+    if not racks:
+        return None
+    worst = max(racks, key=lambda k: k.watts)
+    limit = worst.power or 0.0
+    rows = []
+    for name, share in (("both feeds", 0.5), ("one feed lost", 1.0)):
+        watts = worst.watts * share
+        over = limit > 0 and watts > limit
+        rows.append(
+            Row(
+                (
+                    strong(name),
+                    text(quantity(watts, "W")),
+                    text(quantity(limit, "W") if limit else "not stated"),
+                    text(percent(watts / limit) if limit else "–", "alarm" if over else ""),
+                )
+            )
+        )
+    r = Align.RIGHT
+    heads = (Head("Case"), Head("Rated load of a feed", r), Head("A feed carries", r), Head("Filled", r))
+    aside = f"fullest rack, {worst.name.lower() if worst.name.startswith('Rack ') else worst.name}, two feeds"
+    return Table("Feeds", heads, tuple(rows), aside)
+
+
+def _energy(context: Context, load: object) -> Table | None:
+    """Energy with the reader's own price, PUE and carbon; nothing without them."""
+    from designer.sources import Estimate
+
+    inputs = context.settings.chosen.energy
+    if not isinstance(load, Estimate) or (inputs.price is None and inputs.carbon is None):
+        return None
+    pue = inputs.pue or 1.0
+    hours = 8766.0
+    rows = []
+
+    def row(name: str, factor: float, unit: str) -> Row:
+        low, value, high = (v / 1000 * pue * hours * factor for v in (load.low, load.value, load.high))
+        return Row((strong(name), text(f"{value:,.0f}\u00a0{unit}"), muted(f"{low:,.0f}{DASH}{high:,.0f}")))
+
+    rows.append(row("Energy in a year of this load", 1.0, "kWh"))
+    if inputs.price is not None:
+        rows.append(row("Its price", inputs.price, inputs.currency))
+    if inputs.carbon is not None:
+        rows.append(row("Its carbon", inputs.carbon / 1000, "kg"))
+    told = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not told")
+    r = Align.RIGHT
+    return Table("Energy of a year", (Head("What"), Head("Value", r), Head("80 % band", r)), tuple(rows), told)
+
+
+CHAPTER = ChapterKind("power", "Power and cooling", 110, of_design=build)

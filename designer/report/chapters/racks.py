@@ -1,0 +1,115 @@
+"""Racks: what stands where, how high and heavy it is, and whether a rack feeds it."""
+
+from __future__ import annotations
+
+from designer.report.cells import muted, strong, text
+from designer.report.chapter import ChapterKind
+from designer.report.charts.elevation import elevation
+from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
+from designer.report.subject import Context, Subject
+from designer.report.tables.racks import kinds_of_racks
+from designer.report.wording import counted, percent, quantity
+
+
+def build(context: Context, subject: Subject) -> Chapter | None:
+    """The chapter; None where nothing stands in racks."""
+    plan, stock = subject.plan, subject.stock
+    if not plan.racks:
+        return None
+    kinds = sorted(kinds_of_racks(plan, stock), key=lambda one: -one[1])
+    blocks: list[Block] = [
+        Drawing(
+            elevation(kinds),
+            f"Elevation of each kind of rack, {counted(len(plan.racks), 'rack')} together",
+            "Elevation",
+            "one rack of each kind",
+            rich("Dashed: the height is not stated by a source and assumed."),
+        )
+    ]
+    rows: list[Row] = []
+    for rack, alike in kinds[:10]:
+        share = rack.watts / rack.power if rack.power else 0.0
+        rows.append(
+            Row(
+                (
+                    strong(rack.name),
+                    text(f"{alike:,}"),
+                    text(f"{rack.used:g} of {rack.height:g}"),
+                    text(quantity(rack.watts, "W") if rack.watts else "–"),
+                    text(quantity(rack.power, "W") if rack.power else "–"),
+                    text(percent(share) if rack.power and rack.watts else "–", "alarm" if share > 1 else ""),
+                )
+            )
+        )
+    r = Align.RIGHT
+    heads = (
+        Head("Rack"),
+        Head("Alike", r),
+        Head("Units used", r),
+        Head("Rated", r),
+        Head("Feeds", r),
+        Head("Filled", r),
+    )
+    blocks.append(Table("Space and power of each kind", heads, tuple(rows)))
+    weights = [
+        (u, stock.number(u.part, "weight"), stock.title(u.part))
+        for u in stock.classes
+        if stock.number(u.part, "weight")
+    ]
+    if weights:
+        total = sum((w or 0.0) * u.count for u, w, _ in weights)
+        weighed = tuple(
+            Row(
+                (
+                    strong(name),
+                    text(f"{u.count:,}"),
+                    text(f"{w:,.0f}\u00a0kg"),
+                    text(f"{(w or 0) * u.count:,.0f}\u00a0kg"),
+                )
+            )
+            for u, w, name in weights
+        )
+        sum_row = Row((strong("All that state a weight"), (), (), text(f"{total:,.0f}\u00a0kg")), "total")
+        blocks.append(
+            Table("Weight", (Head("Unit"), Head("Count", r), Head("One", r), Head("All", r)), (*weighed, sum_row))
+        )
+    tallest = max(plan.racks, key=lambda k: k.used)
+    over = [k for k in plan.racks if k.power and k.watts > k.power]
+    follows = []
+    if over:
+        follows.append(
+            rich(
+                f"{counted(len(over), 'rack')} would need more power than the rack feeds: spread the units or raise the"
+                " feed."
+            )
+        )
+    if not plan.drawn:
+        follows.append(
+            rich(
+                "These positions are a proposal by height and rated power; draw racks in the design, or set their"
+                " height and power in the settings of the report, to replace it."
+            )
+        )
+    follows.append(rich(f"The fullest rack keeps {tallest.height - tallest.used:g} units free."))
+    verb = "stand" if len(plan.racks) > 1 else "stands"
+    units = sum(len(k.units) for k in plan.racks)
+    rack_title = (
+        f"{counted(units, 'unit')} {verb if units == 1 else 'stand'} in {counted(len(plan.racks), 'rack')}"
+        f", the fullest with {tallest.used:g} of {tallest.height:g} units"
+    )
+    return Chapter(
+        context.key("racks", subject),
+        "Racks",
+        rack_title + ("" if plan.drawn else ", as proposed"),
+        "Where does it sit?",
+        (*blocks, Follows(tuple(follows))),
+        muted(
+            "As drawn."
+            if plan.drawn
+            else "No positions are drawn: servers fill racks, network and storage stand in the middle of the row."
+        ),
+        context.lettered(subject),
+    )
+
+
+CHAPTER = ChapterKind("racks", "Racks", 120, of_design=build)

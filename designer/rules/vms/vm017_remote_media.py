@@ -1,0 +1,32 @@
+"""VM017: remote media attached to a machine before 7.0.
+
+What it checks
+    The setting `remote_media` of machines on releases before 7.0 or with no release told.
+Why it matters
+    It blocks maintenance mode: the host is never empty.
+How to fix
+    Detach the media from the machine.
+Sources
+    F. Denneman, 2020-05-12.
+Example
+    An ISO image mounted from a workstation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from designer.findings import Severity
+from designer.rules.context import Context
+from designer.rules.rule import Offence, Rule
+
+
+def check(context: Context) -> Iterator[Offence]:
+    """See the page above."""
+    for vm in context.design.vms.values():
+        if context.told(vm, "remote_media") == "true":
+            text = f"{vm.label}: remote media keeps its host from going into maintenance"
+            yield Offence(text, (vm.id,), "detach it")
+
+
+RULE = Rule("VM017", "remote-media", Severity.WARNING, check)

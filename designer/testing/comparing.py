@@ -1,0 +1,183 @@
+"""Two designs side by side: parts, links, metrics, findings, and why each number moved.
+
+A number is explained by what bound it before and after, and apportioned over the edits that lead from one design to the
+other: each group of changes is made in turn, in the order parts, links, sizes, policy, workloads, and its step of the
+number is what it is told to have done. Groups that act together are so credited in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from designer.analysis.results import Bottleneck, WorkloadResult
+from designer.analysis.study import analyze
+from designer.design.diff import diff
+from designer.design.document import Design
+from designer.design.integrity import examine
+from designer.design.query import count_kinds, count_links
+from designer.errors import DesignerError
+from designer.findings import Finding
+from designer.rules.runner import check
+from designer.units import format_si
+
+#: a number that moves by less than this is the same
+_NOTICE: Final = 1e-6
+#: what is exchanged in turn between two designs, in words
+_STEPS: Final = (
+    ("parts and their values", ("parts", "part_types", "sources")),
+    ("groups", ("groups",)),
+    ("links", ("links", "wirings")),
+    ("policy", ("policy",)),
+    ("virtual machines", ("vms",)),
+    ("workloads", ("workloads", "default_workload")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A metric in both designs.
+
+    Parameters
+    ----------
+    why
+        What bound it before and after, in words; empty where it did not move.
+    shares
+        What each group of changes did to it, in its unit, in the order made.
+    """
+
+    workload: str
+    name: str
+    unit: str
+    before: float
+    after: float
+    why: str = ""
+    shares: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def change(self) -> float | None:
+        """Change as a share of what it was; None where that is zero."""
+        return self.after / self.before - 1 if self.before else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two designs; counts as (before, after)."""
+
+    parts: Mapping[str, tuple[int, int]]
+    links: Mapping[str, tuple[int, int]]
+    metrics: tuple[Moved, ...]
+    changes: tuple[str, ...]
+    gone: tuple[Finding, ...]
+    new: tuple[Finding, ...]
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
+
+
+def compare(a: Design, b: Design, most_changes: int = 200) -> Comparison:
+    """What differs from one design to another.
+
+    Raises
+    ------
+    DesignerError
+        If a workload of one of them cannot be run.
+    """
+    first, second = _results(a), _results(b)
+    both = [w for w in first if w in second]
+    steps = dict(_steps(a, b, both))
+    metrics: list[Moved] = []
+    for workload in both:
+        one, other = first[workload], second[workload]
+        metrics += [_moved(workload, name, one, other, steps) for name in one.metrics if name in other.metrics]
+    found, now = _findings(a), _findings(b)
+    return Comparison(
+        _counts(a, b, count_kinds),
+        _counts(a, b, count_links),
+        tuple(metrics),
+        tuple(diff(a, b).lines(most_changes)),
+        tuple(f for key, f in found.items() if key not in now),
+        tuple(f for key, f in now.items() if key not in found),
+        tuple(w for w in first if w not in second),
+        tuple(w for w in second if w not in first),
+    )
+
+
+def _results(design: Design) -> dict[str, WorkloadResult]:
+    return {w.id: w for w in analyze(design, curves=False).workloads} if design.workloads else {}
+
+
+def _findings(design: Design) -> dict[tuple[str, str], Finding]:
+    return {(f.key, f.text): f for f in check(design).findings}
+
+
+def _counts(a: Design, b: Design, count: Callable[[Design], Mapping[str, int]]) -> dict[str, tuple[int, int]]:
+    first, second = count(a), count(b)
+    return {kind: (first.get(kind, 0), second.get(kind, 0)) for kind in sorted(first.keys() | second.keys())}
+
+
+def _steps(a: Design, b: Design, workloads: list[str]) -> Iterator[tuple[str, dict[str, WorkloadResult]]]:
+    """What workloads do after each group of changes; groups that cannot be made alone are made with the next."""
+    at = a
+    waiting: list[str] = []
+    for words, fields in _STEPS:
+        changed: dict[str, Any] = {name: getattr(b, name) for name in fields if getattr(at, name) != getattr(b, name)}
+        if not changed and not waiting:
+            continue
+        waiting += [words] if changed else []
+        at = at.model_copy(update=changed)
+        try:
+            if any(problem.refuses for problem in examine(at)):
+                continue
+            known = [w for w in workloads if w in at.workloads]
+            results = {w.id: w for w in analyze(at, known, curves=False).workloads} if known else {}
+        except DesignerError:
+            # half of a change alone is no design: it is credited with the half that completes it
+            continue
+        yield " and ".join(waiting), results
+        waiting = []
+
+
+def _moved(
+    workload: str,
+    name: str,
+    one: WorkloadResult,
+    other: WorkloadResult,
+    steps: Mapping[str, Mapping[str, WorkloadResult]],
+) -> Moved:
+    before, after, unit = one.metrics[name].value, other.metrics[name].value, one.metrics[name].unit
+    if abs(after - before) <= _NOTICE * max(abs(before), abs(after)):
+        return Moved(workload, name, unit, before, after)
+    shares: dict[str, float] = {}
+    at = before
+    for words, results in steps.items():
+        found = results[workload].metrics.get(name) if workload in results else None
+        if found is not None and abs(found.value - at) > _NOTICE * max(abs(before), abs(after)):
+            shares[words] = found.value - at
+            at = found.value
+    return Moved(workload, name, unit, before, after, _why(one.binding, other.binding), shares)
+
+
+def _why(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
+    if not before or not after:
+        return ""
+    first, second = before[0].label, after[0].label
+    same = {(b.what, b.id) for b in before} == {(b.what, b.id) for b in after}
+    if first == second:
+        return f"still bound by {second}"
+    if same:
+        return f"bound by {second} in place of {first}"
+    return f"bottleneck moved from {first} to {second}"
+
+
+def explained(moved: Moved) -> str:
+    """Why a metric moved, in one line."""
+    if not moved.why and not moved.shares:
+        return ""
+    change = moved.change
+    head = f"{change:+.0%}: " if change is not None else ""
+    shares = [
+        f"{words} {'+' if share > 0 else '−'}{format_si(abs(share), moved.unit)}"
+        for words, share in moved.shares.items()
+    ]
+    return f"{head}{'; '.join([t for t in (moved.why, ', '.join(shares)) if t])}"

@@ -1,0 +1,104 @@
+"""One gesture connects a server, a rack or a group by all its NICs, and tells what it makes and leaves out."""
+
+from __future__ import annotations
+
+from designer.catalog.loader import load_catalog
+from designer.design.address import Ref
+from designer.design.document import Design
+from designer.design.elaborate import elaborate
+from designer.design.geometry import Geometry, lay_out
+from designer.design.legality import overfull
+from designer.gui.canvas.adding import add, item_of
+from designer.gui.canvas.bulk import Rule, connect_all, rules_of
+from designer.interchange.templates import open_design
+
+
+def put(design: Design, kind: str, type_id: str) -> Design:
+    geometry = lay_out(design)
+    landing = add(geometry, item_of(kind, load_catalog().get(type_id)), -1, 0, 0)
+    assert landing.offer.edit is not None
+    return landing.offer.edit.apply(design)
+
+
+def pair(servers: int = 1, switch: str = "switch/nvidia/qm8700") -> tuple[Design, Geometry, list[int], int]:
+    design = Design(name="pair")
+    for _ in range(servers):
+        design = put(design, "server", "server/nvidia/dgx-a100")
+    design = put(design, "switch", switch)
+    geometry = lay_out(design)
+    boxes = [geometry.box_of((), Ref("parts", p.id)) for p in design.parts.values() if p.kind == "server"]
+    target = geometry.box_of((), Ref("parts", "switch0"))
+    assert target is not None
+    return design, geometry, [b for b in boxes if b is not None], target
+
+
+def test_two_servers_are_connected_by_all_their_nics() -> None:
+    design, geometry, servers, switch = pair(2)
+    offer = connect_all(geometry, servers, switch)
+    assert offer.edit is not None
+    # eight NICs beside GPUs and two of the host, in each of two servers
+    assert offer.note.startswith("20 cables of InfiniBand at 200 Gb/s, all NICs")
+    made = offer.edit.apply(design)
+    assert len(made.links) == len(design.links) + 20
+    assert not list(overfull(made))
+    # all ports of the NICs beside GPUs are in use now
+    again = connect_all(lay_out(made), servers, switch, Rule.BESIDE)
+    assert again.edit is None
+    assert "in use" in again.reason
+
+
+def test_rules_choose_among_nics() -> None:
+    design, geometry, servers, switch = pair(1)
+    assert rules_of(geometry, servers) == tuple(Rule)
+    counts: dict[Rule, int] = {}
+    for rule in Rule:
+        edit = connect_all(geometry, servers, switch, rule).edit
+        assert edit is not None
+        counts[rule] = len(edit.apply(design).links) - len(design.links)
+    assert counts == {Rule.ALL: 10, Rule.BESIDE: 8, Rule.OTHER: 2}
+
+
+def test_what_has_no_port_left_is_told() -> None:
+    # 40 ports take four servers of ten NICs and none of the fifth
+    design, geometry, servers, switch = pair(5)
+    offer = connect_all(geometry, servers, switch)
+    assert offer.edit is not None
+    assert "40 cables" in offer.note
+    assert "10 left out" in offer.note
+    assert "no port left" in offer.note
+    assert not list(overfull(offer.edit.apply(design)))
+
+
+def test_a_group_of_servers_goes_to_a_group_of_leaves_rail_by_rail() -> None:
+    design = open_design("su-h100-32")
+    bare = design.model_copy(update={"wirings": {}})
+    geometry = lay_out(bare)
+    servers, leaves = (geometry.box_of((), Ref("groups", g)) for g in ("servers", "leaves"))
+    assert servers is not None
+    assert leaves is not None
+    offer = connect_all(geometry, [servers], leaves, Rule.BESIDE)
+    assert offer.edit is not None
+    # eight NICs beside GPUs in each of 32 servers
+    assert offer.note.startswith("256 cables")
+    assert "NIC i to switch i" in offer.note
+    made = elaborate(offer.edit.apply(bare))
+    drawn = elaborate(bare.model_copy(update={"wirings": {"rails": design.wirings["rails"]}}))
+
+    def ends(net: object) -> set[tuple[str, str]]:
+        pairs = zip(net.link_a, net.link_b, strict=True)  # type: ignore[attr-defined]
+        found = (sorted((net.path(a), net.path(b))) for a, b in pairs)  # type: ignore[attr-defined]
+        return {(a, b) for a, b in found if "leaves" in a or "leaves" in b}
+
+    assert ends(made) == ends(drawn)
+
+
+def test_what_cannot_be_connected_says_why() -> None:
+    _, geometry, servers, _ = pair(2)
+    assert connect_all(geometry, servers[:1], servers[1]).reason == "connect servers to a switch or a storage system"
+    # a fabric of Ethernet only: these NICs speak both, so it fits; a server without NICs does not
+    empty = Design(name="x", parts=[{"id": "s", "kind": "server"}, {"id": "w", "kind": "switch"}])  # type: ignore[arg-type]
+    bare = lay_out(empty)
+    a, b = bare.box_of((), Ref("parts", "s")), bare.box_of((), Ref("parts", "w"))
+    assert a is not None
+    assert b is not None
+    assert connect_all(bare, [a], b).reason == "there is no NIC in it"
