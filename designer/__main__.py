@@ -20,10 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(arguments: Sequence[str] | None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
-    from designer.cli.main import COMMANDS, run
+    from designer.cli.main import commands, run
 
     first = given[0] if given else ""
-    if first.startswith("-") or first in COMMANDS:
+    if first.startswith("-") or first in commands():
         # A command is short: looking for garbage over and over while modules load costs a tenth of its time.
         gc.set_threshold(200_000, 50, 50)
         return run(given)

@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from designer.cli.command import Command
@@ -40,6 +41,7 @@ COMMANDS: Final = {
     "calibrate": "a design fitted to measurements of its machine",
     "self-check": "whether this installation is whole",
 }
+_FOLDER: Final = Path(__file__).with_name("commands")
 _PROGRAM: Final = "designer"
 
 
@@ -100,7 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
 
         print(written_by())
         return 0
-    if name in ("-h", "--help") or name not in COMMANDS:
+    if name in ("-h", "--help") or name not in commands():
         print(_overview())
         return 0 if name in ("-h", "--help") else fail(f"there is no command {name!r}")
     command = _load(name)
@@ -129,13 +131,30 @@ def window_help() -> int:
     return 0
 
 
+def commands() -> dict[str, Path]:
+    """The file of each command, by name: ``self_check.py`` is ``self-check``, ``import_.py`` is ``import``.
+
+    A new file is a new command; none is loaded but the one that runs.
+    """
+    files = sorted(_FOLDER.glob("[!_]*.py"))
+    return {file.stem.rstrip("_").replace("_", "-"): file for file in files}
+
+
 def _load(name: str) -> Command:
-    module = importlib.import_module(f"designer.cli.commands.{name.replace('-', '_').replace('import', 'import_')}")
+    module = importlib.import_module(f"designer.cli.commands.{commands()[name].stem}")
     return module.COMMAND
 
 
+def _summary(file: Path) -> str:
+    """What the first line of a command's file says behind its name."""
+    with file.open(encoding="utf-8") as text:
+        first = text.readline()
+    return first.partition("``: ")[2].strip().strip('"').rstrip(".")
+
+
 def _overview() -> str:
-    width = max(map(len, COMMANDS)) + 2
+    found = commands()
+    width = max(map(len, found)) + 2
     lines = [
         f"usage: {_PROGRAM} [FILE]              open the window",
         f"       {_PROGRAM} COMMAND [options]   {_PROGRAM} COMMAND --help tells more",
@@ -143,7 +162,7 @@ def _overview() -> str:
         "Design the machines that train and serve AI models.",
         "DESIGN below is a design file or the id of a template.",
         "",
-        *(f"  {name:<{width}}{text}" for name, text in COMMANDS.items()),
+        *(f"  {name:<{width}}{_summary(file)}" for name, file in found.items()),
         "",
         f"example: {_PROGRAM} analyze hgx-h100-8",
     ]

@@ -1,66 +1,10 @@
-"""Which links of the elaborated design each connection of a picture shows, so that loads can be drawn on
-connections."""
+"""Numbers of the links and channels of the elaborated design, by their paths."""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
-from designer.design.connections import part_boxes
 from designer.design.document import Block
-from designer.design.elaborate import Netlist, elaborate
-from designer.design.geometry import Geometry
+from designer.design.elaborate import Netlist
 from designer.memo import Memo
-
-Int = npt.NDArray[np.int64]
-Bool = npt.NDArray[np.bool_]
-
-
-def boxes_of_parts(geometry: Geometry) -> Int:
-    """For each elaborated part the box of the picture that shows it, −1 where none does. : (n_parts,)
-
-    Members of an open group that are like the one shown have its boxes.
-
-    Raises
-    ------
-    DocumentError
-        If the design cannot be elaborated.
-    """
-    shown = part_boxes(elaborate(geometry.design), geometry.boxes, every_member=True)
-    return np.where(shown >= 0, shown + geometry.n_behind, -1)
-
-
-def links_on_connections(geometry: Geometry) -> tuple[Int, Bool]:
-    """For each elaborated link the connection that shows it, −1 where none does, and whether the connection runs b → a.
-
-    Members of an open group that are like the one shown count for its connections. : (n_links,) each
-
-    Raises
-    ------
-    DocumentError
-        If the design cannot be elaborated.
-    """
-    net = elaborate(geometry.design)
-    shown = boxes_of_parts(geometry)
-    a, b = shown[net.link_a], shown[net.link_b]
-    seen = (a >= 0) & (b >= 0) & (a != b)
-    codes = {kind: code for code, kind in enumerate(geometry.connection_kinds)}
-    kind = np.array([codes.get(link.kind, -1) for link in net.link_defs], dtype=np.int64)[net.link_def]
-    key = _key(a, b, kind, len(geometry), len(codes))
-    connection_key = _key(
-        geometry.connection_a, geometry.connection_b, geometry.connection_kind, len(geometry), len(codes)
-    )
-    order = np.argsort(connection_key, kind="stable")
-    if not len(order):
-        return np.full(net.n_links, -1, dtype=np.int64), np.zeros(net.n_links, dtype=bool)
-    at = np.minimum(np.searchsorted(connection_key[order], key), len(order) - 1)
-    connection = order[at]
-    found = seen & (kind >= 0) & (connection_key[connection] == key)
-    return np.where(found, connection, -1), found & (geometry.connection_a[connection] != a)
-
-
-def _key(a: Int, b: Int, kind: Int, boxes: int, kinds: int) -> Int:
-    return (np.minimum(a, b) * boxes + np.maximum(a, b)) * kinds + kind
 
 
 def channel_number(net: Netlist, channel_id: str) -> int | None:

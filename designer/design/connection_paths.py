@@ -24,9 +24,6 @@ _SPREAD: Final = 0.8
 _STEP: Final = 16.0
 #: how far a bow between boxes of a row swings out: at least, and per distance, at most
 _BOW: Final = (20.0, 0.16, 160.0)
-#: width of a connection: at least, per decade of capacity above _THIN [B/s], at most
-_WIDTH: Final = (1.2, 1.1, 7.0)
-_THIN: Final = 1e9
 #: elbows turn at most this far below the upper box, so that they stay between its row and the next
 _TURN: Final = 56.0
 #: where boxes behind others are met, from their left end; and free length at the ends of a box's side
@@ -219,39 +216,3 @@ def _bow(points: Float, connections: Int, side: Int) -> None:
     swing = np.where(side[connections] == TOP, -swing, swing)
     points[connections, 1, 1] += swing
     points[connections, 2, 1] += swing
-
-
-def beside(points: Float, shape: Int, distance: Float) -> Float:
-    """The connections moved sideways, to the right of their direction: for two strokes, one a direction. : (m, 4, 2)
-
-    Parameters
-    ----------
-    points : (m, 4, 2), shape : (m,) as from `route`
-    distance : (m,) how far, scene units
-    """
-    if not len(points):
-        return points
-    steps = np.diff(points, axis=1)
-    length = np.linalg.norm(steps, axis=2, keepdims=True)
-    chord = points[:, 3] - points[:, 0]
-    unit = np.where(length > 1e-9, steps / np.maximum(length, 1e-9), 0.0)
-    normal = np.stack([-unit[..., 1], unit[..., 0]], axis=2)  # (m, 3, 2)
-    corner = np.empty_like(points)
-    corner[:, 0], corner[:, 3] = normal[:, 0], normal[:, 2]
-    corner[:, 1], corner[:, 2] = normal[:, 0] + normal[:, 1], normal[:, 1] + normal[:, 2]
-    across = chord / np.maximum(np.linalg.norm(chord, axis=1, keepdims=True), 1e-9)
-    plain = np.stack([-across[:, 1], across[:, 0]], axis=1)[:, None, :]
-    moved = np.where((shape == ELBOW)[:, None, None], corner, plain)
-    return points + moved * np.asarray(distance)[:, None, None]
-
-
-def connection_width(capacity: Float) -> Float:
-    """Width of connections by capacity on a logarithmic scale, scene units. : (m,)
-
-    Parameters
-    ----------
-    capacity : (m,) per direction [B/s]
-    """
-    least, per_decade, most = _WIDTH
-    decades = np.log10(np.maximum(np.asarray(capacity, dtype=np.float64), 1.0) / _THIN)
-    return np.clip(least + per_decade * decades, least, most)

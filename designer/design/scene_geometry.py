@@ -178,15 +178,22 @@ class Geometry:
         """Address of the block a connection is drawn in, and the links and wirings it stands for."""
         return self.blocks[int(self.connections.block[connection])], self.connections.links[connection]
 
-    def bounds(self) -> tuple[float, float, float, float]:
-        """x, y, width and height of the whole picture; zeros when there is nothing."""
-        if not len(self):
+    def bounds(self, boxes: Bool | None = None, connections: Bool | None = None) -> tuple[float, float, float, float]:
+        """x, y, width and height of the whole picture, or of marked boxes and connections; zeros when there is nothing.
+
+        Parameters
+        ----------
+        boxes, connections : (n,), (m,) or None: all
+        """
+        rect = self.rect if boxes is None else self.rect[boxes]
+        if not len(rect):
             return 0.0, 0.0, 0.0, 0.0
-        low = self.rect[:, :2].min(axis=0)
-        high = (self.rect[:, :2] + self.rect[:, 2:]).max(axis=0)
-        if self.n_connections:
-            reach = self.connection_route.copy()
-            bend = self.connection_shape == CURVE
+        low = rect[:, :2].min(axis=0)
+        high = (rect[:, :2] + rect[:, 2:]).max(axis=0)
+        chosen = np.arange(self.n_connections) if connections is None else np.flatnonzero(connections)
+        if len(chosen):
+            reach = self.connection_route[chosen]
+            bend = self.connection_shape[chosen] == CURVE
             ends = (reach[bend, :1] + reach[bend, 3:]) / 2
             reach[bend, 1:3] = ends + (reach[bend, 1:3] - ends) * 0.75  # curves stay short of their control points
             low = np.minimum(low, reach.min(axis=(0, 1)))

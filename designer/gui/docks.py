@@ -15,6 +15,7 @@ from designer.gui.panels.compare import ComparePanel, Other
 from designer.gui.panels.figures import FiguresPanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.flow import FlowPanel
+from designer.gui.panels.gantt import GanttPanel
 from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.links import LinksPanel
@@ -22,6 +23,7 @@ from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
+from designer.gui.panels.plots import PlotsPanel
 from designer.gui.panels.tables import TablesPanel
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
@@ -46,6 +48,8 @@ _PLACES: Final = (
             "checks",
             "whatif",
             "timeline",
+            "gantt",
+            "plots",
             "scaling",
             "migration",
             "tables",
@@ -57,7 +61,8 @@ _PLACES: Final = (
 _TITLES: Final = {
     "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
     "links": "Links", "findings": "Findings", "checks": "Tests", "whatif": "What if", "timeline": "Timeline",
-    "scaling": "Scaling", "migration": "Migration", "tables": "Tables", "compare": "Compare", "measured": "Measured",
+    "gantt": "Gantt", "plots": "Plots", "scaling": "Scaling", "migration": "Migration", "tables": "Tables",
+    "compare": "Compare", "measured": "Measured",
 }  # fmt: skip
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
@@ -108,6 +113,8 @@ class Docks:
             "checks": self.checks,
             "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
             "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
+            "gantt": GanttPanel(theme),
+            "plots": PlotsPanel(theme),
             "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
             "migration": MigrationPanel(
                 empty.format("migration") + " Drag a virtual machine to another host to see what its move takes.", theme

@@ -24,7 +24,7 @@ def svg(kind: str, colour: str) -> str | None:
 @lru_cache(maxsize=256)
 def kind_icon(kind: str, dark: bool) -> QIcon | None:
     """The icon of a kind in its colour; that of unknown kinds where there is none."""
-    from designer.report.drawing.palette import palette
+    from designer.drawing.palette import palette
 
     colour = palette("dark" if dark else "light").kind(kind)
     text = svg(kind, colour) or svg("unknown", colour)

@@ -424,7 +424,7 @@ class MainWindow(QMainWindow):
         """Colour the canvas by the load of the shown workload, or of the instant of the run that is looked at."""
         import numpy as np
 
-        from designer.gui.canvas.live import Activity, Loads
+        from designer.drawing.loads import Activity, ChannelState
 
         canvas, session = self._canvases.get(document), document.session
         if canvas is None:
@@ -438,14 +438,15 @@ class MainWindow(QMainWindow):
             # of the time of a frame there is no single thing that binds
             held = frames.held(session.moment) if not document.player.playing else []
             doing = Activity(parts, busy, np.full(len(parts), np.nan))
-            canvas.show_moment(Loads(load, share, doing), *shown_binding(held))
+            canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held))
             return
         loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
         result = session.result if loads is not None else None
         bottleneck = result.binding if result is not None else ()
         binding = tuple(b.id for b in bottleneck if b.what == "channel")
         parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
-        canvas.show_result(Loads(loads.load, loads.utilization) if loads is not None else None, binding, parts)
+        shown = ChannelState(loads.load, loads.utilization) if loads is not None else None
+        canvas.show_result(shown, binding, parts)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
@@ -535,6 +536,10 @@ class MainWindow(QMainWindow):
         state, modified = document.autosave.value, document.session.modified
         text, tip = autosave_label(state, modified, document.session.file is not None, document.kept_at)
         self.autosave.setText(text)
+        # as wide as it ever was: a button of fixed size asks for no new layout when its text changes
+        wanted = self.autosave.sizeHint().expandedTo(self.autosave.minimumSize())
+        if wanted != self.autosave.minimumSize():
+            self.autosave.setFixedSize(wanted)
         self.autosave.setToolTip(plain(tip))
         self.autosave.setAccessibleName(f"{text}. {tip}")
         if self.autosave.property("state") != state:
@@ -575,7 +580,7 @@ class MainWindow(QMainWindow):
     def _canvas_theme(self) -> Any:
         from dataclasses import replace
 
-        from designer.gui.canvas.canvas_theme import canvas_theme
+        from designer.drawing.theme import canvas_theme
 
         return replace(canvas_theme(self.theme.name), family=self.font().family())
 

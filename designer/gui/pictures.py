@@ -34,7 +34,7 @@ def write_picture(
         If the suffix is no picture's, nothing is selected, or the file cannot be written.
     """
     from designer.design.geometry import lay_out
-    from designer.report.drawing.loads import loads_of
+    from designer.drawing.loads import loads_of
 
     session = canvas.session
     opened = canvas.scene.geometry.opened

@@ -51,7 +51,7 @@ _GAP: Final = 14
 _BETWEEN: Final = 15
 #: what pictures, and opening a design, need beside Qt: loaded by a thread once the window can be used
 _LATER: Final = (
-    "designer.interchange.native.reader", "designer.design.geometry", "designer.report.drawing.palette",
+    "designer.interchange.native.reader", "designer.design.geometry", "designer.drawing.palette",
     "designer.interchange.native.leftovers", "designer.interchange.native.writer", "designer.design.history",
     "designer.design.edits.clipboard", "designer.design.edits.structure",
 )  # fmt: skip
@@ -435,7 +435,7 @@ def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixma
     """A small picture of a design: boxes in the colours of their kinds, and the links between them."""
     from designer.design.connection_paths import CURVE
     from designer.design.geometry import lay_out
-    from designer.report.drawing.palette import palette
+    from designer.drawing.palette import palette
 
     colours = palette(theme.name)
     geometry = lay_out(design)

@@ -41,13 +41,13 @@ _TOLD_MS: Final = 120
 _NEAR: Final = 8.0
 #: more ends of a step than this are no instants one looks for
 _MARKS: Final = 60
-#: the strip can be zoomed in to this part of the run
+#: the ruler can be zoomed in to this part of the run
 _DEEPEST: Final = 1e-6
 _ZOOM: Final = 1.25
-_STRIP, _HEAD = 30, 7
+_RULER, _HEAD = 30, 7
 
 
-class TimeStrip(QWidget):
+class TimeRuler(QWidget):
     """The load over time; dragging scrubs, the wheel zooms, keys step.
 
     Signals
@@ -71,7 +71,7 @@ class TimeStrip(QWidget):
         self.marks: tuple[tuple[float, str], ...] = ()
         self.stale = False
         self._picture: QPixmap | None = None
-        self.setMinimumHeight(_STRIP + _HEAD + 4)
+        self.setMinimumHeight(_RULER + _HEAD + 4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -79,7 +79,7 @@ class TimeStrip(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def sizeHint(self) -> QSize:
-        return QSize(400, _STRIP + _HEAD + 4)
+        return QSize(400, _RULER + _HEAD + 4)
 
     # ---- what is shown
 
@@ -94,7 +94,7 @@ class TimeStrip(QWidget):
             self._drop()
 
     def set_moment(self, moment: float) -> None:
-        """Show where one is; the strip follows where that would be out of sight."""
+        """Show where one is; the ruler follows where that would be out of sight."""
         self.moment = moment
         if not self.begin <= moment <= self.end and self.frames is not None:
             width = self.end - self.begin
@@ -139,7 +139,7 @@ class TimeStrip(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._picture is None:
-            self._picture = self._drawn()
+            self._picture = self._rendered()
         painter.drawPixmap(0, 0, self._picture)
         if self.frames is None:
             return
@@ -155,8 +155,8 @@ class TimeStrip(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
 
-    def _drawn(self) -> QPixmap:
-        from designer.gui.canvas.canvas_theme import STEPS, canvas_theme
+    def _rendered(self) -> QPixmap:
+        from designer.drawing.theme import STEPS, canvas_theme
 
         ratio = self.devicePixelRatioF()
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
@@ -170,7 +170,7 @@ class TimeStrip(QWidget):
             import numpy as np
 
             count = max(1, round((self.width() - 2) * ratio))
-            share, _ = frames.strip(self.begin, self.end, count)
+            share, _ = frames.fullest(self.begin, self.end, count)
             step, room = 1 / ratio, ground.height() - 2
             heat = [QColor(c) for c in canvas_theme(self.theme.name).heat]
             painter.setOpacity(0.4 if self.stale else 1.0)
@@ -304,7 +304,7 @@ class TimeBar(QFrame):
         self.loop.setCheckable(True)
         self.now = Label()
         self.now.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.strip = TimeStrip(theme)
+        self.ruler = TimeRuler(theme)
         self.total = Label()
         self.total.setProperty("role", "muted")
         self.speed = self._button("", "Speed: seconds of the run in a second")
@@ -323,7 +323,7 @@ class TimeBar(QFrame):
         for widget in (self.back, self.play, self.loop, self.now):
             row.addWidget(widget)
         row.addSpacing(4)
-        row.addWidget(self.strip, 1)
+        row.addWidget(self.ruler, 1)
         row.addSpacing(2)
         for widget in (self.total, self.speed, self.what, self.leave):
             row.addWidget(widget)
@@ -339,8 +339,8 @@ class TimeBar(QFrame):
         self.play.clicked.connect(lambda: self._do(lambda p: p.toggle()))
         self.loop.clicked.connect(lambda: self._do(lambda p: p.set_loop(not p.loop)))
         self.leave.clicked.connect(lambda: self._do(lambda p: p.clear()))
-        self.strip.sought.connect(self._seek)
-        self.strip.key_pressed.connect(self._key)
+        self.ruler.sought.connect(self._seek)
+        self.ruler.key_pressed.connect(self._key)
         self.what.clicked.connect(self._choose)
         self.speed.clicked.connect(self._choose_speed)
         self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
@@ -387,7 +387,7 @@ class TimeBar(QFrame):
         self.theme = theme
         for button in (self.back, self.play, self.loop, self.leave):
             button.setIcon(icons.icon(str(button.property("glyph")), theme.text))
-        self.strip.set_theme(theme)
+        self.ruler.set_theme(theme)
 
     def refresh(self, *_: object) -> None:
         """Show the state of the run."""
@@ -395,7 +395,7 @@ class TimeBar(QFrame):
         shown = player is not None and player.wanted
         self.setVisible(shown)
         if player is None or not shown:
-            self.strip.show_run(None, (), False)
+            self.ruler.show_run(None, (), False)
             return
         session = player.session
         frames = session.frames
@@ -416,7 +416,7 @@ class TimeBar(QFrame):
             metrics = self.now.fontMetrics()
             widest = max((clock_text(frames.end * k / 7, frames.end) for k in range(8)), key=len)
             self.now.setMinimumWidth(metrics.horizontalAdvance(widest + "0"))
-        self.strip.show_run(frames, player.scenario.events, player.stale or player.busy)
+        self.ruler.show_run(frames, player.scenario.events, player.stale or player.busy)
         self.slower.tell(_slower(player))
         self._moved(session.moment)
 
@@ -427,7 +427,7 @@ class TimeBar(QFrame):
             self._tell()
             return
         self.now.setText(clock_text(moment, frames.end))
-        self.strip.set_moment(moment)
+        self.ruler.set_moment(moment)
         if not player.playing:
             self._later.stop()
             self._tell()

@@ -17,9 +17,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from designer.design.document import Design
+from designer.drawing.loads import ChannelState
+from designer.drawing.view import View
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.live import Loads
-from designer.gui.canvas.view import View
 from designer.gui.session import Session
 from tests.bench import pace
 from tests.clusters import cluster
@@ -48,7 +48,7 @@ def shown(qapp: QApplication) -> Iterator[Callable[[Design], Canvas]]:
         net = canvas.scene._map.net
         if net is not None and net.n_links:
             used = np.random.default_rng(7).beta(1.2, 2.5, 2 * net.n_links)
-            canvas.set_loads(Loads(used * 3e10, used))
+            canvas.set_loads(ChannelState(used * 3e10, used))
         canvas.settle()
         made.append(canvas)
         return canvas

@@ -25,9 +25,9 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.document import Design
 from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
+from designer.drawing.view_state import Frame
 from designer.gui.app import SWITCH
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.view_state import Frame
 from designer.gui.files import Files
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session

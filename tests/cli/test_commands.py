@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from designer.cli.main import COMMANDS
+from designer.cli.main import commands
 from designer.interchange.templates import open_design
 from tests.cli.calling import call, process
 
@@ -41,7 +41,7 @@ def asked(capsys: pytest.CaptureFixture[str], *arguments: str | Path, code: int 
     return json.loads(found.out)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_help_shows_an_example_that_names_the_command(capsys: pytest.CaptureFixture[str], name: str):
     found = call(capsys, name, "--help")
     assert found.code == 0
@@ -51,7 +51,7 @@ def test_help_shows_an_example_that_names_the_command(capsys: pytest.CaptureFixt
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]):
     found = call(capsys, "--help")
     assert found.code == 0
-    assert all(f"  {name} " in found.out for name in COMMANDS)
+    assert all(f"  {name} " in found.out for name in commands())
     assert call(capsys, "--version").out.startswith("designer ")
 
 

@@ -13,7 +13,7 @@ from designer.analysis.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
 from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
-from designer.gui.canvas.live import Loads
+from designer.drawing.loads import ChannelState
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels.table import LazyLines, Line
@@ -102,13 +102,13 @@ def test_an_answer_as_before_draws_nothing(window: MainWindow, qtbot: QtBot) -> 
     assert canvas is not None
     assert analysis is not None
     found = analysis.loads[session.workload]
-    live = canvas.scene.view_state.live
+    live = canvas.scene.view_state.loads
     binding, parts = canvas.scene._binding, canvas.scene._bottleneck_parts
-    canvas.show_result(Loads(found.load.copy(), found.utilization.copy()), binding, parts)
-    assert canvas.scene.view_state.live is live
-    canvas.show_result(Loads(found.load * 0.5, found.utilization * 0.5), binding, parts)
-    assert canvas.scene.view_state.live is not live
-    assert np.nanmax(canvas.scene.view_state.live.used) <= 0.5 + 1e-9
+    canvas.show_result(ChannelState(found.load.copy(), found.utilization.copy()), binding, parts)
+    assert canvas.scene.view_state.loads is live
+    canvas.show_result(ChannelState(found.load * 0.5, found.utilization * 0.5), binding, parts)
+    assert canvas.scene.view_state.loads is not live
+    assert np.nanmax(canvas.scene.view_state.loads.used) <= 0.5 + 1e-9
 
 
 def test_a_move_is_drawn_at_once_while_loads_are_waited_for_only_shortly(window: MainWindow, qtbot: QtBot) -> None:

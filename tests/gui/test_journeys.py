@@ -19,8 +19,8 @@ from pytestqt.qtbot import QtBot
 from designer.analysis.results import WorkloadResult
 from designer.design.address import Address, Ref
 from designer.design.edits.groups import SetReplicas
+from designer.drawing.compose_text import badge, detail, title
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.compose_text import badge, detail, title
 from designer.gui.canvas.hit import pick
 from designer.gui.canvas.tools.drop import TEMPLATE_MIME
 from designer.gui.canvas.tools.link import Connect
@@ -177,7 +177,7 @@ class User:
         self.fit()
         self.canvas.zoom_by(0.25)
         self.canvas.settle()
-        left, top, wide, high = self.canvas.scene.view_state.bottlenecks
+        left, top, wide, high = self.canvas.scene.view_state.bounds
         aside = 1300 if data.hasFormat(TEMPLATE_MIME) else 200
         at = QPointF(*self.canvas.view.to_view(left + wide + aside, top + high / 2))
         assert self.canvas.rect().contains(at.toPoint())
@@ -280,7 +280,7 @@ def test_from_nothing_to_a_moved_bottleneck_by_mouse(user: User) -> None:
     user.bot.keyClick(count, ENTER)
     user.fill_dialog({"from": storage, "to": "gpus"})
     before = starts_at_the_nics(user, nics, leaf)
-    assert user.canvas.scene.view_state.live.known
+    assert user.canvas.scene.view_state.loads.known
     user.bot.mouseClick(user.canvas, LEFT, pos=user.at(nics[0]))
     user.bot.mouseClick(user.canvas, LEFT, CTRL, user.at(nics[1]))
     assert user.session.selection == {((), Ref("parts", nic)) for nic in nics}
@@ -498,7 +498,7 @@ def test_a_template_opens_and_shows_its_route_and_loads(user: User) -> None:
     user.settled()
     user.session.set_workload("all-reduce")
     result = user.settled()
-    live = user.canvas.scene.view_state.live
+    live = user.canvas.scene.view_state.loads
     assert live.known
     geometry = user.canvas.scene.geometry
     assert live.heat[[w for w in range(geometry.n_connections) if "nvlink" in kind_of(user, w)]].max() > 0

@@ -44,50 +44,50 @@ def test_f6_runs_the_workload_shown(window: MainWindow, qtbot: QtBot):
 
 
 def test_scrubbing_shows_the_loads_of_the_instant(window: MainWindow, player: Player):
-    strip, frames = window.time_bar.toolbar, player.session.frames
+    ruler, frames = window.time_bar.ruler, player.session.frames
     assert frames is not None
-    middle = QPoint(strip.width() // 2, strip.height() // 2)
-    QTest.mouseClick(strip, LEFT, NONE, middle)
-    assert player.session.moment == pytest.approx(frames.end / 2, abs=frames.end / strip.width())
+    middle = QPoint(ruler.width() // 2, ruler.height() // 2)
+    QTest.mouseClick(ruler, LEFT, NONE, middle)
+    assert player.session.moment == pytest.approx(frames.end / 2, abs=frames.end / ruler.width())
     loads = window.canvas.scene._loads if window.canvas is not None else None
     assert loads is not None
     load, share = frames.channels(player.session.moment)
     assert loads.utilization == pytest.approx(share)
     assert loads.load == pytest.approx(load)
     assert loads.activity is not None
-    QTest.mousePress(strip, LEFT, NONE, middle)
-    QTest.mouseMove(strip, QPoint(5, middle.y()))
-    QTest.mouseRelease(strip, LEFT, NONE, QPoint(5, middle.y()))
+    QTest.mousePress(ruler, LEFT, NONE, middle)
+    QTest.mouseMove(ruler, QPoint(5, middle.y()))
+    QTest.mouseRelease(ruler, LEFT, NONE, QPoint(5, middle.y()))
     assert player.session.moment < frames.end / 10
 
 
 def test_keys_play_step_and_loop(window: MainWindow, player: Player, qtbot: QtBot):
-    strip, session = window.time_bar.toolbar, player.session
+    ruler, session = window.time_bar.ruler, player.session
     frames = session.frames
     assert frames is not None
-    strip.setFocus()
-    QTest.keyClick(strip, Qt.Key.Key_End)
+    ruler.setFocus()
+    QTest.keyClick(ruler, Qt.Key.Key_End)
     assert session.moment == frames.end
-    QTest.keyClick(strip, Qt.Key.Key_Home)
+    QTest.keyClick(ruler, Qt.Key.Key_Home)
     assert session.moment == 0
-    QTest.keyClick(strip, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(ruler, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     assert session.moment in frames.times
     player.set_speed(0.5)
     before = session.moment
-    QTest.keyClick(strip, Qt.Key.Key_Space)
+    QTest.keyClick(ruler, Qt.Key.Key_Space)
     assert player.playing
     qtbot.waitUntil(lambda: session.moment > before, timeout=5_000)
-    QTest.keyClick(strip, Qt.Key.Key_Space)
+    QTest.keyClick(ruler, Qt.Key.Key_Space)
     assert not player.playing
     held = session.moment
     QTest.qWait(60)
     assert session.moment == held
     assert session.span == 0
-    QTest.keyClick(strip, Qt.Key.Key_L)
+    QTest.keyClick(ruler, Qt.Key.Key_L)
     assert player.loop
     assert window.time_bar.loop.isChecked()
     speed = player.speed
-    QTest.keyClick(strip, Qt.Key.Key_Plus)
+    QTest.keyClick(ruler, Qt.Key.Key_Plus)
     assert player.speed > speed
 
 
@@ -107,20 +107,20 @@ def test_it_ends_at_the_end_and_loops(window: MainWindow, player: Player, qtbot:
 
 
 def test_a_wheel_zooms_at_the_pointer(window: MainWindow, player: Player):
-    strip = window.time_bar.toolbar
+    ruler = window.time_bar.ruler
     assert player.session.frames is not None
-    at = QPointF(strip.width() * 0.75, 20)
-    before = strip.time_at(at.x())
+    at = QPointF(ruler.width() * 0.75, 20)
+    before = ruler.time_at(at.x())
     event = QWheelEvent(
-        at, strip.mapToGlobal(at), QPoint(), QPoint(0, 480), Qt.MouseButton.NoButton, NONE,
+        at, ruler.mapToGlobal(at), QPoint(), QPoint(0, 480), Qt.MouseButton.NoButton, NONE,
         Qt.ScrollPhase.NoScrollPhase, False,
     )  # fmt: skip
-    QApplication.sendEvent(strip, event)
-    assert strip.end - strip.begin < player.session.frames.end
-    assert strip.time_at(at.x()) == pytest.approx(before, rel=1e-9)
+    QApplication.sendEvent(ruler, event)
+    assert ruler.end - ruler.begin < player.session.frames.end
+    assert ruler.time_at(at.x()) == pytest.approx(before, rel=1e-9)
     player.seek(1.9)
     player.seek(0.0)
-    assert strip.begin == 0
+    assert ruler.begin == 0
 
 
 def test_a_link_fails_where_one_looks(window: MainWindow, player: Player, qtbot: QtBot):
@@ -138,9 +138,9 @@ def test_a_link_fails_where_one_looks(window: MainWindow, player: Player, qtbot:
     assert frames.channels(0.9)[0][channels].max() > 0
     assert frames.channels(1.5)[0][channels].max() == 0
     # its mark is found by a double click, and it can be taken out again
-    strip = window.time_bar.toolbar
+    ruler = window.time_bar.ruler
     player.seek(0.0)
-    QTest.mouseDClick(strip, LEFT, NONE, QPoint(round(strip.x_of(1.0)) + 3, 20))
+    QTest.mouseDClick(ruler, LEFT, NONE, QPoint(round(ruler.x_of(1.0)) + 3, 20))
     assert session.moment == 1.0
     menu = window.time_bar.menu()
     assert menu is not None
@@ -151,7 +151,7 @@ def test_a_link_fails_where_one_looks(window: MainWindow, player: Player, qtbot:
 
 
 def test_an_edit_makes_the_run_old_and_runs_it_again(window: MainWindow, player: Player, qtbot: QtBot):
-    session, strip = player.session, window.time_bar.toolbar
+    session, ruler = player.session, window.time_bar.ruler
     first = session.simulation
     session.apply(Place({Ref("parts", "gpu0"): (40, 40)}))
     assert not player.stale
@@ -160,7 +160,7 @@ def test_an_edit_makes_the_run_old_and_runs_it_again(window: MainWindow, player:
     session.delete()
     assert player.stale
     assert not player.shown
-    assert strip.stale
+    assert ruler.stale
     qtbot.waitUntil(lambda: session.simulation is not first and not player.busy, timeout=30_000)
     assert player.shown
 

@@ -11,19 +11,19 @@ from designer.design.address import Ref
 from designer.design.document import Design, Part, Position, VirtualMachine, VmDevice
 from designer.design.edits.placement import Place, SetCollapsed
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
+from designer.drawing.batches import Labels
+from designer.drawing.compose import compose
+from designer.drawing.compose_virtual_machines import chosen_chips, counts_only, virtual_machines
+from designer.drawing.levels import Level
+from designer.drawing.machines import machines_of
+from designer.drawing.trays import Trays
 from designer.gui.canvas import machine_moves
-from designer.gui.canvas.batches import Labels
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.compose import compose
-from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, virtual_machines
-from designer.gui.canvas.levels import Level
 from designer.gui.canvas.tools.move_vm import MoveMachine
-from designer.gui.canvas.trays import Trays
 from designer.gui.main_window import MainWindow
 from designer.gui.panels.inspector import InspectorPanel, ValueField
 from designer.gui.panels.migration import MigrationPanel
 from designer.gui.session import Session
-from designer.gui.viewmodels.virtual_machines import machines_of
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 

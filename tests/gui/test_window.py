@@ -45,7 +45,7 @@ def test_the_start_page_shows_templates_and_one_opens_analysed(window: MainWindo
     assert document is not None
     qtbot.waitUntil(lambda: document.session.result is not None, timeout=20_000)
     assert window.canvas is not None
-    assert window.canvas.scene.view_state.live.known
+    assert window.canvas.scene.view_state.loads.known
     assert document.session.result is not None
     assert document.session.result.binding
 

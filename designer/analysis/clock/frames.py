@@ -188,7 +188,7 @@ class Frames:
         amount = np.append(load, 0.0)[self._of_channel]
         return np.add.reduceat(amount, self._begin), np.maximum.reduceat(share[self._of_channel], self._begin)
 
-    def strip(self, begin: float, end: float, count: int) -> tuple[Float, Int]:
+    def fullest(self, begin: float, end: float, count: int) -> tuple[Float, Int]:
         """The load of whatever carries most of its capacity, in equal intervals, and which that is. : (count,) twice
 
         Parts that do one thing at a time are left out: they are full whenever anything is done at all.

@@ -1,4 +1,4 @@
-"""``designer analyze``: what the design does under its workloads, and what binds."""
+"""``designer analyze``: route, allocate, estimate; names the binding link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``designer calibrate``: a design fitted to what was measured on its machine."""
+"""``designer calibrate``: a design fitted to measurements of its machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``designer parts``: the catalog, with every value, its unit, source and how sure it is."""
+"""``designer parts``: search the catalog; values with unit, source and how sure."""
 
 from __future__ import annotations
 

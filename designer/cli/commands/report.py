@@ -1,4 +1,4 @@
-"""``designer report``: the design report as one file."""
+"""``designer report``: the design report: HTML, PDF or Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``designer simulate``: workloads over time on one clock, together; a trace of all that happens."""
+"""``designer simulate``: workloads over time, together; a trace of all that happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``designer templates``: what there is to start from."""
+"""``designer templates``: list templates, to start from."""
 
 from __future__ import annotations
 

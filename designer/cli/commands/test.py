@@ -1,4 +1,4 @@
-"""``designer test``: promises of designs, for people and for continuous integration."""
+"""``designer test``: promises about designs, for people and continuous integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``designer validate``: predictions against measurements."""
+"""``designer validate``: predictions against published measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``designer workloads``: what can be run on a design, the settings of each kind and the answers it gives."""
+"""``designer workloads``: what can be run, with settings and metrics."""
 
 from __future__ import annotations
 

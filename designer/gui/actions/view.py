@@ -23,6 +23,8 @@ PANELS = (
     ("tables", "Tables"),
     ("compare", "Compare"),
     ("measured", "Measured"),
+    ("gantt", "Gantt"),
+    ("plots", "Plots"),
 )
 
 

@@ -16,9 +16,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPen, QPixmap
 from shiboken6 import Shiboken
 
-from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
+from designer.drawing.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
+from designer.drawing.fonts import font_file
 from designer.gui.canvas.glyphs import GlyphSource
-from designer.report.drawing.fonts import font_file
 
 Float = npt.NDArray[np.float64]
 _MAX_CACHED: Final = 20_000

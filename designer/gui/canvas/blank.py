@@ -7,7 +7,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from designer.gui.canvas.canvas_theme import CanvasTheme
+from designer.drawing.theme import CanvasTheme
 from designer.gui.controls import Label
 
 _WAYS: Final = (

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer
 
-from designer.gui.canvas.view import View
+from designer.drawing.view import View
 
 _DURATION: Final = 0.18
 _TICK: Final = 15

@@ -38,19 +38,21 @@ from designer.design.address import Address, Ref
 from designer.design.diff import Diff
 from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
+from designer.drawing.compose_badges import badges
+from designer.drawing.loads import ChannelState
+from designer.drawing.theme import LIGHT, CanvasTheme
+from designer.drawing.view import Rect, View
+from designer.drawing.view_state import Frame
 from designer.errors import CatalogError
 from designer.gui.canvas.adding import add, item_of
 from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.blank import Blank
 from designer.gui.canvas.camera import Camera
-from designer.gui.canvas.canvas_theme import LIGHT, CanvasTheme
-from designer.gui.canvas.compose_badges import badges
 from designer.gui.canvas.compose_overlay import selection
 from designer.gui.canvas.editing import Linked, Picked, insert
 from designer.gui.canvas.glyphs import GlyphSource
 from designer.gui.canvas.hit import NOTHING, Hit, pick
 from designer.gui.canvas.legend_plate import LegendPlate
-from designer.gui.canvas.live import Loads
 from designer.gui.canvas.machine_moves import MachineMoves
 from designer.gui.canvas.minimap import Minimap
 from designer.gui.canvas.picture import picture
@@ -62,12 +64,10 @@ from designer.gui.canvas.tools.link import Connect
 from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.select import Select
 from designer.gui.canvas.tools.tool import Pointer, Press, QuickAdd, Tool
-from designer.gui.canvas.view import Rect, View
-from designer.gui.canvas.view_state import Frame
 from designer.gui.session import Session
 
 if TYPE_CHECKING:
-    from designer.gui.viewmodels.virtual_machines import Machines
+    from designer.drawing.machines import Machines
 
 Bool = npt.NDArray[np.bool_]
 #: width and height that the legend takes in its corner, with its margin [px]
@@ -179,7 +179,7 @@ class Canvas(QWidget):
         self.tile_cache.drop()
         self._rethought()
 
-    def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
+    def set_loads(self, loads: ChannelState | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Colour the connections: loads of all channels as arrays, or by channel id utilisation or (load,
         utilisation)."""
         self.scene.set_loads(loads)
@@ -193,9 +193,9 @@ class Canvas(QWidget):
         self._relit()
 
     def show_result(
-        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> None:
-        """Loads and what binds, at once; nothing is drawn where all are as shown.
+        """ChannelState and what binds, at once; nothing is drawn where all are as shown.
 
         `binding` are channels, `parts` parts that bind by themselves, each with how many equal ones it stands for.
         """
@@ -206,10 +206,10 @@ class Canvas(QWidget):
             self._rethought()
 
     def show_moment(
-        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> None:
         """The same for an instant of a run over time: no ring opens, since what binds changes all the time."""
-        before = self.scene.view_state.live
+        before = self.scene.view_state.loads
         if self.scene.set_result(loads, binding, parts):
             region = self.scene.lit_region(before)
             if region is not None:
@@ -254,7 +254,7 @@ class Canvas(QWidget):
     def set_stale(self, stale: bool) -> None:
         """Whether the loads belong to an earlier design: they fade until new ones come."""
         self.scene.set_stale(stale)
-        if self.scene.view_state.live.known:
+        if self.scene.view_state.loads.known:
             self.tile_cache.changed(None)
             self._frame_soon(stale)
 
@@ -349,10 +349,6 @@ class Canvas(QWidget):
         if not self.rect().contains(int(p.x), int(p.y)):
             return NOTHING
         return pick(self.scene.view_state, p.sx, p.sy, self.view.scale, self.tile_cache.level)
-
-    def measure(self, text: str, px: int, bold: bool) -> float:
-        """Width of a text [px]."""
-        return self.batch_painter.text_width(text, px, bold)
 
     def switch(self, tool: Tool) -> None:
         """Take up another tool."""
@@ -661,7 +657,7 @@ class Canvas(QWidget):
             named = frozenset(scene.selected_connections.tolist())
             if self.tool is self._rest and self._rest.over.is_connection:
                 named = frozenset((self._rest.over.number,))
-            found += badges(view_state, frame, region, self.measure, self._pulse / _PULSE, named)
+            found += badges(view_state, frame, region, self._pulse / _PULSE, named)
         found += self.tool.overlay(frame, region)
         for batch in found:
             self.batch_painter.draw(painter, batch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -10,37 +10,21 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import Domain, link_kinds
 from designer.design.address import block_at
-from designer.gui.canvas.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
-from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.compose_values import amount
-from designer.gui.canvas.polylines import pieces, polylines
+from designer.drawing.batches import Batch, Glyphs, Lines, Rects
+from designer.drawing.compose_values import amount
+from designer.drawing.marks import connection_glow, outline
+from designer.drawing.theme import CanvasTheme
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, ViewState
 from designer.gui.canvas.snapping import Guide
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame, ViewState
 from designer.gui.viewmodels.cables import let_through
 from designer.units import format_line_rate, format_quantity
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
-#: width of a text: text, height [px], bold
-Measure = Callable[[str, int, bool], float]
 
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
-
-
-def outline(rects: Float, width: float, colour: str, gap: float = 0.0) -> Rects:
-    """Frames around rectangles. : (n, 4)"""
-    x, y = rects[:, 0] - gap - width, rects[:, 1] - gap - width
-    w, h = rects[:, 2] + 2 * (gap + width), rects[:, 3] + 2 * (gap + width)
-    t = np.full_like(x, width)
-    sides = (
-        np.stack((x, y, w, t), axis=1),
-        np.stack((x, y + h - t, w, t), axis=1),
-        np.stack((x, y + t, t, h - 2 * t), axis=1),
-        np.stack((x + w - t, y + t, t, h - 2 * t), axis=1),
-    )
-    return Rects(np.concatenate(sides), colour)
 
 
 def selection(view_state: ViewState, frame: Frame, region: Rect, boxes: Int, connections: Int) -> list[Batch]:
@@ -59,19 +43,6 @@ def selection(view_state: ViewState, frame: Frame, region: Rect, boxes: Int, con
             found.append(outline(rects, round(2 * frame.ratio), theme.selection, frame.ratio))
     if len(connections):
         found += connection_glow(view_state, frame, connections[:_MOST_OUTLINES], theme.selection)
-    return found
-
-
-def connection_glow(
-    view_state: ViewState, frame: Frame, connections: Int, colour: str, strength: str = "90"
-) -> list[Batch]:
-    """Connections drawn broad and translucent over themselves."""
-    geometry = view_state.geometry
-    route = frame.points(geometry.connection_route[connections])
-    lines = [pieces(group.points) for group in polylines(connections, route, geometry.connection_shape[connections])]
-    found: list[Batch] = []
-    if lines:
-        found.append(Lines(np.concatenate(lines), colour + strength, 6.0 * frame.ratio, (), False))
     return found
 
 
@@ -117,34 +88,9 @@ def ghosts(rects: Float, frame: Frame, theme: CanvasTheme, good: bool = True) ->
     return [Rects(found, colour + "2c"), outline(found, max(1.0, round(frame.ratio)), colour)]
 
 
-def pill(
-    text: str, x: float, y: float, frame: Frame, measure: Measure, fill: str, colour: str, edge: str, bold: bool = False
-) -> tuple[Boxes, Label]:
-    """A text on a small plate, its middle at a point in device pixels."""
-    px = round(11 * frame.ratio)
-    wide = round(measure(text, px, bold) + 12 * frame.ratio)
-    high = round(px * 1.7)
-    left, top = round(x - wide / 2), round(y - high / 2)
-    plate = Boxes(np.array([[left, top, wide, high]], dtype=np.float64), fill, edge, 1, int(high // 3))
-    return plate, Label(left, top, wide + 2, high, text, px, colour, bold, "center")
-
-
-def tip(
-    text: str, x: float, y: float, frame: Frame, measure: Measure, theme: CanvasTheme, good: bool, region: Rect
-) -> list[Batch]:
-    """A remark beside the pointer, kept inside the region."""
-    px = round(11 * frame.ratio)
-    wide = measure(text, px, False) + 12 * frame.ratio
-    x = min(max(x + 18 * frame.ratio + wide / 2, region[0] + wide / 2), region[0] + region[2] - wide / 2)
-    y = min(y + 26 * frame.ratio, region[1] + region[3] - px * 1.5)
-    edge = theme.good if good else theme.bad
-    plate, label = pill(text, x, y, frame, measure, theme.pill, theme.pill_text, edge)
-    return [plate, Labels((label,))]
-
-
 def connection_text(view_state: ViewState, connection: int) -> str:
     """Kind, count and both directions of a connection, for hovering."""
-    geometry, live = view_state.geometry, view_state.live
+    geometry, loads = view_state.geometry, view_state.loads
     kind = geometry.connection_kinds[int(geometry.connection_kind[connection])]
     count = int(geometry.connection_count[connection])
     drawn = link_kinds().get(kind)
@@ -155,10 +101,10 @@ def connection_text(view_state: ViewState, connection: int) -> str:
     card = _card_of(view_state, connection)
     if card is not None:
         capacity = f"{format_line_rate(card[0])} ({card[1]}; drawn with {capacity})"
-    assumed = " assumed" if live.assumed[connection] else ""
-    if not (live.heat[connection] >= 0).any():
+    assumed = " assumed" if loads.assumed[connection] else ""
+    if not (loads.heat[connection] >= 0).any():
         return f"{name}   {capacity} per direction{assumed}"
-    there, back = (amount(float(live.load[connection, d]), float(live.limit[connection, d])) for d in (0, 1))
+    there, back = (amount(float(loads.load[connection, d]), float(loads.limit[connection, d])) for d in (0, 1))
     return f"{name}   → {there}   ← {back}{assumed}"
 
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.arrange.sizes import HEADER
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.polylines import distances, quarter_distances
-from designer.gui.canvas.view_state import ViewState
+from designer.drawing.levels import Level
+from designer.drawing.polylines import distances, quarter_distances
+from designer.drawing.view_state import ViewState
 
 Int = npt.NDArray[np.int64]
 

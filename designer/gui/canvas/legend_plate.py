@@ -7,9 +7,9 @@ from typing import Final
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
+from designer.drawing.compose_legend import legend, legend_marks
+from designer.drawing.view_state import Frame, ViewState
 from designer.gui.canvas.batch_painter import BatchPainter
-from designer.gui.canvas.compose_legend import legend, legend_marks
-from designer.gui.canvas.view_state import Frame, ViewState
 
 #: room between the legend and the sides of the canvas [px]
 _MARGIN: Final = 12
@@ -33,7 +33,7 @@ class LegendPlate:
 
     def paint(self, painter: QPainter, view_state: ViewState, frame: Frame, height: float) -> None:
         """Paint it on a canvas of a height in device pixels."""
-        key = (view_state.theme.name, view_state.stale, view_state.live.known, frame.ratio, *legend_marks(view_state))
+        key = (view_state.theme.name, view_state.stale, view_state.loads.known, frame.ratio, *legend_marks(view_state))
         if self._shown != key:
             self._shown, self._pixels = key, self._rendered(view_state, frame)
         if self._pixels is None:

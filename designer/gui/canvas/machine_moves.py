@@ -12,8 +12,9 @@ from designer.gui.workers import Cancelled_, Newest
 if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.design.edit import Edit
+    from designer.drawing.machines import Machines
     from designer.gui.canvas.scene import Scene
-    from designer.gui.viewmodels.virtual_machines import Decision, Machines
+    from designer.gui.viewmodels.virtual_machines import Decision
 
 #: parts of a design from which a drop is worked out on a thread
 HEAVY: Final = 1500

@@ -9,9 +9,9 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from designer.gui.canvas.canvas_theme import CanvasTheme
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
+from designer.drawing.theme import CanvasTheme
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
 
 SIZE: Final = QSize(200, 132)
 _MARGIN: Final = 6

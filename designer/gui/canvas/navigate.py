@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from designer.gui.canvas.view_state import ViewState
+from designer.drawing.view_state import ViewState
 
 Direction = Literal["left", "right", "up", "down"]
 _STEPS: Final[dict[Direction, tuple[float, float]]] = {

@@ -7,11 +7,11 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
 
+from designer.drawing.compose import compose
+from designer.drawing.levels import Level
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame, ViewState
 from designer.gui.canvas.batch_painter import BatchPainter
-from designer.gui.canvas.compose import compose
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame, ViewState
 
 #: larger images are made smaller [px]
 _LARGEST: Final = 12_000

@@ -13,13 +13,10 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
-from designer.errors import DocumentError
-from designer.gui.canvas.canvas_theme import STEPS, CanvasTheme
-from designer.gui.canvas.compose_boxes import heat_of
-from designer.gui.canvas.editing import Picked, connection_picks
-from designer.gui.canvas.live import (
+from designer.drawing.compose_boxes import heat_of
+from designer.drawing.loads import (
+    ChannelState,
     ConnectionMap,
-    Live,
     Loads,
     connections_of_channels,
     link_numbers,
@@ -28,12 +25,15 @@ from designer.gui.canvas.live import (
     with_loads,
     with_route,
 )
-from designer.gui.canvas.trays import lay_trays
-from designer.gui.canvas.view import Rect, bounds_of
-from designer.gui.canvas.view_state import ViewState
+from designer.drawing.theme import STEPS, CanvasTheme
+from designer.drawing.trays import lay_trays
+from designer.drawing.view import Rect, bounds_of
+from designer.drawing.view_state import ViewState
+from designer.errors import DocumentError
+from designer.gui.canvas.editing import Picked, connection_picks
 
 if TYPE_CHECKING:
-    from designer.gui.viewmodels.virtual_machines import Machines
+    from designer.drawing.machines import Machines
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -56,7 +56,7 @@ class Scene:
     def __init__(self, design: Design, theme: CanvasTheme) -> None:
         self.theme = theme
         self.members: dict[Address, int] = {}
-        self._loads: Loads | None = None
+        self._loads: ChannelState | None = None
         self._loads_of: Design | None = None
         self._by_id: Mapping[str, float | tuple[float, float]] | None = None
         self._binding: tuple[str, ...] = ()
@@ -162,17 +162,17 @@ class Scene:
     def _map(self) -> ConnectionMap:
         return self.view_state.connection_map
 
-    def set_loads(self, loads: Loads | Mapping[str, float | tuple[float, float]] | None) -> None:
+    def set_loads(self, loads: ChannelState | Mapping[str, float | tuple[float, float]] | None) -> None:
         """Show loads: of all channels in their order, or utilisation or (load, utilisation) by channel id."""
         self._by_id = self._loads = None
-        if isinstance(loads, Loads):
+        if isinstance(loads, ChannelState):
             self._loads, self._loads_of = loads, self.geometry.design
         else:
             self._by_id = loads
         self._refresh()
 
     def set_result(
-        self, loads: Loads | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
+        self, loads: ChannelState | None, binding: tuple[str, ...], parts: tuple[tuple[str, int], ...] = ()
     ) -> bool:
         """Show loads and what binds; False if that is what is shown."""
         old, design = self._loads, self.geometry.design
@@ -185,12 +185,12 @@ class Scene:
         self._refresh()
         return True
 
-    def lit_region(self, before: Live) -> Rect | None:
+    def lit_region(self, before: Loads) -> Rect | None:
         """The scene rectangle around what looks different from a state before; None for nothing.
 
         Numbers that a picture tells are compared as it tells them: classes of utilisation, and bars to a hundredth.
         """
-        now, geometry = self.view_state.live, self.geometry
+        now, geometry = self.view_state.loads, self.geometry
         if len(now.heat) != len(before.heat) or len(now.box_used) != len(before.box_used):
             return self.view_state.bounds
         connections = (now.heat != before.heat).any(axis=1) | (now.bottleneck != before.bottleneck)
@@ -199,11 +199,13 @@ class Scene:
         with np.errstate(invalid="ignore"):
             moved = np.abs(now.load - before.load) > _TOLD * np.fmax(now.load, before.load)
         connections |= full & moved.any(axis=1)
-        boxes = (_told(now.box_used) != _told(before.box_used)) | (now.box_bottleneck != before.box_bottleneck)
+        boxes = (_hundredths(now.box_used) != _hundredths(before.box_used)) | (
+            now.box_bottleneck != before.box_bottleneck
+        )
         boxes |= heat_of(now.box_used) != heat_of(before.box_used)
         for a, b in ((now.box_busy, before.box_busy), (now.box_fill, before.box_fill)):
             if a is not None or b is not None:
-                boxes |= _told(a, len(boxes)) != _told(b, len(boxes))
+                boxes |= _hundredths(a, len(boxes)) != _hundredths(b, len(boxes))
         if not connections.any() and not boxes.any():
             return None
         return region_of(self.view_state, boxes, connections) if len(geometry) else None
@@ -224,18 +226,18 @@ class Scene:
 
     def _refresh(self) -> None:
         geometry = self.geometry
-        live = nothing(geometry)
+        loads = nothing(geometry)
         if self._loads is not None or self._by_id is not None:
-            live = with_loads(live, geometry, self._map, self._channel_loads())
+            loads = with_loads(loads, geometry, self._map, self._channel_loads())
         if self._binding or self._bottleneck_parts:
             numbers = link_numbers(self._map, self._binding)
-            live = with_binding(live, self._map, numbers, self._binding, self._bottleneck_parts)
+            loads = with_binding(loads, self._map, numbers, self._binding, self._bottleneck_parts)
         if self._route:
             numbers = link_numbers(self._map, self._route)
-            live = with_route(live, geometry, self._map, numbers, self._route)
-        self.view_state.live = live
+            loads = with_route(loads, geometry, self._map, numbers, self._route)
+        self.view_state.loads = loads
 
-    def _channel_loads(self) -> Loads | None:
+    def _channel_loads(self) -> ChannelState | None:
         if self._by_id is None:
             return self._loads
         n = 2 * len(self._map.connection)
@@ -247,7 +249,7 @@ class Scene:
             if number is not None:
                 at = 2 * number + (direction == "ba")
                 load[at], used[at] = value if isinstance(value, tuple) else (np.nan, value)
-        return Loads(load, used)
+        return ChannelState(load, used)
 
     # ---- selection
 
@@ -319,7 +321,7 @@ class Scene:
         return found
 
 
-def _told(share: Float | None, count: int = 0) -> Int:
+def _hundredths(share: Float | None, count: int = 0) -> Int:
     """Shares as bars tell them, in hundredths; −1 where nothing is known."""
     if share is None:
         return np.full(count, -1)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.arrange.sizes import HEADER
-from designer.gui.canvas.batches import Batch, Boxes, Label, Labels
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.view_state import Frame, ViewState
+from designer.drawing.batches import Batch, Boxes, Label, Labels
+from designer.drawing.levels import Level
+from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]

@@ -15,11 +15,11 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QPainter, QPixmap, QRegion
 
+from designer.drawing.batches import Batch, Lines, sliced
+from designer.drawing.display_list import DisplayList
+from designer.drawing.polylines import clipped
+from designer.drawing.view_state import Frame, Regions
 from designer.gui.canvas.batch_painter import BatchPainter
-from designer.gui.canvas.batches import Batch, Lines, sliced
-from designer.gui.canvas.display_list import DisplayList
-from designer.gui.canvas.polylines import clipped
-from designer.gui.canvas.view_state import Frame, Regions
 
 #: batches are cut so that a piece takes about this long [µs]
 _PIECE: Final = 2500.0

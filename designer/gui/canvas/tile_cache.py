@@ -9,14 +9,14 @@ import numpy as np
 from PySide6.QtCore import QObject, QRect, QTimer
 from PySide6.QtGui import QPainter, QRegion
 
+from designer.drawing.batches import Batch
+from designer.drawing.compose import compose_steps
+from designer.drawing.display_list import DisplayList
+from designer.drawing.levels import Level, level_at, next_octave
+from designer.drawing.view import Rect, View
+from designer.drawing.view_state import Frame, Regions, ViewState
 from designer.gui.canvas.batch_painter import BatchPainter
-from designer.gui.canvas.batches import Batch
-from designer.gui.canvas.compose import compose_steps
-from designer.gui.canvas.display_list import DisplayList
-from designer.gui.canvas.levels import Level, next_level, next_octave
 from designer.gui.canvas.surface import Surface
-from designer.gui.canvas.view import Rect, View
-from designer.gui.canvas.view_state import Frame, Regions, ViewState
 
 #: pictures that take less than this are drawn within the frame, roughly [µs]
 _AT_ONCE: Final = 10_000.0
@@ -74,7 +74,7 @@ class TileCache(QObject):
 
     def frame(self, view: View, ratio: float) -> Frame:
         """How a view falls on device pixels; the level of detail changes with hysteresis."""
-        self.level = next_level(self.level, view.scale)
+        self.level = level_at(view.scale, self.level)
         self.octave = next_octave(self.octave, view.scale * ratio)
         return Frame(view.scale * ratio, round(view.x * ratio), round(view.y * ratio), self.level, ratio, self.octave)
 
@@ -246,7 +246,7 @@ class TileCache(QObject):
 
     def _overview_frame(self) -> Frame:
         view = View(width=_OVERVIEW[0], height=_OVERVIEW[1]).fitted(self._view_state().bounds, margin=6.0, largest=1.0)
-        level = next_level(Level.FAR, view.scale * 0.6)
+        level = level_at(view.scale * 0.6, Level.FAR)
         return Frame(view.scale, round(view.x), round(view.y), level, 1.0, next_octave(None, view.scale))
 
     def finish(self, frame: Frame) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from designer.analysis.results import Analysis
 from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
+from designer.drawing.loads import Loads
+from designer.drawing.palette import palette
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.loads import Loads
-from designer.report.drawing.palette import palette
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +34,8 @@ class ExportOptions:
         True if the ground of pixel pictures is left out.
     loads
         What the connections carry, to be drawn as colours.
+    analysis
+        What workloads do, for pages on which one can switch between them.
     """
 
     theme: str = "light"
@@ -45,6 +48,7 @@ class ExportOptions:
     labels: bool = True
     embed_fonts: bool = False
     loads: Loads | None = None
+    analysis: Analysis | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from designer.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.elements import Area, Element, Label, Panel, Picture, Point, Stroke
-from designer.report.drawing.fonts import fitted_text, text_width
 
 #: width of the text area of a page
 WIDTH: Final = 658.0

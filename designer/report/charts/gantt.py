@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from designer.drawing.fonts import text_width
 from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale, time_ticks
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 from designer.report.wording import quantity
 from designer.sources import Estimate
 

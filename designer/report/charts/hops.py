@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from designer.drawing.fonts import text_width
 from designer.report.charts.chart import SMALL, TEXT, WIDTH, Chart, Scale
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 from designer.report.wording import percent, quantity
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from designer.drawing.fonts import text_width
 from designer.report.charts.chart import HALF, SMALL, TEXT, Chart, Scale, round_up
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import text_width
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from designer.drawing.fonts import fitted_text, text_width
+from designer.drawing.palette import Palette, palette
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Stroke
-from designer.report.drawing.fonts import fitted_text, text_width
-from designer.report.drawing.palette import Palette, palette
 from designer.report.figure import Axis, Figure, LineSeries
 from designer.units import format_si
 

@@ -7,11 +7,10 @@ from itertools import pairwise
 from math import hypot
 from typing import Final
 
+from designer.drawing.icons import Command
+from designer.drawing.theme import DASH
 from designer.report.drawing.elements import Point
-from designer.report.drawing.glyphs import Command
 
-#: dash and gap of assumed values [scene units]
-DASH: Final = (6.0, 4.0)
 _STEPS: Final = (6, 24)
 
 

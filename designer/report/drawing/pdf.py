@@ -6,12 +6,12 @@ import io
 from importlib import import_module
 from typing import Any, Final
 
+from designer.drawing.fonts import FAMILY, font_file, text_width
+from designer.drawing.icons import EXTENT, LINE, Command, glyph
+from designer.drawing.palette import rgb
+from designer.drawing.theme import DASH
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Area, Element, Glyph, Label, Panel, Picture, Stroke
-from designer.report.drawing.flatten import DASH
-from designer.report.drawing.fonts import FAMILY, font_file, text_width
-from designer.report.drawing.glyphs import EXTENT, LINE, Command, glyph
-from designer.report.drawing.palette import rgb
 
 #: points of a page for one scene unit: pixels at 96 per inch
 _POINTS: Final = 0.75

@@ -6,12 +6,12 @@ import io
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from designer.drawing.fonts import font_file
+from designer.drawing.icons import EXTENT, LINE, glyph
+from designer.drawing.palette import mixed, rgb
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Area, Glyph, Label, Panel, Picture, Point, Stroke
 from designer.report.drawing.flatten import dashes, flat_curve, flat_outline
-from designer.report.drawing.fonts import font_file
-from designer.report.drawing.glyphs import EXTENT, LINE, glyph
-from designer.report.drawing.palette import mixed, rgb
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw

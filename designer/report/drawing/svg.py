@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
+from designer.drawing.fonts import FALLBACK, FAMILY, font_file, text_width
+from designer.drawing.icons import EXTENT, LINE, Outline, glyph
+from designer.drawing.theme import DASH
 from designer.plain_text import DIRECTIONAL
 from designer.report.drawing.elements import Area, Glyph, Label, Panel, Picture, Stroke
-from designer.report.drawing.fonts import FALLBACK, FAMILY, font_file, text_width
-from designer.report.drawing.glyphs import EXTENT, LINE, Outline, glyph
 
-_DASH: Final = "6 4"
+_DASH: Final = " ".join(f"{length:g}" for length in DASH)
 #: what XML 1.0 cannot carry, even escaped, and marks that turn a name round
 _ILLEGAL: Final = {
     c: None for c in (*range(32), *range(0x7F, 0xA0), *DIRECTIONAL, 0xFFFE, 0xFFFF) if c not in (9, 10, 13)

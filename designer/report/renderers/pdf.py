@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from designer.drawing.fonts import font_file, text_width
+from designer.drawing.palette import rgb
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
 from designer.report.document import (
@@ -29,8 +31,6 @@ from designer.report.document import (
     plain,
 )
 from designer.report.drawing.elements import Picture
-from designer.report.drawing.fonts import font_file, text_width
-from designer.report.drawing.palette import rgb
 from designer.report.drawing.pdf import PageWriter
 from designer.report.inks import INKS, recoloured
 from designer.report.renderers.legend import LEGEND
@@ -136,7 +136,7 @@ class _Book:
         if span.style in ("strong", "alarm") or span.sign in ("met", "likely", "unlikely", "not met"):
             body = f"<b>{body}</b>"
         if span.style == "code":
-            body = f'<font name="Courier" size="{_BASE * 0.86:.1f}">{body}</font>'
+            body = f'<font name="Inter" color="{_ink("data")}" size="{_BASE * 0.86:.1f}">{body}</font>'
         if span.link.startswith("#") and span.link[1:] in self.keys:
             body = f"<a href={quoteattr(span.link)}>{body}</a>"
         elif span.link.startswith(("https://", "http://")):
@@ -580,7 +580,7 @@ def _flat(parts: list[Any]) -> list[Any]:
 
 
 def _fitted(text: str, size: float, room: float) -> str:
-    from designer.report.drawing.fonts import fitted_text
+    from designer.drawing.fonts import fitted_text
 
     return fitted_text(text, size, room)
 

@@ -15,13 +15,13 @@ from PySide6.QtTest import QTest
 from designer.design.address import Address, Ref
 from designer.design.document import Block, Design
 from designer.design.geometry import lay_out, opened_in
+from designer.drawing.loads import ChannelState
+from designer.drawing.theme import DARK
+from designer.drawing.view import View
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.canvas_theme import DARK
 from designer.gui.canvas.editing import move
-from designer.gui.canvas.live import Loads
 from designer.gui.canvas.scene import Scene
 from designer.gui.canvas.surface import Surface
-from designer.gui.canvas.view import View
 from designer.gui.session import Session
 from tests import designs
 from tests.edit_maker import EditMaker
@@ -136,7 +136,7 @@ def with_loads(canvas: Canvas) -> None:
     net = canvas.scene._map.net
     assert net is not None
     used = np.random.default_rng(5).uniform(0, 1, 2 * net.n_links)
-    canvas.set_loads(Loads(used * 1e10, used))
+    canvas.set_loads(ChannelState(used * 1e10, used))
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.45, 0.12])

@@ -12,19 +12,16 @@ from hypothesis import strategies as st
 from designer.design.address import Ref
 from designer.design.elaborate import elaborate
 from designer.design.geometry import lay_out
-from designer.gui.canvas.batches import Boxes, Label, Labels, Lines, Rects, sliced
-from designer.gui.canvas.canvas_theme import DARK, LIGHT
-from designer.gui.canvas.compose import compose
-from designer.gui.canvas.compose_connections import width_of
-from designer.gui.canvas.compose_overlay import connection_text
-from designer.gui.canvas.compose_text import SMALLEST, lightness, wrapped
-from designer.gui.canvas.compose_values import amount, values
-from designer.gui.canvas.cut import cut_at, stops
-from designer.gui.canvas.display_list import DisplayList
-from designer.gui.canvas.hit import Area, box_at, inside, pick
-from designer.gui.canvas.levels import Level
-from designer.gui.canvas.live import (
-    Loads,
+from designer.drawing.batches import Boxes, Label, Labels, Lines, Rects, sliced
+from designer.drawing.compose import compose
+from designer.drawing.compose_connections import width_of
+from designer.drawing.compose_text import SMALLEST, lightness, wrapped
+from designer.drawing.compose_values import amount, values
+from designer.drawing.cut import cut_at, stops
+from designer.drawing.display_list import DisplayList
+from designer.drawing.levels import Level
+from designer.drawing.loads import (
+    ChannelState,
     connection_map,
     connections_of_channels,
     link_numbers,
@@ -33,8 +30,7 @@ from designer.gui.canvas.live import (
     with_loads,
     with_route,
 )
-from designer.gui.canvas.navigate import following, nearest
-from designer.gui.canvas.polylines import (
+from designer.drawing.polylines import (
     along,
     boxes_along,
     clipped,
@@ -44,8 +40,12 @@ from designer.gui.canvas.polylines import (
     quarter_distances,
     quarters,
 )
+from designer.drawing.theme import DARK, LIGHT
+from designer.drawing.view_state import Frame, ViewState
+from designer.gui.canvas.compose_overlay import connection_text
+from designer.gui.canvas.hit import Area, box_at, inside, pick
+from designer.gui.canvas.navigate import following, nearest
 from designer.gui.canvas.snapping import snapped
-from designer.gui.canvas.view_state import Frame, ViewState
 from tests import designs
 
 WHOLE = ((0.0, 0.0, 1600.0, 900.0),)
@@ -173,7 +173,7 @@ def test_a_connection_shows_the_busiest_channel_of_each_direction() -> None:
     part = net.index_of("servers[2]/gpu0")
     link = int(np.flatnonzero((net.link_a == net.index_of("servers[2]/psw0")) & (net.link_b == part))[0])
     used[2 * link + 1] = 0.97
-    live = with_loads(nothing(geometry), geometry, found, Loads(used * 10e9, used))
+    live = with_loads(nothing(geometry), geometry, found, ChannelState(used * 10e9, used))
     connection = int(found.connection[link])
     assert live.used[connection].tolist() == [0.0, 0.97]
     assert live.heat[connection].tolist() == [0, 5]
@@ -193,7 +193,7 @@ def test_direction_follows_the_connection_not_the_link() -> None:
         link = list(one.links).index("upi")
         used = np.zeros(2 * net.n_links)
         used[2 * link] = 0.5
-        live = with_loads(nothing(geometry), geometry, found, Loads(used, used))
+        live = with_loads(nothing(geometry), geometry, found, ChannelState(used, used))
         connection = int(found.connection[link])
         source = geometry.box_of((), Ref("parts", one.links["upi"].a))
         direction = 0 if geometry.connection_a[connection] == source else 1
@@ -251,9 +251,9 @@ def test_a_container_is_coloured_by_its_busier_parts() -> None:
     found = connection_map(geometry)
     net = elaborate(designs.one_server())
     used = np.full(2 * net.n_links, 0.1)
-    calm = with_loads(nothing(geometry), geometry, found, Loads(used, used)).box_used
+    calm = with_loads(nothing(geometry), geometry, found, ChannelState(used, used)).box_used
     used[:40] = 0.9
-    busy = with_loads(nothing(geometry), geometry, found, Loads(used, used)).box_used
+    busy = with_loads(nothing(geometry), geometry, found, ChannelState(used, used)).box_used
     server = geometry.box_of((), Ref("parts", "server"))
     assert calm[server] == pytest.approx(0.1)
     assert 0.1 < busy[server] < 0.9
@@ -262,7 +262,7 @@ def test_a_container_is_coloured_by_its_busier_parts() -> None:
 def test_numbers_that_belong_to_another_design_are_not_shown() -> None:
     geometry = lay_out(designs.one_server())
     used = np.full(6, 0.5)
-    live = with_loads(nothing(geometry), geometry, connection_map(geometry), Loads(used, used))
+    live = with_loads(nothing(geometry), geometry, connection_map(geometry), ChannelState(used, used))
     assert not live.known
 
 
@@ -383,7 +383,7 @@ def test_values_never_cover_each_other_and_do_not_depend_on_the_region(view_stat
     geometry = view_state.geometry
     found = connection_map(geometry)
     used = np.ones(2 * len(found.connection))
-    full = ViewState(geometry, with_loads(nothing(geometry), geometry, found, Loads(used * 3e10, used)), LIGHT)
+    full = ViewState(geometry, with_loads(nothing(geometry), geometry, found, ChannelState(used * 3e10, used)), LIGHT)
     frame = Frame(1.0, 0, 0, Level.NEAR)
     whole = values(full, frame, ((-5000.0, -5000.0, 10_000.0, 10_000.0),))
     plates, labels = whole
@@ -399,14 +399,14 @@ def test_values_never_cover_each_other_and_do_not_depend_on_the_region(view_stat
 def test_assumed_capacities_are_dashed(view_state: ViewState) -> None:
     batches = compose(view_state, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
     dashed = sum(len(b) for b in batches if isinstance(b, Lines) and b.dash)
-    assert (dashed > 0) == bool(view_state.live.assumed.any())
+    assert (dashed > 0) == bool(view_state.loads.assumed.any())
     design = designs.one_server()
     link = design.links["upi"].model_copy(update={"bandwidth_per_direction": None})
     geometry = lay_out(design.model_copy(update={"links": {**design.links, "upi": link}}))
     assumed = ViewState(geometry, nothing(geometry), LIGHT)
     more = compose(assumed, Frame(1.0, 0, 0, Level.NEAR), ((-1e4, -1e4, 3e4, 3e4),))
     assert sum(len(b) for b in more if isinstance(b, Lines) and b.dash) > dashed
-    assert "assumed" in connection_text(assumed, int(np.flatnonzero(assumed.live.assumed)[0]))
+    assert "assumed" in connection_text(assumed, int(np.flatnonzero(assumed.loads.assumed)[0]))
 
 
 def test_a_display_list_gives_what_composing_gives(view_state: ViewState) -> None:

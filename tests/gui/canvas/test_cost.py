@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from designer.drawing.loads import ChannelState
+from designer.drawing.view import View
 from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.live import Loads
-from designer.gui.canvas.view import View
 from tests import designs
 from tests.clusters import cluster
 
@@ -26,7 +26,7 @@ def busy(canvas: Canvas) -> None:
     net = canvas.scene._map.net
     assert net is not None
     used = np.random.default_rng(7).uniform(0, 1.05, 2 * net.n_links).clip(0, 1)
-    canvas.set_loads(Loads(used * 3e10, used))
+    canvas.set_loads(ChannelState(used * 3e10, used))
 
 
 def painter_calls(work: Callable[[], None]) -> int:

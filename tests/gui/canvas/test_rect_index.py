@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.gui.canvas.rect_index import RectIndex
+from designer.drawing.rect_index import RectIndex
 
 coordinates = st.integers(-200, 200)
 extents = st.one_of(st.integers(0, 30), st.integers(0, 4000))

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
 from designer.design.document import Block, Design, Group, Part, Position
-from designer.gui.canvas.levels import Level
+from designer.drawing.levels import Level
 from designer.gui.canvas.steppers import step_at, step_marks
 from designer.gui.main_window import MainWindow
 from tests import designs

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.gui.canvas.levels import Level, next_level, next_octave
-from designer.gui.canvas.view import MAX_SCALE, MIN_SCALE, View
+from designer.drawing.levels import Level, level_at, next_octave
+from designer.drawing.view import MAX_SCALE, MIN_SCALE, View
 
 scales = st.floats(MIN_SCALE, MAX_SCALE)
 places = st.floats(-1e5, 1e5)
@@ -59,14 +59,14 @@ def test_a_glide_begins_and_ends_where_it_should(a: View, b: View) -> None:
 
 def test_levels_and_octaves_do_not_flicker() -> None:
     for first, last in ((0.1, 3.0), (3.0, 0.1)):
-        level, octave = next_level(None, first), next_octave(None, first)
+        level, octave = level_at(first, None), next_octave(None, first)
         changes = 0
         steps = 200
         for k in range(steps + 1):
             scale = first * (last / first) ** (k / steps)
             # the hand trembles
             for jitter in (0.97, 1.03, 1.0):
-                new = next_level(level, scale * jitter)
+                new = level_at(scale * jitter, level)
                 changes += new is not level
                 level, octave = new, next_octave(octave, scale * jitter)
         assert changes == 2

@@ -9,14 +9,17 @@ import pytest
 
 from designer.design.address import Address, Ref
 from designer.design.arrange import arrange
-from designer.design.channels import channel_number, links_on_connections
-from designer.design.connection_paths import CURVE, ELBOW, STRAIGHT, beside, connection_width
+from designer.design.channels import channel_number
+from designer.design.connection_paths import CURVE, ELBOW, STRAIGHT
 from designer.design.diff import diff
 from designer.design.document import Annotation, Design, Group, Link, Part, Position, Size
 from designer.design.edits.placement import Place
 from designer.design.edits.structure import Delete
 from designer.design.elaborate import elaborate
 from designer.design.geometry import STATUSES, Geometry, lay_out, opened_in, summary, update
+from designer.drawing.compose_connections import width_of
+from designer.drawing.polylines import offset
+from designer.drawing.shown_links import links_on_connections
 from designer.interchange.templates import open_design
 from designer.sources import Status
 from tests.designs import one_server, one_unit, pods, server_block
@@ -304,19 +307,16 @@ def test_elbows_have_right_angles_and_two_strokes_lie_beside_each_other() -> Non
     elbows = geometry.connection_route[geometry.connection_shape == ELBOW]
     steps = np.diff(elbows, axis=1)
     assert (np.isclose(steps, 0).any(axis=2)).all()
-    one, other = (
-        beside(geometry.connection_route, geometry.connection_shape, np.full(geometry.n_connections, d))
-        for d in (2.0, -2.0)
-    )
-    assert np.allclose((one + other) / 2, geometry.connection_route)
+    one, other = (offset(elbows, np.full(len(elbows), d)) for d in (2.0, -2.0))
+    assert np.allclose((one + other) / 2, elbows)
     assert (np.linalg.norm(one[:, 0] - other[:, 0], axis=1) >= 4 - 1e-6).all()
 
 
 def test_connections_get_wider_with_capacity_within_bounds() -> None:
-    widths = connection_width(np.array([0.0, 1e9, 1e10, 1e11, 1e12, 1e30]))
+    widths = width_of(np.array([0.0, 1e9, 1e10, 1e11, 1e12, 1e30]))
     assert (np.diff(widths) >= 0).all()
     assert widths[1] < widths[2] < widths[3]
-    assert 1 <= widths[0] <= widths[-1] <= 8
+    assert 0.5 <= widths[0] <= widths[-1] <= 8
 
 
 def test_a_group_is_summed_up_by_what_computes_and_joins() -> None:

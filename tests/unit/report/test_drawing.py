@@ -16,15 +16,16 @@ from designer.catalog.parttype import link_kinds, part_kinds
 from designer.design.document import Annotation, Design, Part, Position
 from designer.design.elaborate import elaborate
 from designer.design.geometry import Geometry, lay_out
+from designer.drawing.fonts import fitted_text, lines_of, text_width
+from designer.drawing.icons import EXTENT, glyph
+from designer.drawing.levels import ENTER, HYSTERESIS, Level, level_at
+from designer.drawing.loads import loads_of
+from designer.drawing.palette import Palette, palette, palettes, rgb
+from designer.drawing.theme import DASH, themed
 from designer.errors import CatalogError, ExchangeError
 from designer.report.drawing.compose import Options, compose
-from designer.report.drawing.detail import ENTER, HYSTERESIS, Level, is_readable, level_at
 from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
 from designer.report.drawing.flatten import dashes, flat_curve
-from designer.report.drawing.fonts import fitted_text, lines_of, text_width
-from designer.report.drawing.glyphs import EXTENT, glyph
-from designer.report.drawing.loads import loads_of
-from designer.report.drawing.palette import Palette, palette, palettes, rgb
 from designer.report.drawing.pdf import to_pdf
 from designer.report.drawing.png import to_png
 from designer.report.drawing.svg import to_svg
@@ -118,8 +119,6 @@ def test_levels_change_late_when_coming_back() -> None:
     assert level_at(near * 0.99, Level.NEAR) is Level.NEAR
     assert level_at(near * HYSTERESIS * 0.99, Level.NEAR) is Level.MIDDLE
     assert level_at(0.01, Level.NEAR) is Level.FAR
-    assert is_readable(12, 1)
-    assert not is_readable(12, 0.2)
 
 
 @given(st.text(max_size=80), st.floats(0, 400), st.booleans())
@@ -144,8 +143,8 @@ def test_a_picture_names_every_part_and_draws_every_connection() -> None:
     picture = _picture(geometry, legend=False)
     texts = {e.text for e in picture.elements if isinstance(e, Label)}
     assert {f"gpu{n}" for n in range(8)} <= texts
-    assert sum(isinstance(e, Stroke) for e in picture.elements) == geometry.n_connections
-    assert sum(isinstance(e, Glyph) for e in picture.elements) == len(geometry)
+    assert sum(isinstance(e, Stroke) for e in picture.elements) >= geometry.n_connections
+    assert sum(isinstance(e, Glyph) for e in picture.elements) == (~geometry.is_container).sum()
 
 
 def test_nothing_sticks_out_of_a_picture() -> None:
@@ -171,7 +170,7 @@ def test_text_on_cards_stays_on_its_card() -> None:
     card = next(e for e in picture.elements if isinstance(e, Panel))
     label = next(e for e in picture.elements if isinstance(e, Label))
     assert label.x + text_width(label.text, label.size, label.bold) <= card.x + card.width
-    assert label.text.endswith("…3")
+    assert label.text.endswith("3")
 
 
 def test_a_name_of_two_lines_is_reported_in_full() -> None:
@@ -241,9 +240,10 @@ def test_a_selection_is_drawn_with_what_it_contains_and_the_connections_among_it
     geometry = lay_out(one_unit(), frozenset({(("servers", None),)}))
     picture = _picture(geometry, chosen=frozenset({"servers[*]/gpu0", "servers[*]/nvsw0"}), legend=False)
     assert {e.text for e in picture.elements if isinstance(e, Label)} == {"gpu0", "nvsw0"}
-    assert sum(isinstance(e, Stroke) for e in picture.elements) == 1
+    links = set(palette("light").links.values())
+    assert sum(isinstance(e, Stroke) and e.colour in links for e in picture.elements) == 1
     whole = _picture(geometry, chosen=frozenset({"servers"}), legend=False)
-    assert sum(isinstance(e, Stroke) for e in whole.elements) == 61
+    assert sum(isinstance(e, Stroke) and e.colour in links for e in whole.elements) == 61
     with pytest.raises(ExchangeError):
         _picture(geometry, chosen=frozenset({"servers[*]/nobody"}))
 
@@ -263,10 +263,12 @@ def _loaded(full: str) -> tuple[Geometry, Picture, list[str]]:
 
 def test_a_binding_link_has_a_badge_with_its_numbers_and_its_colour() -> None:
     geometry, picture, texts = _loaded("servers[0]/cpu0--psw0:ab")
-    assert "40 / 63 GB/s" in texts
+    # 40 GB/s are 97 % of what the link can achieve
+    assert "40 / 41.2 GB/s" in texts
     strokes = [e for e in picture.elements if isinstance(e, Stroke)]
-    assert sum(e.colour == palette("light").utilisation(0.97) for e in strokes) == 1
-    assert sum(isinstance(e, Panel) and e.fill == palette("light").surface["bound"] for e in picture.elements) == 1
+    full = themed(palette("light")).heat[-1]
+    assert sum(e.colour == full and e.opacity == 1 for e in strokes) >= 1
+    assert texts.count("bound") == 1
     assert len(strokes) >= 2 * geometry.n_connections
 
 
@@ -289,8 +291,6 @@ def test_a_part_that_binds_by_itself_has_a_badge_at_its_card() -> None:
 
 
 def test_the_fullest_link_speaks_for_a_bundle() -> None:
-    _, _, texts = _loaded("rails[9]:ab")
-    assert not any("each" in t for t in texts)
     design = one_unit(servers=4)
     net = elaborate(design)
     share = np.zeros(2 * net.n_links)
@@ -299,9 +299,8 @@ def test_the_fullest_link_speaks_for_a_bundle() -> None:
     geometry = lay_out(design, frozenset())
     loads = loads_of(geometry, share * 50e9, share)
     connection = next(w for w in range(geometry.n_connections) if geometry.connection_links(w)[1][0].id == "rails")
-    assert loads.utilisation[connection].tolist() == [1.0, 0.0]
-    assert loads.rate[connection, 0] == 50e9
-    assert loads.links[connection, 0] == 32
+    assert loads.used[connection].tolist() == [1.0, 0.0]
+    assert loads.load[connection, 0] == 50e9
 
 
 def test_a_connection_drawn_from_the_other_end_has_its_directions_swapped() -> None:
@@ -312,18 +311,18 @@ def test_a_connection_drawn_from_the_other_end_has_its_directions_swapped() -> N
     design = Design.model_validate({"name": "d", "parts": parts, "links": links})
     share = np.array([0.0, 0.0, 0.7, 0.1])
     loads = loads_of(lay_out(design), share * 25e9, share)
-    assert loads.utilisation.tolist() == [[0.1, 0.7]]
+    assert loads.used.tolist() == [[0.1, 0.7]]
 
 
 @given(st.lists(st.tuples(st.floats(-500, 500), st.floats(-500, 500)), min_size=2, max_size=6))
 @settings(max_examples=60)
-def test_dashes_lie_on_their_line_and_cover_six_tenths_of_it(points: list[tuple[float, float]]) -> None:
+def test_dashes_lie_on_their_line_and_cover_their_share_of_it(points: list[tuple[float, float]]) -> None:
     def length(line: list[tuple[float, float]]) -> float:
         return float(np.linalg.norm(np.diff(np.array(line), axis=0), axis=1).sum())
 
     drawn = sum(length(piece) for piece in dashes(points))
     assert drawn <= length(points) + 1e-6
-    assert abs(drawn - 0.6 * length(points)) <= 4 + 1e-6
+    assert abs(drawn - DASH[0] / sum(DASH) * length(points)) <= DASH[1] + 1e-6
 
 
 def test_curves_start_and_end_where_they_should() -> None:

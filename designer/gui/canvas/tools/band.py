@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import Qt
 
-from designer.gui.canvas.batches import Batch
+from designer.drawing.batches import Batch
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import band, selection
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.hit import inside
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 
 class Band(Tool):

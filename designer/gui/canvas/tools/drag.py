@@ -8,18 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import Qt
 
-from designer.gui.canvas.batches import Batch
-from designer.gui.canvas.compose_boxes import cards, containers
-from designer.gui.canvas.compose_connections import near
-from designer.gui.canvas.compose_overlay import connection_glow, ghosts, guides, outline, tip
-from designer.gui.canvas.compose_text import texts
+from designer.drawing.batches import Batch
+from designer.drawing.compose_boxes import cards, containers
+from designer.drawing.compose_connections import near
+from designer.drawing.compose_text import texts
+from designer.drawing.marks import connection_glow, outline, tip
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
+from designer.gui.canvas.compose_overlay import ghosts, guides
 from designer.gui.canvas.copying import copy_to
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
 from designer.gui.canvas.hit import connection_at, container_for
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -174,7 +175,7 @@ class Drag(Tool):
         if self._offer is not None:
             text = self._offer.reason or (self._said() if self._target is not None else "Insert into this link")
             at = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
-            found += tip(text, at[0], at[1], frame, self.host.measure, theme, self._offer.ok, region)
+            found += tip(text, at[0], at[1], frame, theme, self._offer.ok, region)
         return found
 
     def _said(self) -> str:

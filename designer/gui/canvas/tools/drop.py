@@ -10,17 +10,18 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from designer.catalog.parttype import PartType, fitting_links, part_kinds
+from designer.drawing.batches import Batch, Rects
+from designer.drawing.compose_boxes import visible_boxes
+from designer.drawing.levels import Level
+from designer.drawing.marks import connection_glow, outline, tip
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
 from designer.gui.canvas.adding import Landing, add, attach, item_of
-from designer.gui.canvas.batches import Batch, Rects
-from designer.gui.canvas.compose_boxes import visible_boxes
-from designer.gui.canvas.compose_overlay import connection_glow, ghosts, outline, tip
+from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.editing import Offer, insert
 from designer.gui.canvas.hit import box_at, connection_at, container_for
-from designer.gui.canvas.levels import Level
 from designer.gui.canvas.snapping import gridded
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 PART_MIME = "application/x-designer-part"
 TEMPLATE_MIME = "application/x-designer-template"
@@ -138,7 +139,7 @@ class Drop(Tool):
         found += ghosts(rect, frame, theme, good)
         text = self.offer.reason or self._said()
         at = frame.points(np.array([self._at.sx, self._at.sy])).tolist()
-        found += tip(text, at[0], at[1], frame, self.host.measure, theme, good, region)
+        found += tip(text, at[0], at[1], frame, theme, good, region)
         return found
 
     def _said(self) -> str:

@@ -10,17 +10,18 @@ import numpy.typing as npt
 from PySide6.QtCore import Qt
 
 from designer.catalog.parttype import fitting_links, link_kinds, part_kinds
-from designer.gui.canvas.batches import Batch, Lines, Rects
+from designer.drawing.batches import Batch, Lines, Rects
+from designer.drawing.compose_boxes import visible_boxes
+from designer.drawing.marks import outline, tip
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
 from designer.gui.canvas.bulk import Rule, connect_all, holds_nics, rules_of
-from designer.gui.canvas.compose_boxes import visible_boxes
-from designer.gui.canvas.compose_overlay import handles, outline, side_points, tip
+from designer.gui.canvas.compose_overlay import handles, side_points
 from designer.gui.canvas.editing import Offer, connect, rehang
 from designer.gui.canvas.hit import box_at, container_at
 from designer.gui.canvas.navigate import Direction, nearest
 from designer.gui.canvas.together import Together
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 Int = npt.NDArray[np.int64]
 
@@ -188,7 +189,7 @@ class _Aim(Tool):
             found += handles(np.concatenate((lines[:, :2], lines[:1, 2:])), frame, colour)
             text = self.remark()
             if text:
-                found += tip(text, float(to[0]), float(to[1]), frame, self.host.measure, theme, self.offer.ok, region)
+                found += tip(text, float(to[0]), float(to[1]), frame, theme, self.offer.ok, region)
         return found
 
     def remark(self) -> str:

@@ -8,14 +8,14 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from designer.design.address import Ref
-from designer.gui.canvas.batches import Batch, Rects
-from designer.gui.canvas.compose_overlay import outline, tip
-from designer.gui.canvas.compose_virtual_machines import floating
+from designer.drawing.batches import Batch, Rects
+from designer.drawing.compose_virtual_machines import floating
+from designer.drawing.marks import outline, tip
+from designer.drawing.trays import CHIP, Trays
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
 from designer.gui.canvas.hit import box_at
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
-from designer.gui.canvas.trays import CHIP, Trays
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.virtual_machines import Verdict
@@ -109,7 +109,7 @@ class MoveMachine(Tool):
             verdict = self.verdict(over)
             row = next((h.title for h in trays.machines.hosts if h.path == over), over)
             text, good = (f"Move to {row}", True) if verdict.ok else (_short(verdict.reason), False)
-        return found + tip(text, middle[0], middle[1], frame, self.host.measure, theme, good, region)
+        return found + tip(text, middle[0], middle[1], frame, theme, good, region)
 
     def _lit(self, frame: Frame, region: Rect, over: str) -> list[Batch]:
         """Rows and boxes of hosts in the colour of whether they take the machine."""

@@ -7,13 +7,14 @@ from PySide6.QtCore import Qt
 
 from designer.design.address import Ref
 from designer.design.edits.clipboard import Replicate as ReplicateEdit
-from designer.gui.canvas.batches import Batch
-from designer.gui.canvas.compose_overlay import ghosts, tip
+from designer.drawing.batches import Batch
+from designer.drawing.marks import tip
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
+from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
 from designer.gui.canvas.tools.link import ARROWS
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 _GAP = 24.0
 _MOST = 200
@@ -87,7 +88,7 @@ class Replicate(Tool):
             np.array([x + (self.columns - 1) * self.dx + width, y + (self.rows - 1) * self.dy + height])
         )
         text = f"{self.columns} × {self.rows} = {self.columns * self.rows}"
-        return found + tip(text, float(corner[0]), float(corner[1]), frame, self.host.measure, theme, True, region)
+        return found + tip(text, float(corner[0]), float(corner[1]), frame, theme, True, region)
 
 
 def _count(steps: float) -> int:

@@ -6,12 +6,12 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from designer.design.edits.placement import Resize as ResizeEdit
-from designer.gui.canvas.batches import Batch
+from designer.drawing.batches import Batch
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
 from designer.gui.canvas.tools.tool import Host, Pointer, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 _SMALLEST = (48.0, 32.0)
 

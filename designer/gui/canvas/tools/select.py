@@ -12,12 +12,15 @@ from designer.design.address import Address, Ref
 from designer.design.edit import Edit
 from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
-from designer.gui.canvas.batches import Batch, Rects
-from designer.gui.canvas.compose_overlay import connection_glow, connection_text, handles, hover, side_points, tip
-from designer.gui.canvas.compose_virtual_machines import chosen_chips, counts_only, under_pointer
+from designer.drawing.batches import Batch, Rects
+from designer.drawing.compose_virtual_machines import chosen_chips, counts_only, under_pointer
+from designer.drawing.levels import Level
+from designer.drawing.marks import connection_glow, tip
+from designer.drawing.view import Rect
+from designer.drawing.view_state import Frame
+from designer.gui.canvas.compose_overlay import connection_text, handles, hover, side_points
 from designer.gui.canvas.editing import Picked, connection_picks, move
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
-from designer.gui.canvas.levels import Level
 from designer.gui.canvas.navigate import first_inside, following, nearest
 from designer.gui.canvas.steppers import step_at, steppers
 from designer.gui.canvas.together import Together
@@ -29,8 +32,6 @@ from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.replicate import Replicate
 from designer.gui.canvas.tools.resize import Resize
 from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
-from designer.gui.canvas.view import Rect
-from designer.gui.canvas.view_state import Frame
 
 #: arrow keys move by this, with Shift by that, with Alt by one [scene units]
 _NUDGE: Final = (8, 64, 1)
@@ -277,10 +278,10 @@ class Select(Tool):
             route = frame.points(view_state.geometry.connection_route[over.number])
             x, y = ((route[1] + route[2]) / 2).tolist()
             text = connection_text(view_state, over.number)
-            found += tip(text, x, y, frame, self.host.measure, theme, True, region)
+            found += tip(text, x, y, frame, theme, True, region)
         found += chosen_chips(view_state, frame, {ref.id for _, ref in scene.selection if ref.what == "vms"})
         if self._chip >= 0 and view_state.trays is not None:
-            found += under_pointer(view_state, frame, self._chip, self.host.measure, region)
+            found += under_pointer(view_state, frame, self._chip, region)
         if len(scene.selected_connections) == 1 and not len(scene.selected):
             ends = view_state.geometry.connection_route[scene.selected_connections[0]][[0, 3]]
             found += handles(frame.points(ends), frame, theme.selection)

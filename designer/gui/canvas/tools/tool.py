@@ -16,12 +16,12 @@ from PySide6.QtCore import Qt
 
 from designer.catalog.parttype import PartType
 from designer.design.edit import Edit
-from designer.gui.canvas.batches import Batch
+from designer.drawing.batches import Batch
+from designer.drawing.view import Rect, View
+from designer.drawing.view_state import Frame
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.hit import Hit
 from designer.gui.canvas.scene import Scene
-from designer.gui.canvas.view import Rect, View
-from designer.gui.canvas.view_state import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,6 @@ class Host(Protocol):
 
     def hit(self, p: Pointer) -> Hit:
         """What is under the pointer."""
-        ...
-
-    def measure(self, text: str, px: int, bold: bool) -> float:
-        """Width of a text [px]."""
         ...
 
     def switch(self, tool: Tool) -> None:

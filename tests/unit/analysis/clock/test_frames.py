@@ -45,9 +45,9 @@ def test_few_kept_instants_tell_the_same(busy: Simulation, monkeypatch: pytest.M
         assert np.allclose(short.at(time), whole.load_at(time)[short.resources], rtol=1e-9, atol=1.0)
 
 
-def test_the_strip_is_the_fullest_of_all(busy: Simulation):
+def test_the_ruler_is_the_fullest_of_all(busy: Simulation):
     frames = Frames(busy.run)
-    share, which = frames.strip(0.0, busy.run.end, 16)
+    share, which = frames.fullest(0.0, busy.run.end, 16)
     width = busy.run.end / 16
     for k in range(16):
         mean = frames.mean(k * width, (k + 1) * width)

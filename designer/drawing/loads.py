@@ -1,0 +1,336 @@
+"""What the analysis says about the picture: load and utilisation of connections, what binds, what is on a route. No Qt.
+
+Channels are numbered as in the analysis: ``2·link`` runs a → b, ``2·link + 1`` b → a of the elaborated design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.results import Bottleneck
+from designer.design.channels import link_number
+from designer.design.elaborate import Netlist, elaborate
+from designer.design.geometry import STATUSES, Geometry
+from designer.drawing.shown_links import boxes_of_parts, links_on_connections
+from designer.drawing.theme import STEPS
+from designer.errors import DocumentError
+from designer.sources import Status
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: utilisation from which a channel counts as saturated and is labelled
+SATURATED: Final = STEPS[-1]
+#: exponent of the mean by which containers are coloured
+_LEAN: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activity:
+    """What parts do at an instant.
+
+    Parameters
+    ----------
+    parts : (k,) numbers of the parts in the elaborated design
+    busy : (k,) share of the time they compute, 0 to 1; NaN for those that do not
+    fill : (k,) share of their memory that is taken, 0 to 1; NaN where that is not followed
+    """
+
+    parts: Int
+    busy: Float
+    fill: Float
+
+    def same(self, other: Activity) -> bool:
+        """True if both numbers are equal."""
+        return (
+            np.array_equal(self.parts, other.parts)
+            and np.array_equal(self.busy, other.busy, True)
+            and np.array_equal(self.fill, other.fill, True)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelState:
+    """Load of all channels of the elaborated design.
+
+    Parameters
+    ----------
+    load : (n_channels,) payload [B/s]
+    utilization : (n_channels,) share of what the channel can achieve, 0 to 1; NaN where nothing is known
+    activity
+        What parts do at an instant of a run; None where nothing is run over time.
+    """
+
+    load: Float
+    utilization: Float
+    activity: Activity | None = None
+
+    def same(self, other: ChannelState) -> bool:
+        """True if both numbers are equal."""
+        return (
+            np.array_equal(self.load, other.load)
+            and np.array_equal(self.utilization, other.utilization, True)
+            and (self.activity is None) == (other.activity is None)
+            and (self.activity is None or other.activity is None or self.activity.same(other.activity))
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConnectionMap:
+    """Which channels a connection stands for.
+
+    Parameters
+    ----------
+    net
+        The elaborated design; None where it cannot be elaborated.
+    connection : (n_links,) connection that shows each link, −1 for none
+    turned : (n_links,) whether the link runs against its connection
+    box : (n_parts,) box that shows each part, −1 for none
+    """
+
+    net: Netlist | None
+    connection: Int
+    turned: Bool
+    box: Int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loads:
+    """What each connection carries; the two columns are the directions a → b and b → a of the connection.
+
+    Parameters
+    ----------
+    load : (m, 2) load of the busiest channel [B/s]
+    limit : (m, 2) what that channel can achieve [B/s]
+    used : (m, 2) utilisation of the busiest channel, NaN where nothing is known
+    heat : (m, 2) class of utilisation, −1 where nothing is known
+    assumed : (m,) whether the capacity is assumed
+    bottleneck : (m,) whether the connection binds
+    box_bottleneck : (n,) how many equal parts a box stands for that bind by themselves, 0 for none
+    on_route : (m,) or None: what the highlighted route uses
+    box_used : (n,) utilisation of the busiest connection at a box, NaN
+    box_busy, box_fill : (n,) or None: share of what a box shows that computes, and of its memory that is taken; NaN
+        where there is none
+    known
+        True if there is any load to show.
+    """
+
+    load: Float
+    limit: Float
+    used: Float
+    heat: Int
+    assumed: Bool
+    bottleneck: Bool
+    box_bottleneck: Int
+    on_route: Bool | None
+    box_on_route: Bool | None
+    box_used: Float
+    known: bool = False
+    box_busy: Float | None = None
+    box_fill: Float | None = None
+
+
+def connection_map(geometry: Geometry) -> ConnectionMap:
+    """Which connection shows each link of the elaborated design."""
+    try:
+        net = elaborate(geometry.design)
+        connection, turned = links_on_connections(geometry)
+        return ConnectionMap(net, connection, turned, boxes_of_parts(geometry))
+    except DocumentError:
+        nowhere = np.empty(0, dtype=np.int64)
+        return ConnectionMap(None, nowhere, np.empty(0, dtype=bool), nowhere)
+
+
+def nothing(geometry: Geometry) -> Loads:
+    """The state of a picture nothing is known about."""
+    m, n = geometry.n_connections, len(geometry)
+    unknown = np.full((m, 2), np.nan)
+    assumed = geometry.connection_status == STATUSES.index(Status.ASSUMED)
+    return Loads(
+        load=unknown,
+        limit=unknown,
+        used=unknown,
+        heat=np.full((m, 2), -1, dtype=np.int64),
+        assumed=assumed,
+        bottleneck=np.zeros(m, dtype=bool),
+        box_bottleneck=np.zeros(n, dtype=np.int64),
+        on_route=None,
+        box_on_route=None,
+        box_used=np.full(n, np.nan),
+    )
+
+
+def loads_of(geometry: Geometry, load: Float, utilisation: Float, binding: Iterable[Bottleneck] = ()) -> Loads:
+    """The loads on the connections of a picture, and what holds back the workload.
+
+    Parameters
+    ----------
+    load, utilisation : (2 · n_links,) per channel, 2 · link from a to b and 2 · link + 1 back [B/s], [1]
+    """
+    found, binding = connection_map(geometry), tuple(binding)
+    loads = with_loads(nothing(geometry), geometry, found, ChannelState(load, utilisation))
+    ids = [b.id for b in binding if b.what == "channel"]
+    parts = [(b.id, b.alike) for b in binding if b.what in ("part", "compute")]
+    return with_binding(loads, found, link_numbers(found, ids), ids, parts)
+
+
+def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels: ChannelState | None) -> Loads:
+    """The state with loads put on the connections; a connection shows the busiest channel of each direction."""
+    links = np.flatnonzero(found.connection >= 0)
+    if channels is None or len(channels.load) != 2 * len(found.connection) or not len(links):
+        # of another design: nothing is known until the answer for this one is there
+        return loads
+    load, limit, used = (np.full((geometry.n_connections, 2), np.nan) for _ in range(3))
+    for direction in (0, 1):
+        channel = 2 * links + (found.turned[links] ^ bool(direction))
+        _busiest(
+            found.connection[links], channels.load[channel], channels.utilization[channel], load, limit, used, direction
+        )
+    heat = np.where(np.isnan(used), -1, np.searchsorted(STEPS, np.nan_to_num(used), side="right"))
+    most = np.fmax(used[:, 0], used[:, 1])
+    box = np.full(len(geometry), -1.0)
+    np.maximum.at(box, geometry.connection_a, np.nan_to_num(most, nan=-1.0))
+    np.maximum.at(box, geometry.connection_b, np.nan_to_num(most, nan=-1.0))
+    _raise_containers(geometry, box)
+    return replace(
+        loads,
+        load=load,
+        limit=limit,
+        used=used,
+        heat=heat,
+        box_used=np.where(box < 0, np.nan, box),
+        known=bool((heat >= 0).any()),
+        box_busy=_of_boxes(geometry, found, channels.activity, "busy"),
+        box_fill=_of_boxes(geometry, found, channels.activity, "fill"),
+    )
+
+
+def _of_boxes(
+    geometry: Geometry, found: ConnectionMap, activity: Activity | None, what: Literal["busy", "fill"]
+) -> Float | None:
+    """Means over the parts that each box shows; None where nothing is known of any."""
+    if activity is None:
+        return None
+    parts, share = activity.parts, getattr(activity, what)
+    known = ~np.isnan(share)
+    boxes = found.box[parts[known]]
+    here = boxes >= 0
+    if not here.any():
+        return None
+    count = np.bincount(boxes[here], minlength=len(geometry))
+    total = np.bincount(boxes[here], share[known][here], len(geometry))
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _busiest(
+    connection: Int, load: Float, utilization: Float, out: Float, limit: Float, used: Float, direction: int
+) -> None:
+    share = np.nan_to_num(utilization, nan=-1.0)
+    order = np.lexsort((load, share, connection))
+    last = np.ones(len(order), dtype=bool)
+    last[:-1] = connection[order][1:] != connection[order][:-1]
+    top = order[last]
+    at = connection[top]
+    out[at, direction] = load[top]
+    used[at, direction] = utilization[top]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limit[at, direction] = np.where(utilization[top] > 0, load[top] / utilization[top], np.nan)
+
+
+def _raise_containers(geometry: Geometry, box: Float) -> None:
+    """Containers take a mean of what they hold that leans to the busiest; the busiest alone would always be full."""
+    known = (box >= 0) & ~geometry.is_container
+    weight = np.where(known, 1.0, 0.0)
+    power = np.where(known, np.maximum(box, 0.0) ** _LEAN, 0.0)
+    for d in range(int(geometry.depth.max()) if len(geometry) else 0, 0, -1):
+        here = np.flatnonzero((geometry.depth == d) & (geometry.parent >= 0))
+        np.add.at(weight, geometry.parent[here], weight[here])
+        np.add.at(power, geometry.parent[here], power[here])
+    held = geometry.is_container & (weight > 0)
+    box[held] = (power[held] / weight[held]) ** (1 / _LEAN)
+
+
+def with_binding(
+    loads: Loads,
+    found: ConnectionMap,
+    numbers: Mapping[str, int],
+    ids: Iterable[str],
+    parts: Iterable[tuple[str, int]] = (),
+) -> Loads:
+    """The state with the connections of some channels and the boxes of some parts marked as binding.
+
+    `parts` are paths, each with how many equal parts it stands for.
+    """
+    bottleneck = np.zeros(len(loads.bottleneck), dtype=bool)
+    connections = connections_of_channels(found, numbers, ids)
+    bottleneck[connections] = True
+    boxes = np.zeros(len(loads.box_bottleneck), dtype=np.int64)
+    # a link inside a closed card has no connection: the card tells of it
+    boxes[_cards_around(found, numbers)] = 1
+    for path, alike in parts:
+        box = _box_of(found, path)
+        if box >= 0:
+            boxes[box] = max(boxes[box], alike)
+    return replace(loads, bottleneck=bottleneck, box_bottleneck=boxes)
+
+
+def _cards_around(found: ConnectionMap, numbers: Mapping[str, int]) -> Int:
+    """The boxes that hold links, given by their numbers, which no connection shows. : (k,)"""
+    if found.net is None or not numbers:
+        return np.empty(0, dtype=np.int64)
+    links = np.array(list(numbers.values()), dtype=np.int64)
+    links = links[found.connection[links] < 0]
+    a, b = found.box[found.net.link_a[links]], found.box[found.net.link_b[links]]
+    return np.unique(a[(a >= 0) & (a == b)])
+
+
+def _box_of(found: ConnectionMap, path: str) -> int:
+    try:
+        return int(found.box[found.net.index_of(path)]) if found.net is not None else -1
+    except DocumentError:
+        return -1
+
+
+def with_route(
+    loads: Loads, geometry: Geometry, found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]
+) -> Loads:
+    """The state with a route lit; without ids nothing is."""
+    ids = tuple(ids)
+    if not ids:
+        return replace(loads, on_route=None, box_on_route=None)
+    connections = connections_of_channels(found, numbers, ids)
+    lit = np.zeros(geometry.n_connections, dtype=bool)
+    lit[connections] = True
+    boxes = np.zeros(len(geometry), dtype=bool)
+    boxes[geometry.connection_a[connections]] = True
+    boxes[geometry.connection_b[connections]] = True
+    return replace(loads, on_route=lit, box_on_route=boxes)
+
+
+def connections_of_channels(found: ConnectionMap, numbers: Mapping[str, int], ids: Iterable[str]) -> Int:
+    """Numbers of the connections that show channels, given by ids such as ``up:ab``. : (k,)"""
+    links = [numbers[path] for path in (channel.rpartition(":")[0] or channel for channel in ids) if path in numbers]
+    if not links:
+        return np.empty(0, dtype=np.int64)
+    connections = found.connection[np.array(links, dtype=np.int64)]
+    return np.unique(connections[connections >= 0])
+
+
+def link_numbers(found: ConnectionMap, ids: Iterable[str]) -> dict[str, int]:
+    """Number of the link of each channel id that exists; walks the groups of a path, never all links."""
+    if found.net is None:
+        return {}
+    known: dict[str, int] = {}
+    for channel in ids:
+        path = channel.rpartition(":")[0] or channel
+        if path not in known:
+            number = link_number(found.net, path)
+            if number is not None:
+                known[path] = number
+    return known

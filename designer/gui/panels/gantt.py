@@ -1,0 +1,269 @@
+"""The Gantt dock: tasks of the run by job and step, the critical path lit; a click lights the way of a task."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from designer.gui.controls import plain
+from designer.gui.panels._empty import EmptyPage
+from designer.gui.panels._panel import Panel
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.gantt import Row, channels_of, rows_of, task_text, visible
+from designer.gui.viewmodels.moments import clock_text
+
+if TYPE_CHECKING:
+    from designer.analysis.clock.frames import Frames
+
+_ROW, _BAR, _AXIS, _NAMES = 22, 13, 20, 0.24
+_LEAST_NAMES, _MOST_NAMES = 120.0, 260.0
+#: a step of the wheel shows so much less time
+_ZOOM: Final = 1.25
+_DEEPEST: Final = 1e-6
+#: ticks of the axis stand this far apart at least [px]
+_APART: Final = 90.0
+
+
+class Chart(QWidget):
+    """Bars over time; painted by hand, since a run has more tasks than widgets can be."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.theme = theme
+        self.session: Session | None = None
+        self.rows: tuple[Row, ...] = ()
+        self.begin, self.end = 0.0, 1.0
+        self.chosen = -1
+        self.moment = 0.0
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Tasks of the run over time")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def sizeHint(self) -> QSize:
+        """See ``QWidget``."""
+        return QSize(400, _AXIS + _ROW * max(1, len(self.rows)) + 6)
+
+    @property
+    def frames(self) -> Frames | None:
+        """The run shown."""
+        return self.session.frames if self.session is not None else None
+
+    def show_run(self, session: Session | None) -> None:
+        """Show the run of a session."""
+        before = self.frames if session is self.session else None
+        self.session = session
+        frames = self.frames
+        self.rows = rows_of(frames.run) if frames is not None else ()
+        self.chosen = -1
+        if frames is not None and (before is None or before.end != frames.end or self.end > frames.end):
+            self.begin, self.end = 0.0, max(frames.end, 1e-12)
+        self.moment = session.moment if session is not None else 0.0
+        self.setMinimumHeight(self.sizeHint().height())
+        self.updateGeometry()
+        self.update()
+
+    def set_moment(self, moment: float) -> None:
+        """Show where one is; only the line moves."""
+        before, self.moment = self.moment, moment
+        for at in (before, moment):
+            self.update(round(self.x_of(at)) - 3, 0, 7, self.height())
+
+    # ---- places
+
+    @property
+    def left(self) -> float:
+        """Where the names end [px]."""
+        return min(max(self.width() * _NAMES, _LEAST_NAMES), _MOST_NAMES)
+
+    def x_of(self, time: float) -> float:
+        """Where a time is [px]."""
+        return self.left + (time - self.begin) / (self.end - self.begin) * max(1.0, self.width() - self.left - 8)
+
+    def time_at(self, x: float) -> float:
+        """The time at a place [s]."""
+        time = self.begin + (x - self.left) / max(1.0, self.width() - self.left - 8) * (self.end - self.begin)
+        return min(max(time, 0.0), self.frames.end if self.frames is not None else 0.0)
+
+    def task_at(self, x: float, y: float) -> int:
+        """The task under a place; −1 for none."""
+        number = int((y - _AXIS) // _ROW)
+        if not 0 <= number < len(self.rows) or y < _AXIS or x < self.left:
+            return -1
+        row, time = self.rows[number], self.time_at(x)
+        slack = (self.end - self.begin) / max(1.0, self.width() - self.left - 8)
+        inside = (row.begin <= time + slack) & (row.end >= time - slack)
+        return int(row.task[int(inside.argmax())]) if inside.any() else -1
+
+    # ---- drawing
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """See ``QWidget``."""
+        painter = QPainter(self)
+        theme, frames = self.theme, self.frames
+        dirty = event.rect()
+        painter.fillRect(dirty, QColor(theme.surface))
+        if frames is None:
+            return
+        self._axis(painter, frames)
+        colours = {name: theme.series[k % len(theme.series)] for k, name in enumerate(frames.run.programs)}
+        width = self.width() - self.left - 8
+        names = dirty.left() < self.left
+        first = max(0, (dirty.top() - _AXIS) // _ROW)
+        for number in range(first, min(len(self.rows), (dirty.bottom() - _AXIS) // _ROW + 1)):
+            row, top = self.rows[number], _AXIS + number * _ROW
+            if names:
+                self._name(painter, row, top, number)
+            painter.save()
+            painter.setClipRect(QRectF(self.left, top, width + 8, _ROW))
+            lit = QColor(colours[row.program])
+            pale = QColor(lit)
+            pale.setAlphaF(0.34)
+            left, right, at = visible(row, self.begin, self.end, width)
+            y = top + (_ROW - _BAR) / 2
+            for a, b, k in zip(left.tolist(), right.tolist(), at.tolist(), strict=True):
+                box = QRectF(self.left + a, y, max(1.0, b - a - (1.0 if b - a > 3 else 0.0)), _BAR)
+                painter.fillRect(box, lit if row.critical[k] else pale)
+                if row.critical[k]:
+                    painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2), QColor(theme.bad))
+                if int(row.task[k]) == self.chosen:
+                    painter.setPen(QPen(QColor(theme.text), 1.5))
+                    painter.drawRect(box.adjusted(-0.5, -0.5, 0.5, 0.5))
+            painter.restore()
+        x = self.x_of(self.moment)
+        if self.left <= x <= self.width():
+            painter.setPen(QPen(QColor(theme.text), 1.4))
+            painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
+
+    def _name(self, painter: QPainter, row: Row, top: int, number: int) -> None:
+        first = number == 0 or self.rows[number - 1].program != row.program
+        painter.setPen(QPen(QColor(self.theme.border), 1))
+        if first and number:
+            painter.drawLine(QPointF(0, top), QPointF(self.width(), top))
+        text = f"{row.program} · {row.step}" if row.depth == 0 else f"      {row.step.rpartition('› ')[2]}"
+        painter.setPen(QColor(self.theme.text if row.depth == 0 else self.theme.muted))
+        room = QRectF(8, top, self.left - 16, _ROW)
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(room.width()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+    def _axis(self, painter: QPainter, frames: Frames) -> None:
+        span = self.end - self.begin
+        room = max(1.0, (self.width() - self.left - 8) / _APART)
+        step = 10 ** math.floor(math.log10(span / room)) if span > 0 else 1.0
+        step = next((step * m for m in (1, 2, 5, 10) if span / (step * m) <= room), step * 10)
+        for k in range(math.ceil(self.begin / step), math.floor(self.end / step) + 1):
+            x = self.x_of(k * step)
+            painter.setPen(QPen(QColor(self.theme.border), 1))
+            painter.drawLine(QPointF(x, _AXIS - 3), QPointF(x, self.height()))
+            painter.setPen(QColor(self.theme.muted))
+            text = clock_text(k * step, frames.end)
+            wide = painter.fontMetrics().horizontalAdvance(text)
+            at = min(x - wide / 2, self.width() - wide - 4.0)
+            painter.drawText(QPointF(at, _AXIS - 6), text)
+
+    # ---- hands
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Look at the instant, and at the task there: its way is lit on the canvas."""
+        if event.button() != Qt.MouseButton.LeftButton or self.session is None or self.frames is None:
+            return
+        x, y = event.position().x(), event.position().y()
+        if x < self.left:
+            return
+        task = self.task_at(x, y)
+        self.choose(task)
+        self.session.set_moment(self.time_at(x))
+
+    def choose(self, task: int) -> None:
+        """Light the way of a task; −1 lights none."""
+        if self.session is None or self.frames is None:
+            return
+        self.chosen = task
+        self.session.set_highlight(channels_of(self.frames.run, task) if task >= 0 else ())
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrub; without a button say what is there."""
+        x, y = event.position().x(), event.position().y()
+        if event.buttons() & Qt.MouseButton.LeftButton and self.session is not None and x >= self.left:
+            self.session.set_moment(self.time_at(x))
+        elif self.frames is not None:
+            task = self.task_at(x, y)
+            self.setToolTip(plain(task_text(self.frames.run, task)) if task >= 0 else "")
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """With Ctrl zoom in time at the pointer; else what is around scrolls."""
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier or self.frames is None:
+            event.ignore()
+            return
+        at, whole = self.time_at(event.position().x()), max(self.frames.end, 1e-12)
+        width = (self.end - self.begin) / _ZOOM ** (event.angleDelta().y() / 120)
+        width = min(max(width, whole * _DEEPEST), whole)
+        share = (at - self.begin) / (self.end - self.begin)
+        self.begin = min(max(0.0, at - share * width), whole - width)
+        self.end = self.begin + width
+        self.update()
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows step in time; Esc lights no task any more."""
+        width = self.end - self.begin
+        steps = {Qt.Key.Key_Left: -width / 100, Qt.Key.Key_Right: width / 100}
+        key = Qt.Key(event.key())
+        if key in steps and self.session is not None:
+            self.session.set_moment(self.session.moment + steps[key])
+        elif key == Qt.Key.Key_Escape and self.chosen >= 0:
+            self.choose(-1)
+        else:
+            super().keyPressEvent(event)
+
+
+class GanttPanel(Panel):
+    """The chart, or what to do to get one."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.empty = EmptyPage("Run workloads over time (F6) to see which task waits for which.")
+        self.chart = Chart(theme)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setWidget(self.chart)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.empty)
+        box.addWidget(self.area)
+
+    def watch(self, session: Session) -> None:
+        """Follow runs, and the instant looked at."""
+        self.connect_signal(session.simulation_changed, self.outdate)
+        self.connect_signal(session.moment_changed, self._moved)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.chart.theme = theme
+        super().set_theme(theme)
+
+    def _moved(self, moment: float) -> None:
+        if self.seen and self.chart.frames is not None:
+            self.chart.set_moment(moment)
+
+    def entry(self) -> QWidget | None:
+        """The chart takes the keys where there is one."""
+        return self.chart if self.chart.frames is not None else None
+
+    def refresh(self) -> None:
+        """Show the run there is."""
+        session = self.session
+        there = session is not None and session.frames is not None
+        self.empty.setVisible(not there)
+        self.area.setVisible(there)
+        self.chart.show_run(session)

@@ -1,0 +1,196 @@
+"""The Plots dock: loads, bytes left and busy share over time, with the instant looked at marked in all of them."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from designer.gui.controls import Label, MarkedLabel
+from designer.gui.figures.view import ValueAxis
+from designer.gui.panels._empty import EmptyPage
+from designer.gui.panels._panel import Panel
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.plots import Curve, busy_curve, chosen_resources, left_curves, load_curves
+from designer.report.figure import Axis
+from designer.units import format_si
+
+if TYPE_CHECKING:
+    from designer.analysis.clock.frames import Frames
+
+#: values at the instant are told anew this often while it plays [ms]
+_TOLD_MS: Final = 100
+_LONGEST: Final = 34
+
+
+class LivePlot(QWidget):
+    """Some curves over the time of a run; a click looks at that instant."""
+
+    def __init__(self, title: str, unit: str, theme: Theme) -> None:
+        super().__init__()
+        self.theme, self.unit = theme, unit
+        self.curves: list[Curve] = []
+        self.session: Session | None = None
+        self.title = Label(title)
+        self.title.setProperty("role", "title")
+        self.legend = MarkedLabel()
+        self.legend.setWordWrap(True)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        axes = {
+            "bottom": ValueAxis("bottom", Axis("Time", "s")),
+            "left": ValueAxis("left", Axis(title, unit)),
+        }
+        self.plot: Any = pg.PlotWidget(axisItems=axes)
+        self.plot.setMenuEnabled(False)
+        self.plot.setMouseEnabled(x=True, y=False)
+        self.plot.hideButtons()
+        self.plot.setAccessibleName(title)
+        self._axes = axes
+        self._lines: list[Any] = []
+        self.cursor: Any = pg.InfiniteLine(angle=90, movable=False)
+        self.plot.addItem(self.cursor, ignoreBounds=True)
+        self.plot.scene().sigMouseClicked.connect(self._clicked)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(4, 2, 4, 0)
+        box.setSpacing(0)
+        box.addWidget(self.title)
+        box.addWidget(self.legend)
+        box.addWidget(self.plot, 1)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.theme = theme
+        self.plot.setBackground(theme.surface)
+        for axis in self._axes.values():
+            axis.setPen(pg.mkPen(theme.border))
+            axis.setTextPen(pg.mkPen(theme.muted))
+            axis.tick_font = self.font()
+            axis.setTickFont(self.font())
+        self.cursor.setPen(pg.mkPen(theme.text, width=1))
+        self._colour()
+
+    def show_curves(self, curves: list[Curve], end: float) -> None:
+        """Show other curves."""
+        self.curves = curves
+        while len(self._lines) < len(curves):
+            self._lines.append(self.plot.plot())
+        for k, line in enumerate(self._lines):
+            if k < len(curves):
+                line.setData(curves[k].time, curves[k].value)
+            line.setVisible(k < len(curves))
+        most = max((float(c.value.max()) for c in curves if len(c.value)), default=1.0)
+        self.plot.setXRange(0.0, max(end, 1e-12), padding=0.01)
+        self.plot.setYRange(0.0, max(1.0 if self.unit == "1" else most, most) * 1.04 or 1.0, padding=0)
+        self.plot.setLimits(xMin=0.0, xMax=max(end, 1e-12) * 1.02)
+        self._colour()
+
+    def _colour(self) -> None:
+        # a width of 1 is many times faster than any other
+        for k, line in enumerate(self._lines):
+            line.setPen(pg.mkPen(QColor(self.theme.series[k % len(self.theme.series)]), width=1))
+
+    def set_moment(self, moment: float) -> None:
+        """Move the line."""
+        self.cursor.setValue(moment)
+
+    def tell(self, moment: float) -> None:
+        """The values at an instant."""
+        told: list[str] = []
+        for k, curve in enumerate(self.curves):
+            colour = self.theme.series[k % len(self.theme.series)]
+            value = curve.at(moment)
+            text = f"{value:.0%}" if self.unit == "1" else format_si(value, self.unit)
+            label = curve.label if len(curve.label) <= _LONGEST else curve.label[: _LONGEST - 1] + "…"
+            told.append(f"<span style='color:{colour}'>■</span>&nbsp;{escape(label)}&nbsp;<b>{text}</b>")
+        self.legend.setText(" &nbsp; ".join(told) if told else "nothing to show in this run")
+
+    def _clicked(self, event: Any) -> None:
+        if self.session is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        at: QPointF = self.plot.getViewBox().mapSceneToView(event.scenePos())
+        self.session.set_moment(float(at.x()))
+
+
+class PlotsPanel(Panel):
+    """Three plots side by side, or what to do to get them."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.empty = EmptyPage("Run workloads over time (F6); select links or parts to see their load here.")
+        self.load = LivePlot("Load of capacity", "1", theme)
+        self.left = LivePlot("Bytes left", "B", theme)
+        self.busy = LivePlot("Busy share of what computes", "1", theme)
+        self.page = QWidget()
+        row = QHBoxLayout(self.page)
+        row.setContentsMargins(2, 2, 2, 2)
+        row.setSpacing(4)
+        row.addWidget(self.load, 2)
+        row.addWidget(self.left, 1)
+        row.addWidget(self.busy, 1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.empty)
+        box.addWidget(self.page)
+        self._of: Frames | None = None
+        self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
+        self._later.timeout.connect(self._tell)
+
+    @property
+    def plots(self) -> tuple[LivePlot, ...]:
+        """All of them."""
+        return self.load, self.left, self.busy
+
+    def watch(self, session: Session) -> None:
+        """Follow runs, the instant looked at, and what is selected."""
+        self.connect_signal(session.simulation_changed, self.outdate)
+        self.connect_signal(session.selection_changed, self.outdate)
+        self.connect_signal(session.moment_changed, self._moved)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        for plot in self.plots:
+            plot.set_theme(theme)
+        super().set_theme(theme)
+
+    def _moved(self, moment: float) -> None:
+        if not self.seen or self._of is None:
+            return
+        for plot in self.plots:
+            plot.set_moment(moment)
+        if not self._later.isActive():
+            self._later.start()
+
+    def _tell(self) -> None:
+        if self.session is not None and self._of is not None:
+            for plot in self.plots:
+                plot.tell(self.session.moment)
+
+    def refresh(self) -> None:
+        """Draw the curves of the run there is."""
+        session = self.session
+        frames = session.frames if session is not None else None
+        self.empty.setVisible(frames is None)
+        self.page.setVisible(frames is not None)
+        for plot in self.plots:
+            plot.session = session
+        if session is None or frames is None:
+            self._of = None
+            return
+        end = frames.end
+        self.load.show_curves(load_curves(frames, chosen_resources(frames, session.selection), 0.0, end), end)
+        if frames is not self._of:
+            left, busy = left_curves(frames), busy_curve(frames, 0.0, end)
+            self.left.show_curves(left, end)
+            self.busy.show_curves(busy, end)
+            self.left.setVisible(bool(left))
+            self.busy.setVisible(bool(busy))
+        self._of = frames
+        for plot in self.plots:
+            plot.set_moment(session.moment)
+        self._tell()

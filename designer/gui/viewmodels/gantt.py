@@ -1,0 +1,162 @@
+"""The tasks of a run as rows of bars, the critical path among them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from designer.analysis.clock.run import Run
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+
+#: rows of a run; what comes after is told by a number
+ROWS_LIMIT: Final = 400
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """The tasks of one step, in order of time.
+
+    Parameters
+    ----------
+    begin, end, ready : (n,) when each began, ended, and could have begun [s]
+    task : (n,) their place in ``Run.tasks``
+    critical : (n,) whether each is on the critical path
+    """
+
+    program: str
+    step: str
+    depth: int
+    begin: Float
+    end: Float
+    ready: Float
+    task: Int
+    critical: npt.NDArray[np.bool_]
+
+
+def rows_of(run: Run) -> tuple[Row, ...]:
+    """One row for each step of each program, in the order in which they first began; what a step is made of below."""
+    critical = _critical(run)
+    found: dict[tuple[str, int, str], list[int]] = {}
+    for number, task in enumerate(run.tasks):
+        if not math.isnan(task.began):
+            found.setdefault((task.program, _depth(run, number), _name(run, number)), []).append(number)
+    order = {name: k for k, name in enumerate(run.programs)}
+    keys = sorted(found, key=lambda key: (order[key[0]], found[key][0]))
+    rows: list[Row] = []
+    for key in keys[:ROWS_LIMIT]:
+        tasks = [run.tasks[k] for k in found[key]]
+        rows.append(
+            Row(
+                key[0],
+                key[2],
+                key[1],
+                np.array([t.began for t in tasks]),
+                np.array([run.end if math.isnan(t.ended) else t.ended for t in tasks]),
+                np.array([t.ready for t in tasks]),
+                np.array(found[key], dtype=np.int64),
+                np.array([k in critical for k in found[key]]),
+            )
+        )
+    return tuple(rows)
+
+
+def _critical(run: Run) -> set[int]:
+    """The path of the last task of each program, with what its tasks are made of."""
+    last: dict[str, int] = {}
+    for number, task in enumerate(run.tasks):
+        if task.parent < 0 and not math.isnan(task.ended):
+            best = last.get(task.program)
+            if best is None or task.ended >= run.tasks[best].ended:
+                last[task.program] = number
+    found: set[int] = set()
+    pending = list(last.values())
+    while pending:
+        path = run.path(pending.pop())
+        for number in path:
+            if number in found:
+                continue
+            found.add(number)
+            inner = [k for k in run.inner(number) if not math.isnan(run.tasks[k].ended)]
+            if inner:
+                pending.append(max(inner, key=lambda k: run.tasks[k].ended))
+    return found
+
+
+def _depth(run: Run, number: int) -> int:
+    depth, above = 0, run.tasks[number].parent
+    while above >= 0:
+        depth, above = depth + 1, run.tasks[above].parent
+    return depth
+
+
+def _name(run: Run, number: int) -> str:
+    names, at = list[str](), number
+    while at >= 0:
+        names.append(run.tasks[at].step)
+        at = run.tasks[at].parent
+    return " › ".join(reversed(names))
+
+
+def visible(row: Row, begin: float, end: float, width: float) -> tuple[Float, Float, Int]:
+    """Bars of a row in a time, those that fall on the same pixels as one: from, to [px], and the first task of each."""
+    first = int(np.searchsorted(row.end, begin, side="left")) if _ordered(row.end) else 0
+    last = int(np.searchsorted(row.begin, end, side="right"))
+    if last <= first:
+        return np.empty(0), np.empty(0), np.empty(0, dtype=np.int64)
+    scale = width / max(end - begin, 1e-300)
+    left = np.clip((row.begin[first:last] - begin) * scale, -1.0, width + 1.0)
+    right = np.clip((row.end[first:last] - begin) * scale, -1.0, width + 1.0)
+    right = np.maximum(right, left + 1.0)
+    # a bar that begins where the last one reaches, on the pixel, goes on with it
+    reached = np.maximum.accumulate(right)
+    new = np.ones(len(left), dtype=bool)
+    new[1:] = np.floor(left[1:]) > np.floor(reached[:-1])
+    narrow = right - left < 2.0
+    # wide bars are told apart even where they touch
+    new[1:] |= ~narrow[1:] | ~narrow[:-1]
+    start = np.flatnonzero(new)
+    return left[start], np.maximum.reduceat(right, start), np.arange(first, last)[start]
+
+
+def _ordered(values: Float) -> bool:
+    return bool(len(values) < 2 or (np.diff(values) >= 0).all())
+
+
+def task_text(run: Run, number: int) -> str:
+    """A task in words: which, how long, what it waited for."""
+    from designer.units import format_quantity
+
+    task = run.tasks[number]
+    end = run.end if math.isnan(task.ended) else task.ended
+    text = f"{task.program}: {task.step} {task.number + 1}, {format_quantity(end - task.began, 'duration')}"
+    waited = task.began - task.ready
+    if waited > 1e-9:
+        text += f", after waiting {format_quantity(waited, 'duration')}"
+    if task.by >= 0:
+        before = run.tasks[task.by]
+        text += f"; began after {before.step} {before.number + 1}"
+    return text
+
+
+def channels_of(run: Run, number: int, most: int = 512) -> tuple[str, ...]:
+    """Ids of the channels that a task and what it is made of use, as many as can be shown."""
+    table = run.table
+    heads: set[int] = set()
+    pending = [number]
+    while pending:
+        at = pending.pop()
+        pending += run.inner(at)
+        for work in run.tasks[at].works:
+            heads |= {resource for resource, _ in run.works[work].uses}
+    n = table.network.n_resources
+    known = [h for h in heads if h < n]
+    same = np.flatnonzero(np.isin(run.stands_for[:n], known))[:most]
+    found = [table.bottleneck(int(k)) for k in same.tolist()]
+    return tuple(dict.fromkeys(b.id for b in found if b.what == "channel"))

@@ -1,0 +1,1 @@
+"""Designs from a few numbers: one family per file, found by its ``GENERATOR``."""

@@ -1,0 +1,123 @@
+"""The Gantt chart and the plots of a run, by real clicks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from designer.design.address import Ref
+from designer.gui.main_window import MainWindow
+from designer.gui.panels.gantt import GanttPanel
+from designer.gui.panels.plots import PlotsPanel
+from designer.gui.playing import Player
+from designer.gui.viewmodels.gantt import Row, rows_of, visible
+from designer.gui.viewmodels.plots import chosen_resources
+from designer.gui.viewmodels.scenario import Scenario
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def player(window: MainWindow, qtbot: QtBot) -> Player:
+    """A server whose training and reading have been run for half a second."""
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    found = window.document.player
+    found.set_scenario(Scenario(("resnet-50", "storage-to-gpus"), until=0.5))
+    qtbot.waitUntil(lambda: found.session.frames is not None, timeout=30_000)
+    return found
+
+
+def test_a_click_on_a_bar_shows_its_instant_and_its_way(window: MainWindow, player: Player, qtbot: QtBot):
+    window.show_panel("gantt")
+    assert window.docks is not None
+    panel = window.docks.panels["gantt"]
+    assert isinstance(panel, GanttPanel)
+    qtbot.waitUntil(lambda: bool(panel.chart.rows), timeout=5_000)
+    chart, frames = panel.chart, player.session.frames
+    assert frames is not None
+    number = next(k for k, row in enumerate(chart.rows) if row.program == "storage-to-gpus")
+    y = 20 + 22 * number + 11
+    x = round(chart.x_of(0.3))
+    QTest.mouseClick(chart, LEFT, NONE, QPoint(x, y))
+    assert player.session.moment == pytest.approx(0.3, abs=0.5 / 200)
+    assert frames.run.tasks[chart.chosen].program == "storage-to-gpus"
+    assert "psw0--nvme0:ba" in player.session.highlight
+    QTest.keyClick(chart, Qt.Key.Key_Escape)
+    assert chart.chosen == -1
+    assert not player.session.highlight
+    before = player.session.moment
+    QTest.keyClick(chart, Qt.Key.Key_Right)
+    assert player.session.moment > before
+
+
+def test_rows_hold_all_tasks_and_the_critical_path_has_no_holes(player: Player):
+    frames = player.session.frames
+    assert frames is not None
+    run = frames.run
+    rows = rows_of(run)
+    told = sorted(int(k) for row in rows for k in row.task)
+    assert told == [k for k, t in enumerate(run.tasks) if not np.isnan(t.began)]
+    # steps follow each other without a gap: the critical path of training is all of its time
+    critical = [(b, e) for row in rows if row.program == "resnet-50" and row.depth == 0
+                for b, e, c in zip(row.begin, row.end, row.critical, strict=True) if c]  # fmt: skip
+    critical.sort()
+    reached = 0.0
+    for begin, end in critical:
+        assert begin <= reached + 1e-6
+        reached = max(reached, end)
+
+
+def test_bars_on_the_same_pixel_are_one():
+    n = 10_000
+    begin = np.arange(n) * 1.0
+    row = Row("a", "b", 0, begin, begin + 0.9, begin, np.arange(n), np.zeros(n, dtype=bool))
+    left, right, first = visible(row, 0.0, float(n), 200.0)
+    assert len(left) <= 200
+    assert right.max() >= 199
+    assert (np.diff(first) > 0).all()
+    left, right, first = visible(row, 10.0, 14.0, 400.0)
+    # 10 to 14 shows bars 10, 11, 12, 13 and the edge of 14, each 90 px wide
+    assert first.tolist() == [10, 11, 12, 13, 14]
+    assert right[0] - left[0] == pytest.approx(90.0)
+
+
+def test_plots_follow_the_selection_and_the_instant(window: MainWindow, player: Player, qtbot: QtBot):
+    window.show_panel("plots")
+    assert window.docks is not None
+    panel = window.docks.panels["plots"]
+    assert isinstance(panel, PlotsPanel)
+    qtbot.waitUntil(lambda: bool(panel.load.curves), timeout=5_000)
+    session, frames = player.session, player.session.frames
+    assert frames is not None
+    session.select([((), Ref("parts", "nvme3"))])
+    qtbot.waitUntil(lambda: any("nvme3" in c.label for c in panel.load.curves), timeout=5_000)
+    chosen = chosen_resources(frames, session.selection)
+    assert [c.resource for c in panel.load.curves] == chosen
+    curve = panel.load.curves[0]
+    middle = len(curve.time) // 2
+    assert curve.value[middle] == pytest.approx(
+        frames.run.busy(chosen[0], curve.time[middle] - 0.5 / 1600, curve.time[middle] + 0.5 / 1600), rel=1e-6
+    )
+    player.seek(0.25)
+    assert panel.load.cursor.value() == 0.25
+    view = panel.load.plot.getViewBox()
+    at = panel.load.plot.mapFromScene(view.mapViewToScene(QPointF(0.4, 0.5)))
+    QTest.mouseClick(panel.load.plot.viewport(), LEFT, NONE, at)
+    assert session.moment == pytest.approx(0.4, abs=0.01)
+
+
+def test_without_a_run_both_say_how_to_get_one(window: MainWindow, player: Player):
+    assert window.docks is not None
+    for name in ("gantt", "plots"):
+        window.show_panel(name)
+    player.clear()
+    for name in ("gantt", "plots"):
+        panel = window.docks.panels[name]
+        panel.flush()
+        assert isinstance(panel, GanttPanel | PlotsPanel)
+        assert panel.empty.isVisibleTo(panel)
+        assert "F6" in panel.empty.text.text()
