@@ -132,7 +132,7 @@ class Evaluator:
                     raise CheckError(f"findings have no {name!r}", tree.at, f"use {', '.join(Severity)}")
                 return Found(tuple(f for f in of.findings if f.severity == name))
             case Counts():
-                return Measure.exact(float(self.world.counts(of.what).get(name, 0)), NONE, name)
+                return Measure.exact(float(self.world.counts(of.what).get(name, 0)))
             case Job():
                 return self.world.metric(of.id, name, self.load)
             case Thing():
@@ -441,7 +441,7 @@ def _percentile(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
     jobs = self.world.jobs(about)
     if len(jobs) != 1:
         raise CheckError(f"there is no one workload {about!r}", tree.at, _one_of(self.world))
-    metrics = self.world.result(jobs[0], self.load).metrics
+    metrics = {**self.world.result(jobs[0]).metrics, **self.world.result(jobs[0], self.load).metrics}
     wanted = [f"{name}_{tree.name}", f"{tree.name}_{name}"]
     found = next((w for w in wanted if w in metrics), None)
     if found is None:
@@ -454,7 +454,7 @@ def _none(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
     given = arguments[0] if len(arguments) == 1 else None
     if not isinstance(given, Found):
         raise CheckError("none needs findings", tree.at, "none(findings.error)")
-    count = Measure.exact(float(len(given.findings)), NONE, "findings")
+    count = Measure.exact(float(len(given.findings)), NONE)
     return Truth(not given.findings, (count,), "none", given.findings)
 
 
@@ -468,22 +468,22 @@ def _count(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
     """``count("gpu")``, ``count(findings.error)``: how many."""
     given = arguments[0] if len(arguments) == 1 else None
     if isinstance(given, Found):
-        return Measure.exact(float(len(given.findings)), NONE, "findings")
+        return Measure.exact(float(len(given.findings)), NONE)
     if isinstance(given, Several):
-        return Measure.exact(float(len(given.items)), NONE, given.name)
+        return Measure.exact(float(len(given.items)))
     name = self.word(arguments, 0, tree)
     parts = self.world.counts("parts")
     if name in parts:
-        return Measure.exact(float(parts[name]), NONE, name)
+        return Measure.exact(float(parts[name]))
     links = self.world.counts("links")
     if name in links:
-        return Measure.exact(float(links[name]), NONE, name)
+        return Measure.exact(float(links[name]))
     from designer.catalog.parttype import link_kinds, part_kinds
 
     if name in part_kinds() or name in link_kinds():
-        return Measure.exact(0.0, NONE, name)
+        return Measure.exact(0.0)
     chosen = self.world.network.net.select(name).flat
-    return Measure.exact(float(len(chosen)), NONE, name)
+    return Measure.exact(float(len(chosen)))
 
 
 def _workload(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:

@@ -23,6 +23,7 @@ from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
 from designer.rules.context import Context, Tier
 from designer.rules.runner import check
+from designer.units import format_si
 from designer.workload.kind import workload_kinds
 
 #: of parts that are not alike at most so many are taken away in turn
@@ -132,6 +133,14 @@ class World:
         """A metric of a workload."""
         result = self.result(workload, load)
         found = result.metrics.get(name)
+        usual = self.result(workload).metrics.get(name) if found is None and load is not None else None
+        if usual is not None:
+            # more is asked than it can do: its queues grow without end, and no time in them has an end
+            most = result.metrics.get("most_requests_per_second")
+            mend = f"ask for no more than {format_si(most.value, most.unit)}" if most is not None else ""
+            end = np.inf if usual.unit == "s" else 0.0
+            binds = told(result.binding)[0] or "the load is more than it can do"
+            return Measure(end, end, end, unit_of_si(usual.unit), workload, binds, mend)
         if found is None:
             known = ", ".join(result.metrics) or "none"
             raise AnalysisError(f"{workload!r} has no metric {name!r}", remedy=f"it has {known}")

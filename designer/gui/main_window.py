@@ -536,6 +536,10 @@ class MainWindow(QMainWindow):
         state, modified = document.autosave.value, document.session.modified
         text, tip = autosave_label(state, modified, document.session.file is not None, document.kept_at)
         self.autosave.setText(text)
+        # as wide as it ever was: a button of fixed size asks for no new layout when its text changes
+        wanted = self.autosave.sizeHint().expandedTo(self.autosave.minimumSize())
+        if wanted != self.autosave.minimumSize():
+            self.autosave.setFixedSize(wanted)
         self.autosave.setToolTip(plain(tip))
         self.autosave.setAccessibleName(f"{text}. {tip}")
         if self.autosave.property("state") != state:

@@ -19,7 +19,7 @@ from designer.analysis.network import NETWORK, Network, build_network
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of
-from designer.design.document import Design, Link, Part, VirtualMachine, Wiring
+from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
 
 Int = npt.NDArray[np.int64]
 #: roles of NICs that carry the traffic of accelerators
@@ -192,6 +192,10 @@ class Context:
         """The accelerators of a machine."""
         return machine.having(Capability.ACCELERATE)
 
+    def blocks(self) -> Iterator[tuple[Block, str, int]]:
+        """The design and the contents of its groups, each once: with the way to the first, and how often it stands."""
+        return _blocks(self.design, "", 1)
+
     def number(self, part: Part, name: str) -> float | None:
         """The value `name` of a part in SI units; None where nobody tells."""
         quantity = self.design.quantity(part, name)
@@ -321,3 +325,14 @@ class Context:
     def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
         """The virtual machines that meet a condition."""
         return [vm for vm in self.design.vms.values() if wanted(vm)]
+
+
+def _blocks(block: Block, prefix: str, times: int) -> Iterator[tuple[Block, str, int]]:
+    yield block, prefix, times
+    for group in block.groups.values():
+        plain = next((k for k in range(group.replicas) if k not in group.exceptions), None)
+        if plain is not None:
+            often = times * (group.replicas - len(group.exceptions))
+            yield from _blocks(group.content, f"{prefix}{group.id}[{plain}]/", often)
+        for index, inner in group.exceptions.items():
+            yield from _blocks(inner, f"{prefix}{group.id}[{index}]/", times)

@@ -89,7 +89,7 @@ def compress(names: Iterable[str]) -> str:
         if match is None or re.search(r"[\[\],]", name):
             plain[name] = None
         else:
-            width = len(match[2]) if match[2].startswith("0") else 0
+            width = len(match[2]) if match[2].startswith("0") and len(match[2]) > 1 else 0
             stems.setdefault((match[1], width, match[3]), []).append(int(match[2]))
     lists = [_written(stem, width, tail, numbers) for (stem, width, tail), numbers in stems.items()]
     return ",".join([*lists, *plain])

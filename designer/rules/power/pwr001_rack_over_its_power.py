@@ -14,9 +14,9 @@ Example
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from designer.design.document import Block, Part
+from designer.design.document import Part
 from designer.findings import Severity
 from designer.rules.context import Context
 from designer.rules.rule import Offence, Rule
@@ -25,7 +25,7 @@ from designer.units import format_quantity
 
 def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
-    for block, prefix, times in blocks(context.design, "", 1):
+    for block, prefix, times in context.blocks():
         for rack in block.parts.values():
             room = context.number(rack, "power_capacity") if rack.kind == "rack" else None
             if room is None:
@@ -50,20 +50,6 @@ def check(context: Context) -> Iterator[Offence]:
 def power(context: Context, part: Part) -> float:
     """The largest draw of a server or switch [W]; 0 where it does not tell."""
     return context.number(part, "power_max") or 0.0
-
-
-def blocks(block: Block, prefix: str, times: int) -> Iterator[tuple[Block, str, int]]:
-    """A block and the contents of its groups, each once, with how often it stands."""
-    yield block, prefix, times
-    for group in block.groups.values():
-        exceptions: Mapping[int, Block] = group.exceptions
-        plain = next((k for k in range(group.replicas) if k not in exceptions), None)
-        if plain is not None:
-            yield from blocks(
-                group.content, f"{prefix}{group.id}[{plain}]/", times * (group.replicas - len(exceptions))
-            )
-        for index, inner in exceptions.items():
-            yield from blocks(inner, f"{prefix}{group.id}[{index}]/", times)
 
 
 RULE = Rule("PWR001", "rack-over-its-power", Severity.ERROR, check)

@@ -13,7 +13,7 @@ from designer.checks.runner import Outcome, Promise, State, as_findings, judge
 from designer.checks.syntax import CheckError, Comparison, read
 from designer.checks.values import Measure
 from designer.checks.world import World
-from designer.design.document import Assertion, Design, WorkloadSpec
+from designer.design.document import Assertion, Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
 from tests.designs import one_unit
 
@@ -177,6 +177,17 @@ def test_a_machine_that_moves_is_asked_by_its_id() -> None:
     unknown = judged(world, 'stun_time("nobody") <= 10 s')
     assert unknown.state is State.ERROR
     assert "lab0" in unknown.mend
+
+
+def test_a_served_model_is_asked_at_a_load() -> None:
+    spec = WorkloadSpec(id="chat", kind="serving", settings={"model": "llama-3-70b"})
+    world = World(with_changes(open_design("hgx-h100-8"), workloads=[spec], default_workload="chat"))
+    few = judged(world, 'p95(ttft, "chat") <= 5 s at 2/s')
+    assert few.state is State.HELD, few.message
+    many = judged(world, 'p95(ttft, "llama-3-70b") <= 5 s at 2000/s')
+    assert many.state is State.BROKEN, many.message
+    assert many.got.startswith("∞")
+    assert many.mend.startswith("ask for no more than ")
 
 
 def test_outcomes_as_findings_name_the_promise() -> None:

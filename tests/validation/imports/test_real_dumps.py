@@ -157,7 +157,6 @@ def test_nvlink_of_special_machines(real: Path) -> None:
 
 
 OTHERS = {
-    "simgrid/*.xml": "SimGrid",
     "astrasim/*.json": "ASTRA-sim",
     "hf_config/*.json": "config.json of a model",
     "simai/SimAI.conf": "ns-3 backend of SimAI",

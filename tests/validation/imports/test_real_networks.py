@@ -70,6 +70,17 @@ COUNTS = {
     # 32 pairs; 8 groups of 8 all to all in each of 2 positions by 4 (28 links each); 16 switches of 4
     "astrasim/Ring_FullyConnected_Switch.yml": ({"gpu": 64, "switch": 16}, 32 + 8 * 28 + 64 + 2 * 8 * 28 + 64),
     "astrasim/hgx_h100_16gpu.yml": ({"gpu": 16, "nvswitch": 2, "nic": 16}, 16 + 8 + 16),
+    # 3 groups of 4 chassis of 5 routers with 2 hosts: 120 host links; 12 chassis of 10, 15 columns of 6, 3 pairs
+    "simgrid/cluster_dragonfly.xml": ({"server": 120, "switch": 60}, 120 + 12 * 10 + 15 * 6 + 3),
+    # 16 hosts on 4 leaves, each leaf to two cores by a bundle of two
+    "simgrid/cluster_fat_tree.xml": ({"server": 16, "switch": 6}, 16 + 8),
+    # 3 x 2 x 2: 12 rings of 3 links shared by three, so 12; 6 and 6 in the dimensions of two
+    "simgrid/cluster_torus.xml": ({"server": 12, "switch": 12}, 12 + 12 + 6 + 6),
+    # 40 + 50 + 30 hosts on three routers, 4 routers more; 3 cables between them; 3 links that routes share
+    "simgrid/data_center.xml": ({"server": 120, "switch": 3 + 4 + 3}, 120 + 3 + 6),
+    # 32 + 28 + 32 hosts on three routers and one backbone
+    "simgrid/griffon.xml": ({"server": 92, "switch": 4}, 92 + 3),
+    "simgrid/hosts_with_disks.xml": ({"server": 3, "drive": 3}, 3),
 }
 
 
@@ -87,6 +98,17 @@ def test_counts_are_those_of_the_scanner(real: Path, name: str) -> None:
 def test_they_are_whole_designs(real: Path, name: str) -> None:
     design = _read(real / name).design
     assert loads(dumps(design)).design == design
+
+
+def test_a_platform_of_shared_links_has_all_hosts(real: Path) -> None:
+    imported = _read(real / "simgrid" / "small_platform.xml")
+    assert _kinds(imported)["server"] == 7
+    assert "IMP-SHARED-LINKS" in _codes(imported)
+
+
+def test_what_simgrid_refuses_is_refused(real: Path) -> None:
+    with pytest.raises(ExchangeError, match="second route between"):
+        read_any(real / "simgrid" / "bogus_two_hosts_asymetric.xml")
 
 
 def test_bad_values_are_refused_with_their_place(real: Path) -> None:

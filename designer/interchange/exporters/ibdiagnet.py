@@ -1,0 +1,58 @@
+"""The planned fabric as ``.topo``, which ``ibdiagnet -t`` and UFM's topology compare check against the built one.
+
+Sources: NVIDIA documentation, ibdiagnet utility 2.23, topology file; UFM Enterprise 6.23, topology compare.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from designer import atomic
+from designer.design.document import Design
+from designer.errors import ExchangeError
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.network_view import Cable, Node, network_view, one_line
+
+_LANES = 4
+
+
+def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write the InfiniBand cables, each under both of its systems."""
+    del options
+    view = network_view(design)
+    cables = [c for c in view.singles() if c.kind == "infiniband"]
+    if not cables:
+        raise ExchangeError("the design has no InfiniBand cables", remedy="a .topo file is for InfiniBand fabrics")
+    at: defaultdict[int, list[str]] = defaultdict(list)
+    for cable in cables:
+        for here, here_port, there, there_port in (
+            (cable.a, cable.a_port, cable.b, cable.b_port),
+            (cable.b, cable.b_port, cable.a, cable.a_port),
+        ):
+            other = view.nodes[there]
+            at[here].append(
+                f"   {_port(here_port)} -{_LANES}x-{_speed(cable)}G-> {_system(other)} {other.name} {_port(there_port)}"
+            )
+    lines = [f"# planned fabric of {one_line(design.title or design.name)}"]
+    for n, cabled in at.items():
+        lines += ["", f"{_system(view.nodes[n])} {view.nodes[n].name}", *cabled]
+    return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _port(port: str) -> str:
+    return f"P{port}" if port.isdigit() else port
+
+
+def _speed(cable: Cable) -> str:
+    """Rate of one lane [Gb/s]."""
+    return f"{cable.rate * 8 / _LANES / 1e9:.6g}"
+
+
+def _system(node: Node) -> str:
+    if not node.switch:
+        return "HOST"
+    return f"M{node.model.upper()}" if node.model[:2] in ("qm", "sb") else "SWITCH"
+
+
+EXPORTER = Exporter("ibdiagnet", ".topo", "Planned fabric for ibdiagnet", write)

@@ -1,0 +1,186 @@
+"""The network of a design as other programs see it: switches and hosts by safe names, one entry a bundle of cables.
+
+Names are letters, digits, ``. _ -`` and unique; what a node is really called goes along, so that a format can show it
+where it can be escaped. NICs belong to their server; ports are numbered where the design does not name them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from designer.catalog.partkind import Capability, Domain
+from designer.catalog.parttype import link_kinds, part_kinds
+from designer.design.document import Design
+from designer.design.elaborate import elaborate
+from designer.design.ids import Numberer
+from designer.design.rates import raw_rate
+from designer.errors import ExchangeError
+
+_MOST: Final = 400_000
+_LONGEST: Final = 48
+_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A switch, or a host: a server, else the part a cable ends at."""
+
+    name: str
+    title: str
+    switch: bool
+    gpus: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A bundle of equal cables between two nodes; ports of the first of them, the others follow."""
+
+    a: int
+    b: int
+    a_port: str
+    b_port: str
+    count: int
+    rate: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkView:
+    """Nodes, and cables by their numbers."""
+
+    nodes: tuple[Node, ...]
+    cables: tuple[Cable, ...]
+
+    def singles(self) -> list[Cable]:
+        """Every cable of its own, ports counted on where they are numbers."""
+        return [
+            Cable(c.a, c.b, _next(c.a_port, i), _next(c.b_port, i), 1, c.rate, c.kind)
+            for c in self.cables
+            for i in range(c.count)
+        ]
+
+
+def _next(port: str, step: int) -> str:
+    if step == 0:
+        return port
+    return str(int(port) + step) if port.isascii() and port.isdigit() else f"{port}.{step}"
+
+
+def safe(text: str) -> str:
+    """`text` with nothing but letters, digits and ``. _ -``, which no format takes for more than a name."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")[:_LONGEST].strip("-.")
+    return plain or "node"
+
+
+def one_line(text: str) -> str:
+    """`text` in one line without control characters, of bounded length."""
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"
+
+
+def network_view(design: Design) -> NetworkView:
+    """The network of a design.
+
+    Raises
+    ------
+    ExchangeError
+        If it has none, or is larger than such files are good for.
+    """
+    net = elaborate(design)
+    if max(net.n_parts, net.n_links) > _MOST * 4:
+        raise ExchangeError(f"the design elaborates to {net.n_links:,} links", remedy="use fewer replicas")
+    kinds = part_kinds()
+    of_def = [d.kind for d in net.part_defs]
+    parent, definition = net.parent.tolist(), net.part_def.tolist()
+
+    def home(part: int) -> int:
+        at = part
+        while of_def[definition[at]] not in ("switch", "server") and parent[at] >= 0:
+            at = parent[at]
+        return at
+
+    joins = {name for name, kind in link_kinds().items() if kind.domain is Domain.NETWORK}
+    number: dict[int, int] = {}
+    used: Counter[int] = Counter()
+    cables: list[Cable] = []
+    for i, (a, b, d) in enumerate(zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True)):
+        link = net.link_defs[d]
+        if link.kind not in joins:
+            continue
+        ends = [number.setdefault(home(part), len(number)) for part in (a, b)]
+        if ends[0] == ends[1]:
+            continue
+        ports: list[str] = []
+        for part, end, told in zip((a, b), ends, ("a_port", "b_port"), strict=True):
+            first = used[end] + 1
+            used[end] += link.count
+            named = str(getattr(link, told, ""))
+            inside = of_def[definition[part]] not in ("switch", "server")
+            ports.append(safe(named) if named else (safe(net.path(part).rsplit("/", 1)[-1]) if inside else str(first)))
+        cables.append(Cable(ends[0], ends[1], ports[0], ports[1], link.count, raw_rate(link)[0], link.kind))
+        if len(cables) > _MOST or i > 8 * _MOST:
+            raise ExchangeError(f"the network has more than {_MOST:,} cables", remedy="use fewer replicas")
+    if not cables:
+        raise ExchangeError("the design has no network", remedy="join NICs and switches first")
+    gpus: Counter[int] = Counter()
+    for part, d in enumerate(definition):
+        if Capability.ACCELERATE in kinds[of_def[d]].capabilities:
+            gpus[home(part)] += 1
+    names = Numberer(())
+    nodes: list[Node] = []
+    for part in number:
+        path = net.path(part)
+        group, _, last = path.rpartition("/")
+        title = one_line(net.part(part).label if not group else f"{group} {net.part(part).label}")
+        wish = safe(group) if group and last in ("switch", "server") else safe(path if group else net.part(part).label)
+        switch = of_def[definition[part]] == "switch"
+        nodes.append(Node(names.take(wish), title, switch, gpus[part], net.part(part).type.rsplit("/", 1)[-1]))
+    return NetworkView(tuple(nodes), tuple(cables))
+
+
+def tree_of(view: NetworkView) -> list[list[tuple[str, list[int], list[str]]]]:
+    """The network as a tree of switch groups, level by level from the hosts: name, switches, what hangs below.
+
+    Switches that share something below are one group, so that everything has one group above it: eight rails are one
+    leaf, the spines that join them one switch above. Below are names of hosts on the first level, of groups on others.
+    """
+    around: defaultdict[int, list[int]] = defaultdict(list)
+    for cable in view.cables:
+        around[cable.a].append(cable.b)
+        around[cable.b].append(cable.a)
+    below = {n: view.nodes[n].name for n, node in enumerate(view.nodes) if not node.switch}
+    seen: set[int] = set()
+    levels: list[list[tuple[str, list[int], list[str]]]] = []
+    while below:
+        fresh = sorted({m for n in below for m in around[n] if view.nodes[m].switch and m not in seen})
+        if not fresh:
+            break
+        root = {m: m for m in fresh}
+
+        def find(m: int, root: dict[int, int] = root) -> int:
+            while root[m] != m:
+                root[m] = root[root[m]]
+                m = root[m]
+            return m
+
+        first: dict[str, int] = {}
+        for n, name in below.items():
+            for m in around[n]:
+                if m in root:
+                    root[find(m)] = find(first.setdefault(name, m))
+        groups: dict[int, list[int]] = {}
+        for m in fresh:
+            groups.setdefault(find(m), []).append(m)
+        hangs: dict[int, dict[str, None]] = {}
+        for n, name in below.items():
+            for m in around[n]:
+                if m in root:
+                    hangs.setdefault(find(m), {})[name] = None
+        levels.append([(view.nodes[ms[0]].name, ms, list(hangs.get(key, {}))) for key, ms in groups.items()])
+        seen |= set(fresh)
+        below = {m: view.nodes[ms[0]].name for ms in groups.values() for m in ms}
+    return levels

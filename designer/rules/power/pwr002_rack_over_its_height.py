@@ -1,0 +1,42 @@
+"""PWR002: more height units in a rack than it has.
+
+What it checks
+    Height of servers and switches in a rack that tells its own.
+Why it matters
+    It does not fit, and nobody notices before the truck stands at the door.
+How to fix
+    A second rack, or lower servers.
+Sources
+    EIA-310; vendors' data sheets for heights.
+Example
+    Six servers of 8 units in 42.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from designer.findings import Severity
+from designer.rules.context import Context
+from designer.rules.rule import Offence, Rule
+
+
+def check(context: Context) -> Iterator[Offence]:
+    """See the page above."""
+    for block, prefix, times in context.blocks():
+        for rack in block.parts.values():
+            room = context.number(rack, "height") if rack.kind == "rack" else None
+            if room is None:
+                continue
+            parts = [part for part in block.parts.values() if part.parent == rack.id]
+            for group in block.groups.values():
+                if group.parent == rack.id:
+                    members = [group.member(index) for index in range(group.replicas)]
+                    parts += [part for member in members for part in member.parts.values() if part.parent is None]
+            used = sum(context.number(part, "height") or 0.0 for part in parts)
+            if used > room:
+                text = f"what stands in {prefix}{rack.id} takes {used:.0f} height units, it has {room:.0f}"
+                yield Offence(text, (f"{prefix}{rack.id}",), "use another rack for some of it", alike=times)
+
+
+RULE = Rule("PWR002", "rack-over-its-height", Severity.ERROR, check)

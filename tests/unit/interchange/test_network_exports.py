@@ -1,0 +1,170 @@
+"""Networks written for other programs, read back by their readers."""
+
+from __future__ import annotations
+
+import csv
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from designer.design.document import Design, Link, Part
+from designer.design.elaborate import elaborate
+from designer.errors import ExchangeError
+from designer.interchange.exporting import write_design
+from designer.interchange.generating import generate
+from designer.interchange.importing import read_any
+from designer.interchange.network_view import network_view
+
+FORMATS = {
+    "dot": ".dot", "mermaid": ".mmd", "slurm-topology": ".conf", "ibdiagnet": ".topo", "port-list": ".ports.csv",
+    "simgrid": ".simgrid.xml", "node-labels": ".labels.yaml",
+}  # fmt: skip
+HOSTILE = (
+    "<script>alert(1)</script>", 'a"b\'c\\', "line\nbreak\r\n]];}", "=cmd()|' /C calc'!A0", "x" * 10_000,
+    "\u202egnirts\u202c", "🚀 rack", "../../etc/passwd", "#{x}; --> y", "", "a]b[c", "{{ jinja }} ${x}",
+)  # fmt: skip
+
+
+def _pod() -> Design:
+    return generate("rail-optimized", {"nodes": "8", "unit": "4", "rails": "2", "ports": "8", "gpus": "2"})
+
+
+def _written(design: Design, name: str, tmp_path: Path) -> str:
+    path = tmp_path / f"x{FORMATS.get(name, '.txt')}"
+    write_design(design, name, path)
+    return path.read_text("utf-8")
+
+
+def _rates(design: Design) -> Counter[float]:
+    return Counter({c.rate: 0 for c in network_view(design).cables}) + Counter(
+        c.rate for c in network_view(design).singles()
+    )
+
+
+def test_a_cable_plan_read_back_has_the_same_cables(tmp_path: Path) -> None:
+    """8 servers × 2 rails = 16 cables down, 16 up."""
+    design = _pod()
+    back = read_any(_written(design, "dot", tmp_path).encode()).design
+    assert _rates(back) == _rates(design) == {50e9: 32}
+    kinds = Counter(p.kind for p in back.parts.values())
+    assert (kinds["server"], kinds["nic"], kinds["switch"]) == (8, 16, network_view(design).nodes.__len__() - 8)
+
+
+def test_a_slurm_tree_read_back_has_every_node_once(tmp_path: Path) -> None:
+    """Two units of four servers, their two rails one leaf each, all spines one switch above."""
+    text = _written(_pod(), "slurm-topology", tmp_path)
+    assert len(re.findall(r"^SwitchName=", text, re.MULTILINE)) == 3
+    back = read_any(text.encode()).design
+    assert Counter(p.kind for p in back.parts.values())["server"] == 8
+
+
+def test_the_port_list_names_both_ends_of_every_cable(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(_written(_pod(), "port-list", tmp_path).splitlines()))
+    assert len(rows) == 2 * 32
+    seen = Counter((r["device"], r["port"]) for r in rows)
+    assert set(seen.values()) == {1}
+    assert {(r["far device"], r["far port"]) for r in rows} == set(seen)
+
+
+def test_a_simgrid_platform_has_every_host_router_and_route(tmp_path: Path) -> None:
+    root = ET.fromstring(_written(_pod(), "simgrid", tmp_path))
+    found = Counter(e.tag for e in root.iter())
+    view = network_view(_pod())
+    assert found["host"] == 8
+    assert found["router"] == len(view.nodes) - 8
+    assert found["link"] == len(view.cables)
+    assert found["route"] == 2 * len(view.cables)
+
+
+def test_a_simgrid_platform_read_back_has_the_same_cables(tmp_path: Path) -> None:
+    design = _pod()
+    back = read_any(_written(design, "simgrid", tmp_path).encode()).design
+    kinds = Counter(p.kind for p in back.parts.values())
+    assert kinds["server"] == 8
+    assert kinds["switch"] == len(network_view(design).nodes) - 8
+    assert sum(c.rate * c.count for c in network_view(back).cables) == 32 * 50e9
+
+
+def test_a_topo_file_lists_each_cable_under_both_systems(tmp_path: Path) -> None:
+    lines = re.findall(r"^   \S+ -4x-(\S+)G-> \S+ \S+ \S+$", _written(_pod(), "ibdiagnet", tmp_path), re.MULTILINE)
+    assert lines == ["100"] * 64
+
+
+def test_astra_sim_read_back_has_the_gpus_and_rates(tmp_path: Path) -> None:
+    """Two GPUs with 18 links of 25 GB/s each; two cables of 50 GB/s for two GPUs are 50 GB/s each."""
+    path = tmp_path / "x.astra.yml"
+    write_design(_pod(), None, path)
+    back = read_any(path).design
+    assert Counter(p.kind for p in back.parts.values())["gpu"] == 16
+    numbers = re.search(r"bandwidth: \[ (\S+), (\S+) \]", path.read_text())
+    assert numbers is not None
+    assert float(numbers[1]) * 2**30 == pytest.approx(18 * 25e9)
+    assert float(numbers[2]) * 2**30 == pytest.approx(50e9)
+
+
+def _hostile() -> Design:
+    parts = [Part(id=f"s{i}", kind="switch", name=name) for i, name in enumerate(HOSTILE)]
+    links = [
+        Link(id=f"l{i}", a=f"s{i}", b=f"s{i + 1}", kind="infiniband", bandwidth_per_direction="400 Gb/s")
+        for i in range(len(HOSTILE) - 1)
+    ]
+    parts += [Part(id="h", kind="server", name=HOSTILE[0]), Part(id="n", kind="nic", parent="h")]
+    links.append(Link(id="up", a="n", b="s0", kind="infiniband", bandwidth_per_direction="400 Gb/s"))
+    return Design(name="x", title=HOSTILE[2], parts={p.id: p for p in parts}, links={x.id: x for x in links})
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_names_change_nothing(name: str, tmp_path: Path) -> None:
+    design = _hostile()
+    text = _written(design, name, tmp_path)
+    assert "<script>" not in text or name in ("dot", "port-list")
+    assert "\u202e" not in text
+    assert max(map(len, text.splitlines())) < 2000
+    if name == "dot":
+        assert len(read_any(text.encode()).design.links) == len(design.links)
+    if name == "port-list":
+        cells = [cell for row in csv.reader(text.splitlines()) for cell in row]
+        assert not any(cell[:1] in "=+-@" for cell in cells if cell)
+    if name == "simgrid":
+        ET.fromstring(text)
+    if name == "slurm-topology":
+        assert Counter(p.kind for p in read_any(text.encode()).design.parts.values())["switch"] >= 1
+    assert elaborate(design).n_parts == len(design.parts)
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "astra-sim"])
+def test_a_design_without_a_network_is_refused(name: str, tmp_path: Path) -> None:
+    alone = Design(name="x", parts={"g": Part(id="g", kind="gpu")})
+    with pytest.raises(ExchangeError, match="no network"):
+        write_design(alone, name, tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_graphml_read_back_has_every_part_link_and_rate(tmp_path: Path) -> None:
+    from designer.design.rates import raw_rate
+
+    design = _pod()
+    write_design(design, "graphml", tmp_path / "x.graphml")
+    back = read_any(tmp_path / "x.graphml").design
+    net, again = elaborate(design), elaborate(back)
+    assert (again.n_parts, again.n_links) == (net.n_parts, net.n_links)
+
+    def rates(flat: object) -> Counter[tuple[str, int, float]]:
+        assert isinstance(flat, type(net))
+        found = [flat.link(i) for i in range(flat.n_links)]
+        return Counter((link.kind, link.count, raw_rate(link)[0]) for link in found)
+
+    assert rates(again) == rates(net)
+    homes = [again.part(int(p)).kind for p in again.parent if p >= 0]
+    assert set(homes) == {"server"}
+
+
+def test_drafts_for_jobs_name_the_gpus(tmp_path: Path) -> None:
+    gres = _written(_pod(), "slurm-gres", tmp_path)
+    assert "NodeName=servers-[0-7] Name=gpu File=/dev/nvidia[0-1]" in gres
+    environment = _written(_pod(), "nccl-environment", tmp_path)
+    assert "NCCL_CROSS_NIC=0" in environment
+    assert "8 servers with 2 GPUs, about 2 cabled NICs each" in environment
