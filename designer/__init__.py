@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from designer.design.query import summarize
     from designer.interchange.native.writer import save as save_design
     from designer.interchange.templates import open_design
+    from designer.report.assembly import compose_report
+    from designer.report.renderers.viewer import view
     from designer.rules.door import check
 
 #: public name → module and name in it
@@ -31,7 +33,9 @@ _DOORS = {
     "save_design": ("designer.interchange.native.writer", "save"),
     "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),
+    "compose_report": ("designer.report.assembly", "compose_report"),
     "to_networkx": ("designer.design.graph", "to_networkx"),
+    "view": ("designer.report.renderers.viewer", "view"),
 }
 
 
@@ -47,4 +51,15 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_DOORS})
 
 
-__all__ = ["analyze", "check", "load_catalog", "open_design", "save_design", "simulate", "summarize", "to_networkx"]
+__all__ = [
+    "analyze",
+    "check",
+    "compose_report",
+    "load_catalog",
+    "open_design",
+    "save_design",
+    "simulate",
+    "summarize",
+    "to_networkx",
+    "view",
+]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from designer.drawing.fonts import FAMILY
@@ -83,7 +83,7 @@ class CanvasTheme:
         return mixed(self.card, self.accent(kind), share)
 
 
-@cache
+@lru_cache(maxsize=16)
 def canvas_theme(name: str) -> CanvasTheme:
     """The look called ``light`` or ``dark``, or another palette's.
 

@@ -129,7 +129,17 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Checkpointing:
-    """One checkpoint: the burst of all ranks to storage, and reading it back into every replica."""
+    """One checkpoint: the burst of all ranks to storage, and reading it back into every replica.
+
+    Parameters
+    ----------
+    every, mean_time_between_failures
+        Between checkpoints, and between failures of the whole job [s].
+    cold_start, repair, length
+        From a failure until the checkpoint is read, until what failed is back, and of the whole run [s].
+    seed
+        Of the failures that are drawn.
+    """
 
     name: str
     job: Job
@@ -138,6 +148,10 @@ class Checkpointing:
     restore_from_one: bool
     every: float
     mean_time_between_failures: float
+    cold_start: float = 0.0
+    repair: float = 0.0
+    length: float = 0.0
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

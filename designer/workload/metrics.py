@@ -35,6 +35,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "scaling_efficiency": Metric("1", "speedup over the growth in accelerators"),
         "epoch_time": Metric("s", "one pass over the dataset"),
         "time_to_train": Metric("s", "with validation and checkpoints"),
+        "round_time": Metric("s", "one round of federated learning, the slowest site waited for"),
         "trial_time": Metric("s", "one trial of a sweep"),
         "retraining_share": Metric("1", "share of the time these accelerators retrain"),
         "candidates": Metric("1", "layouts looked at"),
@@ -78,6 +79,10 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "checkpoint_size": Metric("B", "one, of all ranks"),
         "restore_time": Metric("s", "reading one back"),
         "best_interval": Metric("s", "between checkpoints, by Young's rule"),
+        "ettr": Metric("1", "effective training time ratio: share of the time that brings the run forward"),
+        "ettr_simulated": Metric("1", "the same of runs with failures drawn at random, and what single runs see"),
+        "exact_interval": Metric("s", "between checkpoints, with the highest effective training time ratio"),
+        "spares": Metric("1", "servers with which more are out than there are spares 1 % of the time only"),
         "lost_share": Metric("1", "time lost to checkpoints and failures at that interval"),
         # virtual machines
         "migration_time": Metric("s", "until the last machine is over"),

@@ -177,7 +177,7 @@ class User:
         self.fit()
         self.canvas.zoom_by(0.25)
         self.canvas.settle()
-        left, top, wide, high = self.canvas.scene.view_state.bottlenecks
+        left, top, wide, high = self.canvas.scene.view_state.bounds
         aside = 1300 if data.hasFormat(TEMPLATE_MIME) else 200
         at = QPointF(*self.canvas.view.to_view(left + wide + aside, top + high / 2))
         assert self.canvas.rect().contains(at.toPoint())

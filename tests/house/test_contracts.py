@@ -18,7 +18,8 @@ gui.app gui.main_window gui.actions.file gui.canvas.scene gui.dialogs.about gui.
 gui.itemmodels.table gui.session gui.workers gui.viewmodels.parts gui.theme
 interchange.native.reader interchange.native.upgrades.v1_to_v2 interchange.importers.hwloc interchange.importers.nccl
 interchange.exporters.graphml interchange.exporters.svg
-report.figures.roofline report.figures.timeline
+interchange.generators.torus interchange.generators.dragonfly
+report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
 analysis.study analysis.transfers analysis.flows.maxmin analysis.routing.ecmp analysis.routing.shortest
 analysis.network analysis.results
@@ -57,6 +58,8 @@ OFFENCES = [
     ("interchange.importers.hwloc", "designer.interchange.importers.nccl", "Importers"),
     ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
     ("report.figures.timeline", "designer.report.figures.roofline", "Figures"),
+    ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
+    ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
 ]
 #: the second half of the cycle planted above is lawful by itself

@@ -25,5 +25,7 @@ KIND = PartKind(
         Field("protocol", "Protocol", "text"),
         Field("access_latency", "Access latency", "duration"),
         Field("ports", "Network ports", "count"),
+        Field("height", "Height units", "count"),
+        Field("power_max", "Largest power draw", "power"),
     ),
 )

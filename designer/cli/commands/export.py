@@ -18,7 +18,7 @@ MOST_SCALE: Final = 16.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_design(parser)
-    parser.add_argument("--to", metavar="FORMAT", help="svg, png, pdf, graphml, design; else what OUT ends with")
+    parser.add_argument("--to", metavar="FORMAT", help="svg, pdf, html, dot, slurm-topology …; else what OUT ends with")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write")
     pictures = parser.add_argument_group("pictures")
     pictures.add_argument("--theme", choices=("light", "dark", "contrast"), default="light")
@@ -31,20 +31,23 @@ def run(options: argparse.Namespace) -> int:
     """Write a design in a foreign format."""
     from pathlib import Path
 
+    from designer.analysis.study import analyze
     from designer.cli.output import print_written
     from designer.errors import ExchangeError
-    from designer.interchange.exporting import ExportOptions, write_design
+    from designer.interchange.exporting import ExportOptions, format_of, write_design
 
     if not 0 < options.scale <= MOST_SCALE:
         raise ExchangeError(
             f"a scale of {options.scale:g}", place="--scale", remedy=f"use more than 0, up to {MOST_SCALE}"
         )
     design = opened(options).design
+    page = (options.to or format_of(options.output)) == "html"
     asked = ExportOptions(
         theme=options.theme,
         chosen=frozenset(options.only),
         scale=options.scale,
-        loads=_loads(design, options.workload) if options.workload else None,
+        loads=_loads(design, options.workload) if options.workload and not page else None,
+        analysis=analyze(design, [options.workload] if options.workload else None, curves=False) if page else None,
     )
     print_written(options.output, write_design(design, options.to, Path(options.output), asked))
     return 0

@@ -16,10 +16,16 @@ def run(options: argparse.Namespace) -> int:
     """Count what can be found."""
     from designer.catalog.loader import load_catalog
     from designer.catalog.parttype import link_kinds, part_kinds
+    from designer.cli.main import commands
     from designer.cli.output import print_json
     from designer.design.elaborate import patterns
+    from designer.interchange.exporting import exporters
+    from designer.interchange.generating import generators
     from designer.interchange.importing import importers
     from designer.interchange.templates import list_templates
+    from designer.report.chapter import chapter_kinds
+    from designer.report.figure import figure_kinds
+    from designer.rules.rule import rules
     from designer.workload.kind import workload_kinds
 
     counts = {
@@ -30,6 +36,12 @@ def run(options: argparse.Namespace) -> int:
         "wiring patterns": len(patterns()),
         "workload kinds": len(workload_kinds()),
         "importers": len(importers()),
+        "exporters": len(exporters()),
+        "generators": len(generators()),
+        "rules": len(rules()),
+        "figures": len(figure_kinds()),
+        "report chapters": len(chapter_kinds()),
+        "commands": len(commands()),
     }
     if options.json:
         print_json(counts)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from designer.analysis.results import Analysis
 from designer.design.address import Address
 from designer.design.document import Design
 from designer.design.geometry import lay_out
@@ -33,6 +34,8 @@ class ExportOptions:
         True if the ground of pixel pictures is left out.
     loads
         What the connections carry, to be drawn as colours.
+    analysis
+        What workloads do, for pages on which one can switch between them.
     """
 
     theme: str = "light"
@@ -45,6 +48,7 @@ class ExportOptions:
     labels: bool = True
     embed_fonts: bool = False
     loads: Loads | None = None
+    analysis: Analysis | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 from designer.analysis.results import WorkloadResult
 from designer.catalog.parttype import part_kinds
 from designer.design.geometry import lay_out
 from designer.drawing.loads import Loads, loads_of
-from designer.drawing.palette import palette
 from designer.report.cells import muted, strong, sure, text
 from designer.report.chapter import ChapterKind
+from designer.report.design_picture import design_picture
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
-from designer.report.drawing.compose import Options, compose
-from designer.report.drawing.elements import Area, Element, Panel, Picture
-from designer.report.inks import colours_of
+from designer.report.drawing.compose import Options
+from designer.report.drawing.elements import Picture
 from designer.report.inventory import bundles, group_name, ports_used
 from designer.report.subject import Context, Subject, alike
 from designer.report.wording import counted, in_words, line_rate, listed, percent, sentence
@@ -121,31 +117,7 @@ def _picture(context: Context, subject: Subject, shown: WorkloadResult | None) -
     if shown is not None and shown.id in subject.analysis.loads:
         carried = subject.analysis.loads[shown.id]
         loads = loads_of(geometry, carried.load, carried.utilization, shown.binding)
-    options = Options(legend=True)
-    light, dark = (compose(geometry, palette(name), options, loads) for name in ("light", "dark"))
-    pairs: dict[tuple[str, str], str] = {pair: name for name, pair in context.colours.items()}
-    flat: list[str] = []
-    for one, other in zip(light.elements, dark.elements, strict=True):
-        for pair in zip(colours_of(one), colours_of(other), strict=True):
-            name = pairs.setdefault(pair, f"c{len(pairs)}") if pair[0] else ""
-            if name:
-                context.colours[name] = pair
-            flat.append(name)
-    return _named(light, iter(flat))
-
-
-def _named(picture: Picture, names: Iterator[str]) -> Picture:
-    """The picture with its colours replaced in the order `colours_of` tells them."""
-    found: list[Element] = []
-    for element in picture.elements:
-        own = [next(names) for _ in colours_of(element)]
-        if isinstance(element, Panel):
-            found.append(replace(element, fill=own[0], stroke=own[1]))
-        elif isinstance(element, Area):
-            found.append(replace(element, fill=own[0]))
-        else:
-            found.append(replace(element, colour=own[0]))
-    return replace(picture, elements=tuple(found), background="paper")
+    return design_picture(geometry, Options(legend=True), loads, context.colours)
 
 
 def _switches(subject: Subject) -> list[Row]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from designer.plain_text import shortened
 from designer.report.cells import muted, sure, text
 from designer.report.chapter import ChapterKind
-from designer.report.document import Align, Chapter, Follows, Head, Row, Span, Table, rich
+from designer.report.document import Align, Chapter, Head, Row, Span, Table, rich
 from designer.report.subject import Context
-from designer.report.wording import percent, sentence
+from designer.report.wording import percent
 
 
 def build(context: Context) -> Chapter:
@@ -15,7 +16,7 @@ def build(context: Context) -> Chapter:
     for n, source in enumerate(context.sources, start=1):
         link = source.url if source.url.startswith(("https://", "http://")) else ""
         title = Span(source.title, "strong", link=link)
-        place = " · ".join(p for p in (source.publisher, source.locator) if p)
+        place = shortened(" · ".join(p for p in (source.publisher, source.locator) if p), 150)
         rows.append(
             Row(
                 (
@@ -32,22 +33,18 @@ def build(context: Context) -> Chapter:
     total = sum(used.values()) or 1
     unsure = [s for s in context.sources if not s.status.is_sure]
     share = sum(used.get(s.key, 0) for s in unsure) / total
+    named = ", ".join(s.title.lower() for s in unsure[:2])
+    told = rich(
+        f"{percent(share)} of the references from figures lead to assumed or unverified sources: {named or 'none'}."
+    )
     heads = (Head("No."), Head("Source"), Head("Where in it"), Head("How sure"), Head("Figures", Align.RIGHT))
     title = f"{len(context.sources)} sources carry every figure; {len(unsure)} of them are assumed or unverified"
-    follows = Follows(
-        (
-            rich(
-                f"{sentence(percent(share))} of the references from figures lead to assumed or unverified sources:"
-                f" {', '.join(s.title.lower() for s in unsure[:2]) or 'none'}."
-            ),
-        )
-    )
     return Chapter(
         "sources",
         "Sources",
         title,
         "What does it rest on?",
-        (Table("", heads, tuple(rows), small=True), follows),
+        (Table("", heads, tuple(rows), small=True, note=told),),
         rich("Numbers in the text lead here; the last column counts the figures that rest on a source."),
     )
 

@@ -76,6 +76,6 @@ def band_strip(found: Estimate, *, width: float = _WIDTH, most: float | None = N
 def gain_bar(gain: float, alarm: bool, *, most: float = 1.0, width: float = 140.0) -> Picture:
     """How much is gained by doubling, as a bar; red where a target is missed through this limit."""
     sheet = Chart(width)
-    sheet.panel(0, 1, width, 4, "tint")
-    sheet.panel(0, 1, width * min(1.0, max(0.0, gain / most)), 4, "alarm" if alarm else "quiet")
-    return sheet.picture(6)
+    sheet.panel(0, 3, width, 12, "tint")
+    sheet.panel(0, 3, width * min(1.0, max(0.0, gain / most)), 12, "alarm" if alarm else "quiet")
+    return sheet.picture(18)

@@ -136,7 +136,7 @@ class _Book:
         if span.style in ("strong", "alarm") or span.sign in ("met", "likely", "unlikely", "not met"):
             body = f"<b>{body}</b>"
         if span.style == "code":
-            body = f'<font name="Courier" size="{_BASE * 0.86:.1f}">{body}</font>'
+            body = f'<font name="Inter" color="{_ink("data")}" size="{_BASE * 0.86:.1f}">{body}</font>'
         if span.link.startswith("#") and span.link[1:] in self.keys:
             body = f"<a href={quoteattr(span.link)}>{body}</a>"
         elif span.link.startswith(("https://", "http://")):

@@ -20,6 +20,10 @@ def lower(settings: Mapping[str, Any]) -> Checkpointing:
         settings["restore_from_one"],
         settings["every"],
         settings["mean_time_between_failures"],
+        settings["cold_start"],
+        settings["repair"],
+        settings["length"],
+        settings["seed"],
     )
 
 
@@ -53,6 +57,10 @@ WORKLOAD = WorkloadKind(
         "rate",
         "best_interval",
         "lost_share",
+        "ettr",
+        "ettr_simulated",
+        "exact_interval",
+        "spares",
     ),
     lower=lower,
     program=program,
@@ -65,5 +73,9 @@ WORKLOAD = WorkloadKind(
         Setting("restore_from_one", "One replica reads", "flag", False, help="the others get it over the network"),
         Setting("every", "Interval", "duration", "1 h"),
         Setting("mean_time_between_failures", "Time between failures", "duration", "168 h"),
+        Setting("cold_start", "Cold start", "duration", "10 min", help="from a failure until the checkpoint is read"),
+        Setting("repair", "Repair", "duration", "24 h", help="until a server that failed is back"),
+        Setting("length", "Length of the run", "duration", "720 h"),
+        Setting("seed", "Seed", "count", 0, help="of the failures that are drawn"),
     ),
 )
