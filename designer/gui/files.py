@@ -92,22 +92,6 @@ class Files:
         for name in names:
             self._host.open_file(Path(name))
 
-    def ask_import(self) -> None:
-        """Ask for a dump of a machine and open it."""
-        kinds = "Dumps (*.xml *.txt *.json *.log);;All files (*)"
-        names, _ = QFileDialog.getOpenFileNames(self._over, "Import a machine", self.folder(), kinds)
-        for name in names:
-            self.import_file(Path(name))
-
-    def import_file(self, file: Path) -> None:
-        """Open what a foreign file describes."""
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            self._host.warn(f"{file.name} cannot be read: {error.strerror}")
-            return
-        self._host.workspace.import_bytes(data, file.name)
-
     def save(self) -> bool:
         """Save to the document's file; asks for one if there is none."""
         document = self._host.document
@@ -204,7 +188,7 @@ class Files:
             self.save_document(document)
 
     def paste(self) -> None:
-        """Paste parts, or offer to import what the clipboard describes."""
+        """Paste parts, or import the machine that the clipboard describes."""
         text = QGuiApplication.clipboard().text()
         canvas = self._host.canvas
         if canvas is not None and canvas.paste_here(text):
@@ -215,20 +199,45 @@ class Files:
     def offer_import(self, text: str) -> None:
         """Import a pasted text if it describes a machine; else say what can be pasted."""
         from designer.errors import DesignerError
-        from designer.interchange.importing import read_bytes
 
-        data = text.encode()
         try:
-            read_bytes(data, None, "clipboard")
+            self.take_machine(text.encode(), "clipboard")
         except DesignerError as error:
             self._host.warn(f"The clipboard holds nothing that can be pasted: {error.text}")
+
+    def paste_machine(self) -> None:
+        """Show the box to paste what a machine prints about itself."""
+        from designer.gui.dialogs.paste_dialog import PasteDialog
+
+        dialog = PasteDialog(self.take_machine, self.folder(), self._over)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def take_machine(self, data: bytes, name: str) -> None:
+        """Put a machine into the empty design shown, else open it as one of its own.
+
+        Raises
+        ------
+        DesignerError
+            If nothing can read it.
+        """
+        from designer.design.edits.replace import Replace
+        from designer.gui.workspace import with_workloads
+        from designer.interchange.importing import read_bytes
+
+        imported = read_bytes(data, None, name)
+        document, canvas = self._host.document, self._host.canvas
+        shown = document.session.design if document is not None else None
+        if document is None or canvas is None or shown is None or shown.parts or shown.groups:
+            self._host.workspace.import_bytes(data, name)
             return
-        self._toasts.say(
-            "The clipboard describes a machine.",
-            False,
-            "Import it",
-            lambda: self._host.workspace.import_bytes(data, "clipboard"),
-        )
+        session = document.session
+        session.findings = tuple(imported.findings)
+        session.apply(Replace(with_workloads(imported.design)))
+        canvas.zoom_to_fit()
+        canvas.setFocus()
+        n = len(imported.findings)
+        self._host.say("Imported the machine" + (f" with {n} remarks, see Findings" if n else ""))
 
     def export_picture(self, selected_only: bool = False) -> None:
         """Ask for a file and write the picture, or that of the selection, to it."""

@@ -72,7 +72,7 @@ class MainWindow(QMainWindow):
         self.start = StartPage(self.theme, lambda: self.settings.recent)
         self.start.new_wanted.connect(self.new_document)
         self.start.open_wanted.connect(lambda: self.files.ask_open())
-        self.start.import_wanted.connect(lambda: self.files.ask_import())
+        self.start.import_wanted.connect(lambda: self.files.paste_machine())
         self.start.template_chosen.connect(self.open_template)
         self.start.file_chosen.connect(self.open_file)
         self.start.recovery_wanted.connect(self.show_recovery)
@@ -801,6 +801,9 @@ class MainWindow(QMainWindow):
             kind, is_type = key.split("/", 1)[0], "/" in key
             canvas.add_part(kind, key if is_type else "")
         canvas.reveal(canvas.session.selection)
+        if self.docks is not None and self.docks.parts.search.hasFocus():
+            # the next word is another part
+            self.docks.parts.search.selectAll()
 
     def _drop_template(self, template_id: str, x: float | None = None, y: float | None = None) -> None:
         from designer.errors import DesignerError
@@ -836,10 +839,11 @@ class MainWindow(QMainWindow):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         ids = (
-            ("edit.connect", "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
+            ("edit.connect", "edit.connect_to", "edit.replace_type", "edit.select_similar", "edit.tidy", "",
+             "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
              "edit.duplicate", "edit.delete", "", "time.fail", "time.degrade", "time.mend", "", "view.fit_selection")
             if picked is not None
-            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "view.fit")
+            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "edit.tidy", "view.fit")
         )  # fmt: skip
         self.update_actions()
         for action_id in ids:

@@ -139,7 +139,7 @@ class TimeRuler(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._picture is None:
-            self._picture = self._drawn()
+            self._picture = self._rendered()
         painter.drawPixmap(0, 0, self._picture)
         if self.frames is None:
             return
@@ -155,7 +155,7 @@ class TimeRuler(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
 
-    def _drawn(self) -> QPixmap:
+    def _rendered(self) -> QPixmap:
         from designer.drawing.theme import STEPS, canvas_theme
 
         ratio = self.devicePixelRatioF()

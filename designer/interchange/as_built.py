@@ -155,8 +155,15 @@ def _match(plan: Fabric, real: Fabric) -> dict[int, int]:
         back = {b: a for a, b in found.items()}
         one = {n: _around(plan, mine, n, {m: m for m in found}) for n in plan.nodes if n not in found}
         two = {n: _around(real, theirs, n, back) for n in real.nodes if n not in taken}
-        if not pair(_grouped(one), _grouped(two)):
+        if pair(_grouped(one), _grouped(two)):
+            continue
+        # nodes that nothing tells apart, such as nameless adapters on one leaf, are as good as each other
+        others = _grouped(two)
+        alike = [(x, y) for key, mine in _grouped(one).items() for x, y in zip(mine, others.get(key, []), strict=False)]
+        if not alike:
             break
+        found.update(alike)
+        taken.update(y for _, y in alike)
     return found
 
 

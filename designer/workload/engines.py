@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -88,17 +90,26 @@ def release(engine: str, version: str = "") -> Chosen:
     exact = mine.get(wanted)
     if exact is not None:
         return Chosen(exact, bool(wanted))
-    near = _near(wanted, [name for name in mine if name])
-    if near:
-        return Chosen(mine[near], True)
+    for numbers in (3, 2):
+        stem = _stem(wanted, numbers)
+        near = next((one for name, one in mine.items() if name and stem and _stem(name, numbers) == stem), None)
+        if near is not None and numbers == len(_NUMBERS):
+            return Chosen(near, True)
+        if near is not None:
+            # another patch of the same release: near it, and not as sure
+            wide = (math.hypot(near.step_spread, PATCH_SPREAD), math.hypot(near.first_spread, 2 * PATCH_SPREAD))
+            return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
     shared = mine[""]
     return Chosen(replace(shared, release=wanted), False)
 
 
-def _near(wanted: str, known: list[str]) -> str:
-    """A release that differs in its last number or suffix only; empty if there is none."""
-    if not wanted:
-        return ""
-    stem = ".".join(wanted.split(".")[:2])
-    found = [name for name in known if ".".join(name.split(".")[:2]) == stem]
+#: what counts in a release's name: major, minor and patch
+_NUMBERS: Final = ("major", "minor", "patch")
+#: how far patches of one release lie apart: SGLang 0.5.6 and 0.5.9 from 0.5.1, logarithm of the factor either way
+PATCH_SPREAD: Final = 0.2
+
+
+def _stem(name: str, numbers: int) -> str:
+    """The first numbers of a release's name; empty if it has fewer."""
+    found = re.match(r"\d+" + r"\.\d+" * (numbers - 1), name)
     return found[0] if found else ""

@@ -35,6 +35,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "scaling_efficiency": Metric("1", "speedup over the growth in accelerators"),
         "epoch_time": Metric("s", "one pass over the dataset"),
         "time_to_train": Metric("s", "with validation and checkpoints"),
+        "round_time": Metric("s", "one round of federated learning, the slowest site waited for"),
         "trial_time": Metric("s", "one trial of a sweep"),
         "retraining_share": Metric("1", "share of the time these accelerators retrain"),
         "candidates": Metric("1", "layouts looked at"),

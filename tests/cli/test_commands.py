@@ -228,3 +228,20 @@ def test_pictures_of_a_part_and_with_loads(capsys: pytest.CaptureFixture[str], t
         refused = tmp_path / "refused.svg"
         assert call(capsys, "export", "dgx-a100", "--to", "svg", *wrong, "-o", str(refused)).message
         assert not refused.exists()
+
+
+def test_tidy_places_everything_and_changes_nothing_else(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    target = tmp_path / "tidy.design.json"
+    assert call(capsys, "tidy", "dgx-a100", "-o", target).code == 0
+    before, after = open_design("dgx-a100"), open_design(target)
+    assert set(after.parts) == set(before.parts)
+    assert after.links == before.links
+    assert all(p.position is not None for p in after.parts.values())
+    # twice tidied is once tidied
+    again = tmp_path / "again.design.json"
+    assert call(capsys, "tidy", target, "-o", again).code == 0
+    assert open_design(again).parts == after.parts
+    # a file that is there is not written over unasked; a part that is not there is named
+    assert call(capsys, "tidy", "dgx-a100", "-o", target).code == 2
+    refused = call(capsys, "tidy", "dgx-a100", "--inside", "nowhere", "-o", tmp_path / "x.design.json")
+    assert "nowhere" in refused.message

@@ -82,3 +82,47 @@ def test_a_note_in_front_is_the_one_that_is_hit(window: MainWindow) -> None:
     pick(session, ("parts", "gpu0"))
     window.update_actions()
     assert not window.qt_actions["edit.to_front"].isEnabled()
+
+
+def test_tidy_places_everything_or_what_is_selected_anew(window: MainWindow) -> None:
+    heap = {f"g{k}": Part(id=f"g{k}", kind="gpu", parent="s", position=Position(x=40, y=60)) for k in range(4)}
+    server = Part(id="s", kind="server", position=Position(x=0, y=0))
+    other = Part(id="far", kind="switch", position=Position(x=9000, y=9000))
+    session = shown(window, Design(name="heap", parts={"s": server, "far": other, **heap}))
+    pick(session, ("parts", "s"))
+    window.run("edit.tidy")
+    parts = session.design.parts
+    assert len({(p.position.x, p.position.y) for i in heap if (p := parts[i]).position is not None}) == 4
+    # what is not in the server stays where it is
+    assert parts["far"].position == other.position
+    session.clear_selection()
+    window.run("edit.tidy")
+    assert session.design.parts["far"].position != other.position
+    assert session.history.done == 2
+    session.undo()
+    assert session.design.parts["far"].position == other.position
+
+
+def test_similar_parts_are_selected_and_given_another_type(window: MainWindow) -> None:
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
+
+    from designer.gui.dialogs.command_palette import CommandPalette
+    from designer.interchange.templates import open_design
+
+    session = shown(window, open_design("dgx-a100"))
+    pick(session, ("parts", "gpu3"))
+    window.run("edit.select_similar")
+    assert {ref.id for _, ref in session.selection} == {f"gpu{k}" for k in range(8)}
+    window.run("edit.replace_type")
+    popup = next(w for w in QApplication.topLevelWidgets() if isinstance(w, CommandPalette) and w.isVisible())
+    QTest.keyClicks(popup.search, "a100 80 sxm")
+    QTest.keyClick(popup.search, Qt.Key.Key_Return)
+    types = {p.type for p in session.design.parts.values() if p.kind == "gpu"}
+    assert types == {"gpu/nvidia/a100-80-sxm4"}
+    assert session.history.done == 1
+    # parts of several kinds have no type in common
+    pick(session, ("parts", "gpu0"), ("parts", "cpu0"))
+    window.run("edit.replace_type")
+    assert "one kind" in window.toasts.shown[-1].text

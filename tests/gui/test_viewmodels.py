@@ -211,3 +211,20 @@ def test_figures_hold_what_they_are_made_of_and_can_be_drawn(qtbot: QtBot, desig
             view.copy_data()
     assert {"flow-stages", "link-utilization", "what-if-gains", "size-sweep"} <= drawn
     view.close()
+
+
+def test_what_a_workload_is_for_comes_first_and_beside_its_baseline(design: Design) -> None:
+    training = next(w for w in analyze(design).workloads if "step_time" in w.metrics)
+    names = [n.name for n in flow.flow_view(training).numbers]
+    assert set(names) == set(training.metrics)
+    assert names[0] in ("time_to_train", "tokens_per_second", "samples_per_second")
+    assert "memory_per_gpu" in names[:4]
+    step = training.metrics["step_time"].value
+    # the step took twice as long before: half of it is 50 % less, and good
+    slower = {n.name: n for n in flow.flow_view(training, None, {"step_time": 2 * step}).numbers}
+    assert slower["step_time"].change.endswith("−50 %")
+    assert slower["step_time"].tone == "good"
+    faster = {n.name: n for n in flow.flow_view(training, None, {"step_time": step / 2}).numbers}
+    assert (faster["step_time"].change.rpartition(", ")[2], faster["step_time"].tone) == ("+100 %", "bad")
+    same = flow.flow_view(training, None, {n: e.value for n, e in training.metrics.items()})
+    assert not any(n.change for n in same.numbers)

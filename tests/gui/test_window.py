@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from designer.design.address import Ref
@@ -100,7 +100,7 @@ def test_every_action_has_an_id_and_title_of_its_own_and_no_shortcut_twice(windo
     assert len(set(shortcuts)) == len(shortcuts)
     assert set(window.qt_actions) == set(all_actions())
     for action in actions:
-        assert action.id.startswith(("file.", "edit.", "view.", "insert.", "analyze.", "help."))
+        assert action.id.startswith(("file.", "edit.", "view.", "insert.", "analyze.", "time.", "help."))
 
 
 #: these ask something and wait, or close the window; they are tested by what they call
@@ -168,15 +168,27 @@ def test_a_template_put_into_an_empty_design_brings_parts_and_workloads(window: 
     assert session.design.workloads
 
 
-def test_pasting_a_topology_offers_to_import_it(window: MainWindow, qtbot: QtBot) -> None:
+def test_pasting_a_topology_fills_the_empty_design(window: MainWindow, qtbot: QtBot) -> None:
     matrix = (
         "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
         "GPU0\t X \tNV12\tPXB\t0-31\t0\nGPU1\tNV12\t X \tSYS\t32-63\t1\n"
         "NIC0\tPXB\tSYS\t X \n\nLegend:\n  X    = Self\n"
     )
     QGuiApplication.clipboard().setText(matrix)
+    window.new_document()
+    empty = window.document
+    assert empty is not None
     window.files.paste()
-    assert "describes a machine" in window.toasts.shown[-1].text
+    assert window.document is empty
+    assert sum(p.kind == "gpu" for p in empty.session.design.parts.values()) == 2
+    assert empty.session.design.workloads
+    # what stands there already is left alone: another machine is a design of its own
+    window.files.paste()
+    assert window.document is not empty
+    assert len(window.workspace.documents) == 2
+    # one undo empties it again
+    empty.session.undo()
+    assert not empty.session.design.parts
     window.files.offer_import("a letter to a friend")
     assert "nothing that can be pasted" in window.toasts.shown[-1].text
     document = window.workspace.import_bytes(matrix.encode(), "clipboard")
@@ -338,3 +350,29 @@ def test_menus_open_at_a_point(window: MainWindow, qtbot: QtBot) -> None:
     assert isinstance(menu, QMenu)
     assert "Duplicate" in [a.text() for a in menu.actions()]
     menu.close()
+
+
+def test_a_machine_is_pasted_into_the_box(window: MainWindow, qtbot: QtBot) -> None:
+    from PySide6.QtTest import QTest
+
+    from designer.gui.dialogs.paste_dialog import COMMANDS, PasteDialog
+
+    window.new_document()
+    dialog = PasteDialog(window.files.take_machine, "", window)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    shown = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {command for _, command, _ in COMMANDS} <= shown
+    assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+    dialog.text.setPlainText("a letter to a friend")
+    dialog.accept()
+    assert dialog.isVisible()
+    assert dialog.said.text()
+    matrix = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-31\nGPU1\tNV12\t X \t0-31\n\nLegend:\n"
+    dialog.text.setPlainText(matrix)
+    dialog.look()
+    assert "can be read" in dialog.said.text()
+    QTest.keyClick(dialog.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not dialog.isVisible()
+    assert window.document is not None
+    assert sum(p.kind == "gpu" for p in window.document.session.design.parts.values()) == 2

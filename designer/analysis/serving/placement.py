@@ -249,7 +249,9 @@ def _told(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -> list[
     found: list[Finding] = []
     if not chosen.exact:
         named = f"release {asked.release}" if asked.release else "the release"
-        text = f"{named} of {asked.engine} is not known: what its releases have in common is taken, in a wide band"
+        near = chosen.release.id != asked.engine
+        taken = f"{chosen.release.title} is" if near else "what its releases have in common is"
+        text = f"{named} of {asked.engine} is not known: {taken} taken, in a wide band"
         found.append(Finding("SERVE-RELEASE", Severity.WARNING, text, (), "give a release that was measured"))
     if replicas.size < count:
         text = f"{count - replicas.size} of {count} accelerators of the group are left idle"

@@ -18,8 +18,9 @@ from designer.formulas.serving.gemm_law import gemm_law
 from designer.formulas.serving.kv_size import KvSize, kv_size
 from designer.formulas.shapes import TransformerNumbers
 
-#: kept times of steps, by what is in them
-MEMO_LIMIT: Final = 200_000
+#: steps of more tokens than this are worked out on a grid, so that few are worked out at all
+_EXACT_LIMIT: Final = 512
+_GRID_LIMIT: Final = 16
 #: values between the products are of 16 bit
 _HALF_SIZE: Final = number_format("bf16").size.value
 
@@ -99,7 +100,8 @@ class StepTime:
         self._narrow = (kernels.narrow_compute, kernels.narrow_memory, kernels.narrow_floor)
         self._experts = (kernels.expert_compute, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
-        self._known: dict[tuple[int, int], float] = {}
+        self._known: dict[int, float] = {}
+        self._heads: dict[int, float] = {}
         self._decode: dict[int, float] = {}
         heads = shape.heads / split.tensor
         #: decode attention, per cached token and step, all layers that keep everything [s]
@@ -110,6 +112,12 @@ class StepTime:
         self.per_pair = one * self.kv.full * (1 if shape.causal else 2)
         self._per_pair_windowed = one * self.kv.windowed
         self._attention_floor = shape.layers * kernels.decode_floor
+        self._spread = split.data * split.pipeline
+        self._context = self.per_context / self._spread
+        self._pairs = self.per_pair / self._spread
+        self._pairs_windowed = self._per_pair_windowed / self._spread
+        self._fixed = self._attention_floor + shape.layers * overheads.layer + overheads.step
+        self._fixed_prompts = self._fixed + overheads.prefill_step
 
     def _gemm(self, rows: float, columns: float, inner: float, how: NumberFormat) -> float:
         device, runs = self.device, self.device.runs_as(how)
@@ -186,14 +194,22 @@ class StepTime:
 
     def tokens(self, tokens: int, sampled: int) -> float:
         """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
-        key = (tokens, sampled)
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) > MEMO_LIMIT:
-                self._known.clear()
+        head = self._heads.get(sampled)
+        if head is None:
             rows = sampled / self.split.data / self.split.pipeline
-            head = self._gemm(rows, self.shape.vocabulary / self.split.tensor, self.shape.hidden, number_format("bf16"))
-            known = self._known[key] = self._layers(tokens) + head
+            columns = self.shape.vocabulary / self.split.tensor
+            head = self._heads[sampled] = self._gemm(rows, columns, self.shape.hidden, number_format("bf16"))
+        if tokens <= _EXACT_LIMIT:
+            return self._at(tokens) + head
+        # tiles are many times wider than this grid, so between its points time is a straight line
+        low = tokens - tokens % _GRID_LIMIT
+        first = self._at(low)
+        return first + (self._at(low + _GRID_LIMIT) - first) * (tokens - low) / _GRID_LIMIT + head
+
+    def _at(self, tokens: int) -> float:
+        known = self._known.get(tokens)
+        if known is None:
+            known = self._known[tokens] = self._layers(tokens)
         return known
 
     def _windows(self, requests: float) -> float:
@@ -209,14 +225,13 @@ class StepTime:
         known = self._decode.get(requests)
         if known is None:
             over = self.overheads
-            known = self.tokens(requests, requests) + self._attention_floor + self.shape.layers * over.layer
-            known += over.step + over.request * requests + self._windows(requests)
+            known = self.tokens(requests, requests) + self._fixed + over.request * requests + self._windows(requests)
             self._decode[requests] = known
         return known
 
     def context(self) -> float:
         """What a cached token adds to a step [s]: the slope of `decode`."""
-        return self.per_context / self.split.data / self.split.pipeline
+        return self._context
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
         """A step that holds prompts [s].
@@ -230,16 +245,15 @@ class StepTime:
         requests, context
             That decode beside, and their cached tokens together.
         """
-        over, spread = self.overheads, self.split.data * self.split.pipeline
+        over = self.overheads
         base = self.tokens(requests, requests) if requests else 0.0
         prompts = (self.tokens(tokens + requests, requests + finishing) - base) * over.prefill_factor
-        prompts += self.per_pair * area / spread
-        if self.kv.windowed:
-            prompts += self._per_pair_windowed * min(area, tokens * float(self.kv.window)) / spread
-        time = base + prompts + self._attention_floor + self.shape.layers * over.layer + over.step + over.prefill_step
-        time += over.request * (requests + finishing)
+        prompts += self._pairs * area
+        if self._pairs_windowed:
+            prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
+        time = base + prompts + self._fixed_prompts + over.request * (requests + finishing)
         if requests:
-            time += self.context() * context + self._attention_floor + self._windows(requests)
+            time += self._context * context + self._attention_floor + self._windows(requests)
         return time
 
 

@@ -25,7 +25,7 @@ class FileWork(Protocol):
         """Ask for files and open them."""
         ...
 
-    def ask_import(self) -> None:
+    def paste_machine(self) -> None:
         """Ask for a dump of a machine and open it."""
         ...
 

@@ -81,3 +81,89 @@ def order(front: bool) -> Callable[[Window], object]:
             window.document.session.apply(OrderAnnotations(_notes(window), front))
 
     return run
+
+
+def tidy(window: Window) -> None:
+    """Place anew what the selected servers, racks and groups hold; with nothing selected, everything."""
+    from designer.design.address import block_at
+    from designer.design.edits.arrange import Arrange
+    from designer.gui.canvas.together import Together
+
+    if window.document is None or window.canvas is None:
+        return
+    session = window.document.session
+    within, refs = session.selected_refs()
+    block = block_at(session.design, within)
+    holders = {part.parent for part in block.parts.values()} | {group.parent for group in block.groups.values()}
+    chosen = {ref.id for ref in refs if ref.what == "parts" and ref.id in holders}
+    # of parts that hold nothing, what they stand in
+    loose = [block.parts[r.id].parent for r in refs if r.what == "parts" and r.id not in holders]
+    chosen |= {parent for parent in loose if parent is not None}
+    groups = [ref.id for ref in refs if ref.what == "groups"]
+    edits: list[Arrange] = [Arrange(within=(*within, (group, None))) for group in groups]
+    if chosen or (None in loose and not groups) or not refs:
+        edits.append(Arrange(() if None in loose or not refs else tuple(sorted(chosen)), within=within))
+    whole = not refs or None in loose
+    session.apply(edits[0] if len(edits) == 1 else Together(tuple(edits), "Arrange groups"))
+    if whole and not within:
+        window.canvas.zoom_to_fit()
+
+
+def select_similar(window: Window) -> None:
+    """Select all parts of the kind and type of those selected, in their blocks."""
+    from designer.design.address import Ref, block_at
+
+    if window.document is None:
+        return
+    session = window.document.session
+    wanted: set[tuple[str, str]] = set()
+    places = {within for within, _ in session.selection}
+    for within, ref in session.selection:
+        if ref.what == "parts":
+            part = block_at(session.design, within).parts[ref.id]
+            wanted.add((part.kind, part.type))
+    session.select(
+        (within, Ref("parts", part.id))
+        for within in places
+        for part in block_at(session.design, within).parts.values()
+        if (part.kind, part.type) in wanted
+    )
+
+
+def replace_type(window: Window) -> None:
+    """Offer the types that the selected parts of one kind may have instead."""
+    from functools import partial
+
+    from designer.catalog.loader import load_catalog
+    from designer.design.address import block_at
+    from designer.design.edits.parts import SetType
+    from designer.gui.dialogs.command_palette import Choice
+    from designer.gui.viewmodels.cables import Recabled
+    from designer.gui.viewmodels.palette import part_words
+
+    if window.document is None:
+        return
+    session = window.document.session
+    within, refs = session.selected_refs()
+    block = block_at(session.design, within)
+    parts = [block.parts[ref.id] for ref in refs if ref.what == "parts"]
+    kinds = {part.kind for part in parts}
+    if len(kinds) != 1:
+        session.warned.emit("select parts of one kind to give them another type")
+        return
+    (kind,), ids = kinds, tuple(part.id for part in parts)
+    catalog = load_catalog()
+    words, icon = part_words(catalog), window.find_icon(kind)
+    now = {part.type for part in parts}
+
+    def give(type_id: str) -> None:
+        edit = SetType(ids, type_id, catalog.get(type_id), within=within)
+        session.apply(Recabled(edit, ids, within))
+        window.focus_canvas()
+
+    found = [
+        Choice(e.title, partial(give, e.id), "as now" if e.id in now else "", e.vendor, icon, words=words[e.id])
+        for e in catalog.entries(kind)
+    ]
+    several = "this part" if len(ids) == 1 else f"these {len(ids)} parts"
+    window.offer(found, f"Another type for {several}")

@@ -155,6 +155,33 @@ ACTIONS = (
     Action("edit.replicate", "Replicate in rows and columns…", _replicate, ("Ctrl+Shift+D",), has_selection, section=3),
     Action("edit.group", "Make a group of equal members", _group, ("Ctrl+G",), has_selection, section=3),
     Action("edit.ungroup", "Dissolve group", _ungroup, ("Ctrl+Shift+G",), _one_group, section=3),
+    Action(
+        "edit.select_similar",
+        "Select similar",
+        arranging.select_similar,
+        ("Ctrl+Shift+A",),
+        has_selection,
+        section=2,
+        tip="All parts of the same kind and type",
+    ),
+    Action(
+        "edit.replace_type",
+        "Replace type…",
+        arranging.replace_type,
+        ("Ctrl+R",),
+        has_selection,
+        section=3,
+        tip="Another product of the catalog for the selected parts; their cables follow",
+    ),
+    Action(
+        "edit.tidy",
+        "Tidy",
+        arranging.tidy,
+        ("Ctrl+T",),
+        has_document,
+        section=4,
+        tip="Place everything anew, or what the selected servers, racks and groups hold",
+    ),
     *(
         Action(f"edit.align_{side}", f"Align {title}", _align(side), (), _two_boxes, section=4, under="Arrange")  # type: ignore[arg-type]
         for side, title in _SIDES

@@ -9,8 +9,8 @@ ACTIONS = (
     Action("file.save", "Save", lambda w: w.files.save(), ("Ctrl+S",), has_document, "save", 1),
     Action("file.save_as", "Save as…", lambda w: w.files.save_as(), ("Ctrl+Shift+S",), has_document, section=1),
     Action(
-        "file.import", "Import a machine…", lambda w: w.files.ask_import(), ("Ctrl+I",), icon="import", section=2,
-        tip="nvidia-smi topo -m, NCCL or hwloc dumps become a design",
+        "file.import", "Import a machine…", lambda w: w.files.paste_machine(), ("Ctrl+I",), icon="import", section=2,
+        tip="Paste or open what the machine prints: nvidia-smi topo -m, NCCL XML, lstopo XML and others",
     ),
     Action(
         "file.export_picture", "Export picture…", lambda w: w.files.export_picture(), ("Ctrl+E",), has_document,

@@ -24,6 +24,8 @@ def _note(window: Window) -> None:
 ACTIONS = (
     Action("insert.part", "Part or template…", lambda w: w.search_parts(), ("Ctrl+P",), icon="part"),
     Action("insert.note", "Note", _note, ("N",), has_document),
-    Action("insert.workload", "Workload…", lambda w: w.edit_workload(new=True), (), has_document, "workload"),
+    Action(
+        "insert.workload", "Workload…", lambda w: w.edit_workload(new=True), ("Ctrl+Alt+W",), has_document, "workload"
+    ),
 )
 MENU = Menu("insert", "Insert", 40, ACTIONS)

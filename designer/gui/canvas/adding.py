@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.catalog.parttype import Capability, PartType, link_kinds, part_kinds
+from designer.catalog.parttype import PartType, link_kinds, part_kinds
 from designer.design.address import Address, block_at
 from designer.design.arrange.free_spot import free_spot
 from designer.design.arrange.sizes import ROW_GAP, card_size
@@ -100,10 +100,9 @@ def _whole(server: WholeServer) -> tuple[str, tuple[float, float]] | None:
 def add(geometry: Geometry, item: Item, container: int, x: float, y: float) -> Landing:
     """Put something into a container (−1: the canvas), its top left corner as near to a point as it is free.
 
-    A server or rack that the container does not hold goes beside it; other parts are refused, with the reason.
+    A server dropped on a server goes beside it; other parts a container does not hold are refused, with the reason.
     """
-    if Capability.CONTAIN in _capabilities(item.kind):
-        container = _outwards(geometry, container, item.kind)
+    container = _outwards(geometry, container, item.kind)
     within: Address = () if container < 0 else geometry.content_address(container)
     parent: str | None = None
     origin = (0.0, 0.0)
@@ -158,15 +157,10 @@ def _has_ports(kind: str) -> bool:
     return known is not None and bool(known.ports)
 
 
-def _capabilities(kind: str) -> frozenset[Capability]:
-    known = part_kinds().get(kind)
-    return known.capabilities if known is not None else frozenset()
-
-
 def _outwards(geometry: Geometry, container: int, kind: str) -> int:
-    """The innermost of a container and those around it that may hold a part of a kind; −1 for the canvas."""
-    while container >= 0 and geometry.refs[container].what == "parts":
-        if can_contain(geometry.design, geometry.kinds[int(geometry.kind[container])], kind).ok:
+    """A container, or what is around it where it is of the very kind that is put in; −1 for the canvas."""
+    while container >= 0 and geometry.kinds[int(geometry.kind[container])] == kind:
+        if can_contain(geometry.design, kind, kind).ok:
             break
         container = int(geometry.parent[container])
     return container

@@ -200,7 +200,7 @@ def _join(design: Design, block: Block, within: Address, end: End, goal: tuple[s
         plan.left += end.replicas
         plan.why = plan.why or verdict.reason or f"a {part.label} takes no cables"
         return
-    room = free_ports(design, path, kind, end.part.kind) if not within else verdict.room
+    room = free_ports(design, path, kind, end.part.kind) if not within else None
     if room is not None and plan.taken[path] + end.replicas > room:
         plan.left += end.replicas
         plan.why = f"{part.label} has no port left"

@@ -17,7 +17,7 @@ from designer.design.edits.structure import InsertIntoLink
 from designer.design.edits.wirings import AddWirings
 from designer.design.geometry import Geometry, lay_out
 from designer.design.ids import next_id
-from designer.design.legality import can_connect, can_contain, can_move_into
+from designer.design.legality import can_connect, can_contain, can_move_into, free_ports
 from designer.design.query import links_of, roots
 from designer.gui.canvas.together import Together
 from designer.gui.viewmodels.cables import cable_speed, is_cable, port_speed
@@ -44,7 +44,7 @@ class Offer:
     note
         What one should know before it is made.
     room
-        How many such links fit in all; None if nothing limits them.
+        How many such links the second part takes in all; None if nothing limits them.
     """
 
     edit: Edit | None = None
@@ -152,14 +152,20 @@ def connect(geometry: Geometry, a: int, b: int, kind: str | None = None, replaci
         return Offer(reason=verdict.reason)
     block = block_at(geometry.design, ends.within)
     chosen = verdict.kinds[0]
+    goal, own = _end(geometry, b), _end(geometry, a)
+    room = (
+        None
+        if ends.within or goal is None or own is None
+        else free_ports(geometry.design, ends.shown[1], chosen, own.kind)
+    )
     speed, note = _speed(geometry, chosen, a, b), _slowed(geometry, chosen, a, b)
     if ends.many:
         wiring = Wiring(
             id=next_id(block.wirings, _named(ends)), pattern="mesh", a=ends.a, b=ends.b, kind=chosen, **speed
         )
-        return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds, note=note, room=verdict.room)
+        return Offer(AddWirings((wiring,), within=ends.within), kinds=verdict.kinds, note=note, room=room)
     link = Link(id=next_id(block.links, _named(ends)), a=ends.a, b=ends.b, kind=chosen, **speed)
-    return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds, note=note, room=verdict.room)
+    return Offer(AddLinks((link,), within=ends.within), kinds=verdict.kinds, note=note, room=room)
 
 
 def _speed(geometry: Geometry, kind: str, a: int, b: int) -> dict[str, Any]:

@@ -199,11 +199,13 @@ class Scene:
         with np.errstate(invalid="ignore"):
             moved = np.abs(now.load - before.load) > _TOLD * np.fmax(now.load, before.load)
         connections |= full & moved.any(axis=1)
-        boxes = (_told(now.box_used) != _told(before.box_used)) | (now.box_bottleneck != before.box_bottleneck)
+        boxes = (_hundredths(now.box_used) != _hundredths(before.box_used)) | (
+            now.box_bottleneck != before.box_bottleneck
+        )
         boxes |= heat_of(now.box_used) != heat_of(before.box_used)
         for a, b in ((now.box_busy, before.box_busy), (now.box_fill, before.box_fill)):
             if a is not None or b is not None:
-                boxes |= _told(a, len(boxes)) != _told(b, len(boxes))
+                boxes |= _hundredths(a, len(boxes)) != _hundredths(b, len(boxes))
         if not connections.any() and not boxes.any():
             return None
         return region_of(self.view_state, boxes, connections) if len(geometry) else None
@@ -319,7 +321,7 @@ class Scene:
         return found
 
 
-def _told(share: Float | None, count: int = 0) -> Int:
+def _hundredths(share: Float | None, count: int = 0) -> Int:
     """Shares as bars tell them, in hundredths; −1 where nothing is known."""
     if share is None:
         return np.full(count, -1)

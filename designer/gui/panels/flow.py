@@ -92,6 +92,9 @@ class FlowPanel(Panel):
         box.addWidget(self._right, 7)
         self._views: list[FigureView] = []
         self._flow = ""
+        self._all = False
+        #: by workload what its numbers are compared with: those first seen, or those pinned since
+        self._baseline: dict[str, dict[str, float]] = {}
         self._shown: flow.FlowView | None = None
         self._plots = QTimer(self)
         self._plots.setSingleShot(True)
@@ -104,6 +107,7 @@ class FlowPanel(Panel):
         self.connect_signal(session.workload_changed, self._other_workload)
         self.connect_signal(session.highlight_changed, self._highlighted)
         self._flow = ""
+        self._baseline = {}
 
     def _other_workload(self, _workload: str) -> None:
         self._flow = ""
@@ -126,7 +130,9 @@ class FlowPanel(Panel):
     def refresh(self) -> None:
         """Say it, then draw it."""
         session = self.session
-        view = flow.flow_view(session.result, session.failure) if session is not None else flow.FlowView("")
+        view = flow.FlowView("")
+        if session is not None:
+            view = flow.flow_view(session.result, session.failure, self._known(session))
         if view != self._shown:
             self._write(view)
         self._shown = view
@@ -135,6 +141,28 @@ class FlowPanel(Panel):
             self._draw()
         else:
             self._plots.start()
+
+    def _known(self, session: Session) -> dict[str, float]:
+        """The baseline of the workload shown; the first numbers it has become one."""
+        result = session.result
+        if result is None:
+            return {}
+        if result.id not in self._baseline and result.metrics:
+            self.pin()
+        return self._baseline.get(result.id, {})
+
+    def pin(self) -> None:
+        """Compare with the numbers of now from here on."""
+        result = self.session.result if self.session is not None else None
+        if result is not None:
+            self._baseline[result.id] = {name: estimate.value for name, estimate in result.metrics.items()}
+            self._shown = None
+            self.outdate()
+
+    def _toggle(self) -> None:
+        self._all = not self._all
+        self._shown = None
+        self.outdate()
 
     def entry(self) -> QWidget | None:
         """What binds: the first thing one wants to read."""
@@ -157,7 +185,8 @@ class FlowPanel(Panel):
             add.clicked.connect(self.workload_wanted)
             self._words.put(add, Qt.AlignmentFlag.AlignLeft)
         if view.numbers:
-            self._words.put(self._numbers(view.numbers))
+            self._words.put(self._numbers(view.numbers if self._all else view.numbers[:_NUMBERS]))
+            self._words.put(self._below(view.numbers))
         if view.binding is not None:
             self._words.put(self._sentence("Binding", view.binding, self.theme.bad))
         if view.next is not None:
@@ -169,8 +198,27 @@ class FlowPanel(Panel):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(_BETWEEN)
         self._grid.setVerticalSpacing(4)
-        self._cells = [_number(n) for n in numbers[:_NUMBERS]]
+        self._cells = [_number(n) for n in numbers]
         self._arrange()
+        return box
+
+    def _below(self, numbers: tuple[flow.Number, ...]) -> QWidget:
+        """All numbers on demand, and what they are compared with."""
+        box = QWidget()
+        line = QHBoxLayout(box)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(14)
+        if len(numbers) > _NUMBERS:
+            text = "Fewer numbers" if self._all else f"All {len(numbers)} numbers"
+            more = ElidedLink(text)
+            more.clicked.connect(self._toggle)
+            line.addWidget(more)
+        if any(n.change for n in numbers):
+            again = ElidedLink("Compare with now")
+            again.setToolTip("Numbers are compared with those first seen; from here on with those of now")
+            again.clicked.connect(self.pin)
+            line.addWidget(again)
+        line.addStretch(1)
         return box
 
     def _arrange(self) -> None:
@@ -292,7 +340,10 @@ def _number(number: flow.Number) -> QWidget:
     lines = QVBoxLayout(cell)
     lines.setContentsMargins(0, 0, 0, 0)
     lines.setSpacing(2)
-    for label in (quiet(number.title), value, quiet(number.band, "faint")):
+    rows = [quiet(number.title), value, quiet(number.band, "faint")]
+    if number.change:
+        rows.append(quiet(number.change, number.tone))
+    for label in rows:
         label.setToolTip(plain(number.tip))
         label.setWordWrap(False)
         lines.addWidget(label)

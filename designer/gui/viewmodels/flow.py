@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,6 +43,20 @@ _TITLES: Final = {
     "cold_start_time": "Cold start",
     "checkpoint_time": "Checkpoint",
 }
+#: what workloads are run for comes first, then what it costs
+_HEADLINES: Final = (
+    "evacuation_time", "migration_time", "stun_time", "time_to_train", "tokens_per_second", "goodput",
+    "requests_per_second", "ttft", "tpot", "mfu", "memory_per_gpu", "samples_per_second", "bus_bandwidth",
+    "communication_time", "data_rate_per_gpu", "rate", "transfer_time", "step_time", "gpu_utilization",
+)  # fmt: skip
+#: metrics of which more is better; of times and sizes less is
+_MORE: Final = frozenset((
+    "rate", "data_rate_per_gpu", "bus_bandwidth", "algorithm_bandwidth", "tokens_per_second", "samples_per_second",
+    "mfu", "gpu_utilization", "speedup", "scaling_efficiency", "goodput", "requests_per_second",
+    "most_requests_per_second",
+))  # fmt: skip
+#: smaller changes are none
+_SAME: Final = 5e-4
 _SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu")
 _LISTED = 400
 _PERCENT: Final = re.compile(r"(?<=\d)%")
@@ -52,13 +66,23 @@ _KIND: Final = re.compile(r"\((\w+)(?= ×\d+\)$|\)$)")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One metric: title, value, band and what it rests on."""
+    """One metric: title, value, band and what it rests on.
+
+    Parameters
+    ----------
+    change
+        What it was in the baseline, and by how much that changed; empty where it did not.
+    tone
+        ``good`` or ``bad``, for the change.
+    """
 
     name: str
     title: str
     text: str
     band: str
     tip: str
+    change: str = ""
+    tone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +133,44 @@ def channel_title(label: str) -> str:
     return _KIND.sub(title, label)
 
 
-def number(name: str, estimate: Estimate, of_step: bool = False) -> Number:
+def change_of(name: str, before: float | None, estimate: Estimate) -> tuple[str, str]:
+    """What a metric was before, in words, and whether the change is ``good`` or ``bad``; empty for none."""
+    after = estimate.value
+    if before is None or before == after or abs(after - before) <= _SAME * abs(before):
+        return "", ""
+    was = f"was {metric_text(name, before, estimate.unit)}"
+    if before:
+        share = (after / before - 1) * 100
+        was += f", {share:+.0f} %" if abs(share) >= 1 else f", {share:+.1f} %"
+    return was.replace("-", "−"), "good" if (after > before) == (name in _MORE) else "bad"
+
+
+def number(name: str, estimate: Estimate, of_step: bool = False, before: float | None = None) -> Number:
     """One metric for people."""
+    change, tone = change_of(name, before, estimate)
     text = metric_text(name, estimate.value, estimate.unit)
     band = f"{metric_text(name, estimate.low, estimate.unit, 2)} – {metric_text(name, estimate.high, estimate.unit, 2)}"
     rests = ", ".join(estimate.sources[:8])
     tip = "\n".join(x for x in (f"80 % band: {band}", estimate.note, f"Rests on: {rests}" if rests else "") if x)
-    return Number(name, metric_title(name, of_step), text, band if estimate.low != estimate.high else "", tip)
+    shown = band if estimate.low != estimate.high else ""
+    return Number(name, metric_title(name, of_step), text, shown, tip, change, tone)
 
 
-def flow_view(result: WorkloadResult | None, failure: DesignerError | None = None) -> FlowView:
-    """What the panel shows of a result."""
+def flow_view(
+    result: WorkloadResult | None,
+    failure: DesignerError | None = None,
+    baseline: Mapping[str, float] | None = None,
+) -> FlowView:
+    """What the panel shows of a result: what the workload is for first, each number beside that of the baseline."""
     if failure is not None:
         return FlowView("The workload cannot be run", trouble=str(failure))
     if result is None:
         return FlowView("No workload yet", trouble="Add a workload to see what binds.")
-    numbers = tuple(number(n, e, "step_time" in result.metrics) for n, e in result.metrics.items())
+    order = {name: at for at, name in enumerate(_HEADLINES)}
+    names = sorted(result.metrics, key=lambda name: order.get(name, len(order)))
+    known = baseline or {}
+    of_step = "step_time" in result.metrics
+    numbers = tuple(number(n, result.metrics[n], of_step, known.get(n)) for n in names)
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i]), count=min(len(listed), _LISTED))
     return FlowView(result.title, numbers, sentence(result.binding), sentence(result.next), flows)

@@ -896,3 +896,39 @@ def test_what_is_pasted_or_duplicated_does_not_cover_its_original(make: Make) ->
     bench.session.duplicate()
     assert sum(p.kind == "server" for p in bench.session.design.parts.values()) == 4
     assert covering(bench) == []
+
+
+def test_of_a_selection_that_does_not_fit_wholly_it_is_told_what_is_left_out(make: Make) -> None:
+    parts = [Part(id=f"nic{k}", kind="nic", position=Position(x=160 * k, y=0)) for k in range(6)]
+    switch = Part(
+        id="sw", kind="switch", position=Position(x=300, y=240),
+        overrides={"ports": {"value": 4, "source": "U", "status": "assumed"}},
+    )  # fmt: skip
+    bench = make(Design(name="few", parts=[*parts, switch]))
+    bench.select(*(p.id for p in parts))
+    key(bench, Qt.Key.Key_C)
+    move(bench, bench.at("sw"))
+    assert "4 of 6" in bench.canvas.tool.remark()
+    assert "no port is left" in bench.canvas.tool.remark()
+    click(bench, bench.at("sw"))
+    assert len(bench.session.design.links) == 4
+
+
+def test_selected_servers_are_connected_by_keys(make: Make) -> None:
+    bench = make(Design(name="empty"))
+    for _ in range(2):
+        drop_events(bench, part_data("server/nvidia/dgx-a100"), QPoint(600, 400))
+    drop_events(bench, part_data("switch/nvidia/qm8700"), QPoint(30, 30))
+    bench.canvas.zoom_to_fit(animated=False)
+    bench.select(*(p.id for p in bench.session.design.parts.values() if p.kind == "server"))
+    before = len(bench.session.design.links)
+    key(bench, Qt.Key.Key_C)
+    move(bench, bench.at("switch0"))
+    assert bench.canvas.tool.remark().startswith("20 cables of InfiniBand at 200 Gb/s, all NICs")
+    key(bench, Qt.Key.Key_Tab)
+    key(bench, Qt.Key.Key_Tab)
+    assert "16 cables" in bench.canvas.tool.remark()
+    bench.canvas.grab()
+    key(bench, Qt.Key.Key_Return)
+    assert len(bench.session.design.links) == before + 16
+    assert bench.steps() == 4

@@ -73,6 +73,19 @@ def test_a_node_that_is_not_there() -> None:
     assert {"BUILT-ABSENT", "BUILT-MISSING"} <= codes
 
 
+def test_nodes_that_nothing_tells_apart_are_matched_as_they_come() -> None:
+    """Two nameless adapters on one leaf: the same fabric again has no difference, one of them gone is one cable."""
+    dump = "\n".join(
+        [
+            "SW 1 1 0xa 4x NDR - CA 2 1 0x1 ( 'leaf1' - 'MT4129' )",
+            "SW 1 2 0xa 4x NDR - CA 3 1 0x2 ( 'leaf1' - 'MT4129' )",
+        ]
+    )
+    both, one = read_any(dump.encode()).design, read_any(dump.splitlines()[0].encode()).design
+    assert not compare_built(both, both).findings
+    assert compare_built(both, one).cables_missing == 1
+
+
 def test_nothing_in_common_is_refused() -> None:
     with pytest.raises(ExchangeError, match="no network links"):
         compare_built(

@@ -42,10 +42,10 @@ COMMON_PULL: Final = 0.35
 SET_PULL: Final = 0.7
 OWN_PULL: Final = 0.45
 #: the sum over products is counted, so what prompts take beyond it stays near 1
-FACTOR_PULL: Final = 0.15
-STEPS: Final = 6
+FACTOR_PULL: Final = 0.25
+STEPS: Final = 5
 PER_GROUP: Final = 22
-TTFT_WEIGHT: Final = 0.6
+TTFT_WEIGHT: Final = 0.8
 SCALE: Final = 0.06
 NUDGE: Final = 0.03
 

@@ -1,0 +1,238 @@
+"""The smallest set that serves a load within its limits, and the largest load that a set serves within them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from designer.analysis.network import Network
+from designer.analysis.results import Cell, Column, Table
+from designer.analysis.serving.answers import most_of, read, step_spread, within
+from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.scheduler import run_requests
+from designer.errors import AnalysisError, Cancelled
+from designer.units import format_quantity
+from designer.workload.serving import Limits, Serving
+
+#: widths that are tried: powers of two
+_WIDTHS_LIMIT: Final = 8
+#: replicas are added one by one up to this many, then in larger strides
+_STRIDE_LIMIT: Final = 8
+#: more replicas than this are never the answer
+_REPLICAS_LIMIT: Final = 4096
+#: a load within limits is found this closely
+_LOAD_TOLERANCE: Final = 0.01
+#: above this use a queue takes longer to settle than any run lasts
+_FULL_TOLERANCE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to serve the load.
+
+    Parameters
+    ----------
+    replicas
+        The fewest that hold the limits; 0 where none do.
+    kept
+        Share of requests within all limits [1].
+    why
+        Why it lost, or what decides it.
+    """
+
+    tensor: int
+    replicas: int
+    accelerators: int
+    ttft: float
+    tpot: float
+    latency: float
+    kept: float
+    why: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the limits hold."""
+        return self.replicas > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """What a search found: the smallest first, then those that lost."""
+
+    candidates: tuple[Candidate, ...]
+    drawn: int
+    place: str
+
+    @property
+    def best(self) -> Candidate | None:
+        """The way with the fewest accelerators; None where nothing holds."""
+        return self.candidates[0] if self.candidates and self.candidates[0].holds else None
+
+    def table(self) -> Table:
+        """All ways as rows."""
+        columns = (
+            Column("tensor parallel"), Column("replicas"), Column("accelerators"), Column("first token", "s"),
+            Column("per token", "s"), Column("answer", "s"), Column("why"),
+        )  # fmt: skip
+        rows: list[tuple[Cell, ...]] = [
+            (c.tensor, c.replicas, c.accelerators, c.ttft, c.tpot, c.latency, c.why) if c.holds
+            else (c.tensor, None, None, None, None, None, c.why)
+            for c in self.candidates
+        ]  # fmt: skip
+        return Table("Ways to serve", columns, tuple(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    holds: bool
+    ttft: float
+    tpot: float
+    latency: float
+    kept: float
+
+
+def size_serving(
+    network: Network,
+    asked: Serving,
+    place: str,
+    progress: Callable[[float, str], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Sized:
+    """The fewest accelerators of the kind drawn that serve a rate of requests within limits.
+
+    Notes
+    -----
+    Every width that the model and the servers allow is tried; replicas are added until the limits hold, beyond those
+    drawn if need be. Widths at which more replicas change nothing lose with the reason.
+
+    Raises
+    ------
+    AnalysisError
+        If no rate is asked for, or no width fits at all.
+    """
+    if asked.load.kind not in ("rate", "trace"):
+        raise AnalysisError(
+            "a size is found for requests that arrive", place=f"{place}.load", remedy="use a rate or a trace"
+        )
+    found: list[Candidate] = []
+    drawn = 0
+    widths = [2**k for k in range(_WIDTHS_LIMIT.bit_length())]
+    for number, tensor in enumerate(widths):
+        if progress is not None:
+            progress(number / len(widths), f"tensor parallel {tensor}")
+        if cancelled is not None and cancelled():
+            raise Cancelled("stopped")
+        deployment = replace(asked.deployment, tensor=tensor, replicas=0, prompts="")
+        try:
+            placement = place_deployment(network, deployment, place)
+        except AnalysisError as error:
+            found.append(Candidate(tensor, 0, 0, math.nan, math.nan, math.nan, 0.0, error.text))
+            continue
+        drawn = max(drawn, placement.replicas.size)
+        found.append(_fewest(placement, asked, cancelled))
+    if not drawn:
+        raise AnalysisError(found[-1].why, place=place, remedy="use parts with more memory, or narrower weights")
+    found.sort(key=lambda c: (not c.holds, c.accelerators, c.latency))
+    best = found[0]
+    if best.holds:
+        found[1:] = [
+            replace(c, why=f"needs {c.accelerators} accelerators, {c.accelerators - best.accelerators} more")
+            if c.holds and c.accelerators > best.accelerators
+            else c
+            for c in found[1:]
+        ]
+    return Sized(tuple(found), drawn, place)
+
+
+def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None) -> Candidate:
+    one = sent_to_one(asked.load, 1, placement.place, placement.capacity)
+    requests = one.requests
+    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if len(requests.at) > 1 else 0.0
+    most = most_of(placement, requests, step_spread(placement), cancelled)[0]
+    width = placement.split.devices
+    replicas = max(1, math.ceil(rate / (most * _FULL_TOLERANCE)))
+    last: _Tried | None = None
+    while replicas <= _REPLICAS_LIMIT:
+        tried = _try(placement, asked, replicas, cancelled)
+        if tried.holds:
+            each, able = (format_quantity(x, "frequency") for x in (rate / replicas, most))
+            why = f"{each} each of {able} it can take"
+            return Candidate(
+                placement.split.tensor,
+                replicas,
+                replicas * width,
+                tried.ttft,
+                tried.tpot,
+                tried.latency,
+                tried.kept,
+                why,
+            )
+        if last is not None and tried.kept <= last.kept and rate / replicas < most / _STRIDE_LIMIT:
+            break
+        last = tried
+        replicas += max(1, replicas // _STRIDE_LIMIT)
+    assert last is not None
+    return Candidate(
+        placement.split.tensor, 0, 0, last.ttft, last.tpot, last.latency, last.kept, _missed(last, asked.limits)
+    )
+
+
+def _missed(tried: _Tried, limits: Limits) -> str:
+    """Which limit even an idle replica does not keep."""
+    pairs = (
+        (limits.ttft, tried.ttft, "first token"), (limits.tpot, tried.tpot, "token"),
+        (limits.latency, tried.latency, "whole answer"),
+    )  # fmt: skip
+    for limit, value, words in pairs:
+        if limit and value > limit:
+            found, most = format_quantity(value, "duration"), format_quantity(limit, "duration")
+            return f"even with hardly any load the {words} takes {found}, above {most}"
+    return f"only {tried.kept:.0%} of the requests keep the limits, however many replicas there are"
+
+
+def _try(placement: Placement, asked: Serving, replicas: int, cancelled: Callable[[], bool] | None) -> _Tried:
+    sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
+    path = placement.release.overheads.path
+    run = run_requests(
+        placement.timed, sent.requests, placement.scheduling, placement.capacity, path, cancelled=cancelled
+    )
+    values = read(run, sent.first).values
+    share = f"p{asked.limits.share:.0%}".removesuffix("%")
+    # refused requests keep no limit
+    kept = within(run, sent.first, asked.limits)
+    named = (values[f"ttft_{share}"], values.get("tpot", 0.0), values[f"latency_{share}"])
+    # a queue that grows through the run has no steady percentile
+    waiting = run.turns[:, 6]
+    half = len(waiting) // 2
+    steady = waiting[half:].mean() <= max(1.0, 2 * waiting[:half].mean())
+    return _Tried(bool(kept >= asked.limits.share and steady), *named, kept)
+
+
+def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None = None) -> float:
+    """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
+    replicas = len(placement.replicas)
+    requests = sent_to_one(asked.load, replicas, placement.place, placement.capacity).requests
+    most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas * _FULL_TOLERANCE
+
+    def holds(rate: float) -> bool:
+        return _try(placement, replace(asked, load=replace(asked.load, rate=rate)), replicas, cancelled).holds
+
+    low, high = 0.0, most
+    if holds(most):
+        return most
+    while high - low > _LOAD_TOLERANCE * most:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def ways(found: Sequence[Candidate]) -> list[str]:
+    """The ways in words, best first."""
+    return [
+        f"tensor parallel {c.tensor}: {c.replicas} replicas, {c.accelerators} accelerators" if c.holds
+        else f"tensor parallel {c.tensor}: {c.why}"
+        for c in found
+    ]  # fmt: skip

@@ -1,0 +1,68 @@
+"""The smallest set within limits, and the largest load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import designer
+from designer.analysis.network import build_network
+from designer.analysis.serving.placement import place_deployment
+from designer.analysis.serving.sizing import largest_load, size_serving
+from designer.errors import AnalysisError
+from designer.workload.kind import lower
+from designer.workload.serving import Serving
+
+ASKED = {
+    "model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "rate": "20 1/s", "prompt": 2000, "output": 256,
+    "ttft_limit": "1 s", "count": 400,
+}  # fmt: skip
+
+
+def asked(**changes: object) -> Serving:
+    found = lower("serving", {**ASKED, **changes}, "workloads.s")
+    assert isinstance(found, Serving)
+    return found
+
+
+NETWORK = build_network(designer.open_design("hgx-h100-8"))
+
+
+def test_the_smallest_set_holds_and_the_others_lose_with_a_reason() -> None:
+    found = size_serving(NETWORK, asked(), "s")
+    best = found.best
+    assert best is not None
+    assert best.ttft <= 1
+    assert best.accelerators == best.replicas * best.tensor
+    # prompts alone: 20/s x 2,000 tokens x 2 x 70.6 GFLOP at the data sheet's peak need 2.9 accelerators
+    assert best.accelerators >= 3
+    assert all(c.accelerators >= best.accelerators for c in found.candidates if c.holds)
+    assert any("does not fit" in c.why for c in found.candidates)
+    assert len(found.table().rows) == len(found.candidates)
+
+
+def test_twice_the_load_needs_about_twice_as_much() -> None:
+    one, two = (size_serving(NETWORK, asked(rate=f"{rate} 1/s"), "s").best for rate in (20, 40))
+    assert one is not None
+    assert two is not None
+    assert 1.5 < two.accelerators / one.accelerators < 2.5
+
+
+def test_a_limit_nothing_keeps_is_told() -> None:
+    found = size_serving(NETWORK, asked(ttft_limit="5 ms"), "s")
+    assert found.best is None
+    assert any("however" in c.why or "even with" in c.why for c in found.candidates)
+
+
+def test_only_requests_that_arrive_are_sized() -> None:
+    with pytest.raises(AnalysisError, match="requests that arrive"):
+        size_serving(NETWORK, asked(load="clients"), "s")
+
+
+def test_the_largest_load_keeps_the_limits_and_more_does_not() -> None:
+    operation = asked()
+    placement = place_deployment(NETWORK, replace(operation.deployment, tensor=4), "s")
+    strict = largest_load(placement, asked(ttft_limit="200 ms"))
+    loose = largest_load(placement, operation)
+    assert 0 < strict < loose
