@@ -78,13 +78,19 @@ class Boxes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Straight lines. : (n, 4) x1, y1, x2, y2"""
+    """Straight lines. : (n, 4) x1, y1, x2, y2
+
+    Parameters
+    ----------
+    phase : (n,) or None: length of the polyline in front of each line, from which its dashes go on
+    """
 
     lines: Float
     colour: str
     width: float = 1.0
     dash: tuple[float, ...] = ()
     smooth: bool = False
+    phase: Float | None = None
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -96,11 +102,13 @@ class Lines:
 
     def part(self, start: int, stop: int) -> Lines:
         """Some of them."""
-        return replace(self, lines=self.lines[start:stop])
+        phase = None if self.phase is None else self.phase[start:stop]
+        return replace(self, lines=self.lines[start:stop], phase=phase)
 
     def taken(self, chosen: Int) -> Lines:
         """Those with some numbers. : (k,)"""
-        return self.with_lines(self.lines[chosen])
+        phase = None if self.phase is None else self.phase[chosen]
+        return Lines(self.lines[chosen], self.colour, self.width, self.dash, self.smooth, phase)
 
     def with_lines(self, lines: Float) -> Lines:
         """Others of the same look."""

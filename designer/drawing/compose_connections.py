@@ -11,7 +11,7 @@ from designer.drawing.batches import Batch, Lines
 from designer.drawing.compose_boxes import faded
 from designer.drawing.cut import Cut
 from designer.drawing.levels import Level
-from designer.drawing.polylines import level, offset, pieces, polylines
+from designer.drawing.polylines import level, offset, phases, pieces, polylines
 from designer.drawing.theme import DASH
 from designer.drawing.view_state import Frame, Regions, ViewState
 
@@ -177,10 +177,10 @@ def _tones(view_state: ViewState, cut: Cut, merged: Int) -> Int:
 
 
 def _needed(lines: Float, regions: Regions, margin: float) -> Float:
-    """The lines that touch one of some regions; all where there are none."""
+    """The lines that touch one of some regions; all where there are none. : (n, 5)"""
     if not regions:
         return lines
-    low, high = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
+    low, high = np.minimum(lines[:, :2], lines[:, 2:4]), np.maximum(lines[:, :2], lines[:, 2:4])
     kept = np.zeros(len(lines), dtype=bool)
     for x, y, width, height in regions:
         across = (high[:, 0] >= x - margin) & (low[:, 0] <= x + width + margin)
@@ -194,7 +194,9 @@ def _collect(found: dict[_Style, list[Float]], points: Float, tone: Int, width: 
     code = (tone + 512) * 4096 + (width * 4).astype(np.int64) * 2 + assumed
     for value in np.unique(code).tolist():
         style = _Style(value // 4096 - 512, (value % 4096 // 2) / 4, bool(value & 1))
-        found.setdefault(style, []).append(pieces(points[code == value]))
+        chosen = points[code == value]
+        # the fifth column is where dashes go on
+        found.setdefault(style, []).append(np.column_stack((pieces(chosen), phases(chosen))))
 
 
 def _batches(
@@ -212,9 +214,13 @@ def _batches(
         else:
             colour = theme.link(kinds[-1 - style.tone])
         dash = tuple(d * frame.ratio for d in DASH) if style.assumed else ()
+        lines, phase = lines[:, :4], lines[:, 4]
+        if style.assumed:
+            made.append(Lines(lines, colour, style.width, dash, smooth, phase))
+            continue
         straight = level(lines)
         if straight.any():
-            made.append(Lines(lines[straight], colour, style.width, dash))
+            made.append(Lines(lines[straight], colour, style.width))
         if not straight.all():
-            made.append(Lines(lines[~straight], colour, style.width, dash, smooth))
+            made.append(Lines(lines[~straight], colour, style.width, (), smooth))
     return made

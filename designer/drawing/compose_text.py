@@ -27,7 +27,9 @@ SMALLEST: Final = 9
 _LARGEST: Final = 22
 #: a name needs a box at least this wide and high [px]
 _ROOM: Final = (30.0, 12.0)
-#: width of a letter [text heights]; a number of at most so many letters stands for a name; room for a beginning
+#: text as it is drawn may be wider than measured by so much
+_SLACK: Final = 1.01
+#: width of a wide letter [text heights]; a number of at most so many letters stands for a name; room for a beginning
 _WIDE: Final = 0.6
 _SHORT: Final = 4
 _BEGINNING: Final = 4.5
@@ -81,11 +83,11 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             indent += px
         labels.append(Label(x + indent, top, width - 2 * indent, tall, name, px, theme.header_text, True))
         if not inside:
-            wide = min(width - 4, len(name) * px * 0.62 + 2 * indent + px)
+            wide = min(width - 4, text_width(name, px, bold=True) + 2 * indent)
             plates.append(np.array([x + 2, y + 1, wide, tall]))
         elif frame.level is Level.NEAR:
             beside = _group_detail(geometry, box) if not view_state.is_frame[box] else ""
-            used = (len(name) + 3) * px * 0.62
+            used = text_width(name, px, bold=True) + 1.5 * px
             if beside and width - indent - used > 80 * frame.scale:
                 small = _px(frame, theme.detail_px)
                 labels.append(
@@ -226,32 +228,17 @@ def _notes(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     labels: list[Label] = []
     for box, (x, y, width, height) in zip(boxes.tolist(), frame.boxes(geometry.rect[boxes]).tolist(), strict=True):
         pad = round(8 * frame.scale)
-        lines = wrapped(geometry.label(box), max(4, int((width - 2 * pad) / (px * 0.56))))
-        for k, line in enumerate(lines[: max(1, int((height - pad) / (px * 1.35)))]):
+        most = max(1, int((height - pad) / (px * 1.35)))
+        for k, line in enumerate(lines_of(geometry.label(box), px, width - 2 * pad, most)):
             labels.append(
                 Label(x + pad, y + pad + k * px * 1.35, width - 2 * pad, px * 1.35, line, px, theme.note_text)
             )
     return [Labels(tuple(labels))]
 
 
-def wrapped(text: str, columns: int) -> list[str]:
-    """Lines of at most so many letters, cut between words where possible."""
-    lines: list[str] = []
-    for paragraph in text.splitlines():
-        line = ""
-        for word in paragraph.split(" "):
-            if line and len(line) + 1 + len(word) > columns:
-                lines.append(line)
-                line = word
-            else:
-                line = f"{line} {word}" if line else word
-        lines.append(line)
-    return lines
-
-
 def fitted(name: str, room: float, px: float) -> str:
     """What is written of a name in so much room: all, its number alone beside the glyph, its beginning, or nothing."""
-    if _WIDE * len(name) * px <= room:
+    if _fits(name, room, px):
         return name
     words = name.split(" ")
     last = words[-1]
@@ -259,12 +246,17 @@ def fitted(name: str, room: float, px: float) -> str:
     # what kind of thing it is goes last of all: "NIC 0" of "Storage NIC 0"
     for first in range(1, len(words) - 1 if numbered else 0):
         shorter = " ".join(words[first:])
-        if _WIDE * len(shorter) * px <= room:
+        if _fits(shorter, room, px):
             return shorter
     short = last if numbered else ""
     if not short and room >= _BEGINNING * px:
         return name
-    return short if _WIDE * len(short) * px <= room else ""
+    return short if _fits(short, room, px) else ""
+
+
+def _fits(name: str, room: float, px: float) -> bool:
+    """True if a bold name fits into so much room; most do by a wide margin, the others are measured."""
+    return _WIDE * len(name) * px <= room or _SLACK * text_width(name, px, bold=True) <= room
 
 
 def title(geometry: Geometry, box: int) -> str:

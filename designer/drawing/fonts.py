@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -58,10 +60,14 @@ def fitted_text(text: str, size: float, width: float, bold: bool = False, keep_n
     if text_width(text, size, bold) <= width:
         return text
     tail = _number_at_end(text) if keep_number else ""
-    for keep in range(len(text) - 1, 0, -1):
-        short = text[: max(1, keep - len(tail))].rstrip(" ,.;:·-") + _ELLIPSIS + tail
+    room = width / size - text_width(_ELLIPSIS + tail, 1.0, bold) if size > 0 else 0.0
+    ends = list(accumulate(_advance(c, bold) for c in text[: len(text) - max(1, len(tail))]))
+    keep = bisect_right(ends, room)
+    while keep > 0:
+        short = text[:keep].rstrip(" ,.;:·-") + _ELLIPSIS + tail
         if text_width(short, size, bold) <= width:
             return short
+        keep -= 1  # sums of the same widths in another order may differ in their last digit
     return _ELLIPSIS if text_width(_ELLIPSIS, size, bold) <= width else ""
 
 

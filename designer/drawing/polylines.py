@@ -205,6 +205,28 @@ def pieces(points: Float) -> Float:
     return np.concatenate((points[:, :-1], points[:, 1:]), axis=2).reshape(-1, 4)
 
 
+def phases(points: Float) -> Float:
+    """Length of each polyline in front of each of its pieces. : (k, v, 2) → (k · (v − 1),)"""
+    length = np.hypot(*np.moveaxis(np.diff(points, axis=1), 2, 0))
+    return (np.cumsum(length, axis=1) - length).ravel()
+
+
+def dashes(lines: Float, phase: Float, on: float, off: float) -> Float:
+    """The dashes of straight lines that go on from a phase. : (n, 4), (n,) → (k, 4)"""
+    step = lines[:, 2:] - lines[:, :2]
+    length = np.hypot(step[:, 0], step[:, 1])
+    first = np.floor(phase / (on + off)).astype(np.int64)
+    count = np.floor((phase + length) / (on + off)).astype(np.int64) - first + 1
+    line = np.repeat(np.arange(len(lines)), count)
+    number = np.arange(len(line)) - np.repeat(np.cumsum(count) - count, count) + first[line]
+    start = np.maximum(number * (on + off) - phase[line], 0.0)
+    stop = np.minimum(number * (on + off) + on - phase[line], length[line])
+    kept = stop > start
+    line, start, stop = line[kept], start[kept, None], stop[kept, None]
+    along = step[line] / np.maximum(length[line], 1e-9)[:, None]
+    return np.concatenate((lines[line, :2] + along * start, lines[line, :2] + along * stop), axis=1)
+
+
 def along(points: Float, part: float) -> Float:
     """The point a share of the length along each polyline. : (k, v, 2) → (k, 2)"""
     step = np.diff(points, axis=1)

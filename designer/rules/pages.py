@@ -13,6 +13,19 @@ from designer.rules.rule import Profile, Rule, rules
 #: headings of a page, in order
 SECTIONS: Final = ("What it checks", "Why it matters", "How to fix", "Sources", "Example")
 
+_WAIVERS: Final = """## Accepting a finding
+
+A waiver in the design says which finding is accepted, why, by whom and until when; without `where` it covers the rule
+everywhere, without `expires` it holds for good. One that ran out is told as a finding of its own.
+
+```json
+"waivers": [
+ {"id": "small-host", "code": "MEM001", "where": ["memory0", "memory1"],
+  "reason": "data comes over GPUDirect", "author": "the architect", "expires": "2027-06-30"}
+]
+```
+"""
+
 
 def sections(rule: Rule) -> Mapping[str, str]:
     """The sections of a page by their headings; the first line of the page under an empty one."""
@@ -53,6 +66,7 @@ def overview() -> str:
         "|---|---|---|",
         *(f"| [{r.code}]({r.code}.md) | {r.severity} | {sections(r)['']} |" for r in rules().values()),
         "",
+        _WAIVERS,
     ]
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from tests.unit.checks.test_language import HELD, WRONG, spelled
 
 pytestmark = pytest.mark.long
 TEXTS = 1_000_000
-#: no text may take longer [s]
+#: no text may take longer, in processor time [s]
 SLOWEST = 0.5
 
 
@@ -36,8 +36,8 @@ def test_a_million_texts() -> None:
                 seed[chance.randrange(len(seed)) : chance.randrange(len(seed) + 1)] = chance.choice(pieces)
                 seed = seed or [" "]
             text = "".join(seed)
-        begun = time.perf_counter()
+        begun = time.process_time()
         outcome = judge(world, Promise("p", text))
-        slowest = max(slowest, time.perf_counter() - begun)
+        slowest = max(slowest, time.process_time() - begun)
         assert outcome.state in State, text
     assert slowest < SLOWEST

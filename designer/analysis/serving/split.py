@@ -56,6 +56,13 @@ class Pull:
     time: float
     most: float
 
+    @property
+    def band(self) -> tuple[float, float, float]:
+        """Requests a second that the path can hand over, and the high and the low end of that [1/s]."""
+        rates = self.together.rate.min(), self.together.high.min(), self.together.low.min()
+        value, high, low = (float(rate / rates[0]) * self.most for rate in rates)
+        return value, high, low
+
 
 def serve_split(network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None) -> Served:
     """A load on engines for prompts and engines for answers.
@@ -91,7 +98,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         ("reading prompts", most_of(prompts, reading, spread, cancelled), len(prompts.replicas)),
         ("answering", most_of(answers, saying, spread, cancelled), len(answers.replicas)),
     )
-    bands = [tuple(x * count for x in most) for _, most, count in stages] + [(pull.most, pull.most, pull.most)]
+    bands = [tuple(x * count for x in most) for _, most, count in stages] + [pull.band]
     least = min(range(len(bands)), key=lambda k: bands[k][0])
     most = bands[least][0], bands[least][1], bands[least][2]
     names = [name for name, _, _ in stages] + ["handing over keys and values"]

@@ -17,7 +17,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter,
 from shiboken6 import Shiboken
 
 from designer.drawing.batches import Batch, Boxes, Glyphs, Label, Labels, Lines, Rects
-from designer.drawing.fonts import font_file
+from designer.drawing.fonts import fitted_text, font_file
+from designer.drawing.polylines import dashes
 from designer.gui.canvas.glyphs import GlyphSource
 
 Float = npt.NDArray[np.float64]
@@ -123,12 +124,18 @@ class BatchPainter:
         self.calls += 1
 
     def _lines(self, painter: QPainter, batch: Lines) -> None:
-        data = np.ascontiguousarray(batch.lines, dtype=np.float64)
+        dash = batch.dash if batch.phase is None else ()
+        lines = batch.lines
+        if batch.dash and batch.phase is not None:
+            lines = dashes(lines, batch.phase, batch.dash[0], batch.dash[1])
+            if not len(lines):
+                return
+        data = np.ascontiguousarray(lines, dtype=np.float64)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, batch.smooth)
         pen = QPen(self.colour(batch.colour), batch.width)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap if batch.dash else Qt.PenCapStyle.SquareCap)
-        if batch.dash:
-            pen.setDashPattern([d / max(1.0, batch.width) for d in batch.dash])
+        if dash:
+            pen.setDashPattern([d / max(1.0, batch.width) for d in dash])
         painter.setPen(pen)
         pointer: Any = Shiboken.wrapInstance(data.ctypes.data, QLineF)
         painter.drawLines(pointer, len(data))
@@ -271,7 +278,8 @@ class BatchPainter:
             if len(self._texts) > _MAX_CACHED:
                 self._texts.clear()
             metrics = self._font(label.px, label.bold)[1]
-            text = metrics.elidedText(label.text, Qt.TextElideMode.ElideRight, label.width)
+            # as files have it, so that a picture reads the same everywhere
+            text = fitted_text(label.text, label.px, label.width, label.bold)
             text = "" if text == "…" else text
             found = self._texts[key] = (text, metrics.horizontalAdvance(text))
         return found

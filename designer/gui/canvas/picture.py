@@ -7,10 +7,9 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
 
-from designer.drawing.compose import compose
-from designer.drawing.levels import Level
+from designer.drawing.picture import full_detail
 from designer.drawing.view import Rect
-from designer.drawing.view_state import Frame, ViewState
+from designer.drawing.view_state import ViewState
 from designer.gui.canvas.batch_painter import BatchPainter
 
 #: larger images are made smaller [px]
@@ -26,9 +25,9 @@ def picture(view_state: ViewState, batch_painter: BatchPainter, rect: Rect, scal
     wide, high = max(1, round(width * scale) + 2 * margin), max(1, round(height * scale) + 2 * margin)
     image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent if transparent else batch_painter.colour(view_state.theme.background))
-    frame = Frame(scale, margin - round(x * scale), margin - round(y * scale), Level.NEAR, max(0.5, min(scale, 3.0)))
     painter = QPainter(image)
-    for batch in compose(view_state, frame, ((0.0, 0.0, float(wide), float(high)),), grid=False):
+    painter.translate(margin - round(x * scale), margin - round(y * scale))
+    for batch in full_detail(view_state, scale, rect):
         batch_painter.draw(painter, batch)
     painter.end()
     return image

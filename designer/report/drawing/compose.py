@@ -13,7 +13,7 @@ from designer.drawing.fonts import fitted_text, rise, text_width
 from designer.drawing.loads import Loads
 from designer.drawing.palette import Palette
 from designer.drawing.picture import Drawing, Options, drawing_of
-from designer.drawing.theme import themed
+from designer.drawing.theme import DASH, themed
 from designer.report.drawing.elements import Element, Glyph, Label, Panel, Picture, Stroke
 
 __all__ = ["Options", "compose", "elements_of", "picture_of"]
@@ -45,7 +45,7 @@ def elements_of(batch: Batch) -> Iterator[Element]:
     elif isinstance(batch, Lines):
         colour, opacity = _shown(batch.colour)
         for points in _chains(batch.lines):
-            yield Stroke(points, colour, batch.width, False, bool(batch.dash), opacity)
+            yield Stroke(points, colour, batch.width, False, bool(batch.dash), opacity, batch.dash or DASH)
     elif isinstance(batch, Glyphs):
         for x, y in batch.places.tolist():
             yield Glyph(x, y, batch.size, batch.name, batch.colour)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from designer.drawing.theme import DASH
+
 Point = tuple[float, float]
 
 
@@ -36,6 +38,7 @@ class Stroke:
     curve: bool = False
     dashed: bool = False
     opacity: float = 1
+    dash: tuple[float, ...] = DASH
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,10 +48,10 @@ def _short_curve(corners: Sequence[Point]) -> list[Point]:
     return flat_curve(corners)[1:]
 
 
-def dashes(points: Sequence[Point]) -> list[list[Point]]:
+def dashes(points: Sequence[Point], dash: tuple[float, ...] = DASH) -> list[list[Point]]:
     """A polyline cut into dashes."""
     pieces: list[list[Point]] = []
-    drawn, left = True, DASH[0]
+    drawn, left = True, dash[0]
     piece: list[Point] = [points[0]]
     for (ax, ay), (bx, by) in pairwise(points):
         length = hypot(bx - ax, by - ay)
@@ -61,7 +61,7 @@ def dashes(points: Sequence[Point]) -> list[list[Point]]:
             at = (ax + (bx - ax) * done / length, ay + (by - ay) * done / length)
             if drawn:
                 pieces.append([*piece, at])
-            drawn, left = not drawn, DASH[1] if drawn else DASH[0]
+            drawn, left = not drawn, dash[1] if drawn else dash[0]
             piece = [at]
         left -= length - done
         if drawn:

@@ -104,7 +104,7 @@ class PageWriter:
         page.setStrokeColorRGB(*_shares(stroke.colour))
         page.setStrokeAlpha(stroke.opacity)
         page.setLineWidth(stroke.width)
-        page.setDash(*([list(DASH)] if stroke.dashed else []))
+        page.setDash(*([list(stroke.dash)] if stroke.dashed else []))
         page.setLineJoin(_ROUND)
         path = page.beginPath()
         path.moveTo(*stroke.points[0])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, Final
 
 from designer.drawing.fonts import font_file
@@ -52,7 +55,7 @@ def to_png(picture: Picture, scale: float = 2.0, transparent: bool = False) -> b
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
     ground = (*rgb(picture.background), 0) if transparent else picture.background
     image = image_module.new("RGBA" if transparent else "RGB", (size[0] * over, size[1] * over), ground)
-    painter = _Painter(picture, draw_module.Draw(image), scale * over, font_module)
+    painter = _Painter(picture, (image, image_module, draw_module), scale * over, font_module)
     painter.paint()
     if over > 1:
         image = image.resize(size, image_module.Resampling.BOX)
@@ -62,17 +65,27 @@ def to_png(picture: Picture, scale: float = 2.0, transparent: bool = False) -> b
 
 
 class _Painter:
-    def __init__(self, picture: Picture, draw: ImageDraw, scale: float, fonts: Any) -> None:
+    def __init__(self, picture: Picture, target: tuple[Any, Any, Any], scale: float, fonts: Any) -> None:
         self.picture = picture
-        self.draw = draw
+        self.image, self.images, self.draws = target
+        self.draw: ImageDraw = self.draws.Draw(self.image)
+        #: corner of what is drawn on, and the ink that stands for every colour while a mask is drawn
+        self.corner: tuple[int, int] = (0, 0)
+        self.ink: int | None = None
         self.scale = scale
         self.fonts = fonts
         self.known: dict[tuple[bool, int], Any] = {}
 
     def paint(self) -> None:
         for element in self.picture.elements:
-            if isinstance(element, Panel):
+            if isinstance(element, Panel) and element.opacity < 1 and not element.stroke:
+                right, low = element.x + element.width, element.y + element.height
+                mask = replace(element, opacity=1)
+                self._veil(mask, mask.fill, element.opacity, ((element.x, element.y), (right, low)))
+            elif isinstance(element, Panel):
                 self._panel(element)
+            elif isinstance(element, Stroke) and element.opacity < 1:
+                self._veil(replace(element, opacity=1), element.colour, element.opacity, element.points, element.width)
             elif isinstance(element, Stroke):
                 self._stroke(element)
             elif isinstance(element, Label):
@@ -83,17 +96,43 @@ class _Painter:
             else:
                 self._glyph(element)
 
-    def _at(self, x: float, y: float) -> Point:
-        return (x - self.picture.x) * self.scale, (y - self.picture.y) * self.scale
+    def _veil(
+        self, mark: Panel | Stroke, colour: str, opacity: float, points: Sequence[Point], reach: float = 0.0
+    ) -> None:
+        """Something one sees through, by a mask of its shape."""
+        corners = [self._at(x, y) for x, y in points]
+        margin = reach * self.scale + 2
+        left, top = (max(0, floor(min(p[k] for p in corners) - margin)) for k in (0, 1))
+        right, low = (min(self.image.size[k], ceil(max(p[k] for p in corners) + margin)) for k in (0, 1))
+        if right <= left or low <= top:
+            return
+        mask = self.images.new("L", (right - left, low - top), 0)
+        canvas, self.draw, self.corner, self.ink = self.draw, self.draws.Draw(mask), (left, top), round(255 * opacity)
+        if isinstance(mark, Panel):
+            self._panel(mark)
+        else:
+            self._stroke(mark)
+        self.draw, self.corner, self.ink = canvas, (0, 0), None
+        self.image.paste(rgb(colour), (left, top), mask)
 
-    def _colour(self, colour: str, opacity: float = 1) -> tuple[int, int, int]:
+    def _at(self, x: float, y: float) -> Point:
+        left, top = self.corner
+        return (x - self.picture.x) * self.scale - left, (y - self.picture.y) * self.scale - top
+
+    def _colour(self, colour: str, opacity: float = 1) -> tuple[int, int, int] | int:
+        if self.ink is not None:
+            return self.ink
         return rgb(colour if opacity >= 1 else mixed(self.picture.background, colour, opacity))
 
     def _panel(self, panel: Panel) -> None:
-        low, high = self._at(panel.x, panel.y), self._at(panel.x + panel.width, panel.y + panel.height)
+        # the edge reaches to both sides of the outline; the last pixel belongs to a rectangle
+        reach = panel.stroke_width / 2 if panel.stroke else 0.0
+        left, top = self._at(panel.x - reach, panel.y - reach)
+        right, low = self._at(panel.x + panel.width + reach, panel.y + panel.height + reach)
+        radius = min(panel.radius, panel.width / 2, panel.height / 2)
         self.draw.rounded_rectangle(
-            (*low, *high),
-            radius=min(panel.radius, panel.width / 2, panel.height / 2) * self.scale,
+            (left, top, max(left, right - 1), max(top, low - 1)),
+            radius=(radius + reach if radius else 0) * self.scale,
             fill=self._colour(panel.fill, panel.opacity) if panel.fill else None,
             outline=self._colour(panel.stroke, panel.opacity) if panel.stroke else None,
             width=max(1, round(panel.stroke_width * self.scale)) if panel.stroke else 0,
@@ -101,10 +140,10 @@ class _Painter:
 
     def _stroke(self, stroke: Stroke) -> None:
         points = flat_curve(stroke.points) if stroke.curve else list(stroke.points)
-        for piece in dashes(points) if stroke.dashed else [points]:
+        for piece in dashes(points, stroke.dash) if stroke.dashed else [points]:
             self._line(piece, self._colour(stroke.colour, stroke.opacity), stroke.width)
 
-    def _line(self, points: list[Point], colour: tuple[int, int, int], width: float) -> None:
+    def _line(self, points: list[Point], colour: tuple[int, int, int] | int, width: float) -> None:
         self.draw.line(
             [self._at(x, y) for x, y in points], fill=colour, width=max(1, round(width * self.scale)), joint="curve"
         )

@@ -13,7 +13,6 @@ from designer.drawing.theme import DASH
 from designer.plain_text import DIRECTIONAL
 from designer.report.drawing.elements import Area, Glyph, Label, Panel, Picture, Stroke
 
-_DASH: Final = " ".join(f"{length:g}" for length in DASH)
 #: what XML 1.0 cannot carry, even escaped, and marks that turn a name round
 _ILLEGAL: Final = {
     c: None for c in (*range(32), *range(0x7F, 0xA0), *DIRECTIONAL, 0xFFFE, 0xFFFF) if c not in (9, 10, 13)
@@ -125,7 +124,7 @@ def _glyph(mark: Glyph, number: str, prefix: str) -> str:
 
 def _panel(panel: Panel) -> str:
     line = f' stroke="{panel.stroke}" stroke-width="{_n(panel.stroke_width)}"' if panel.stroke else ""
-    dash = f' stroke-dasharray="{_DASH}"' if panel.dashed else ""
+    dash = _dashes(DASH) if panel.dashed else ""
     return (
         f'<rect x="{_n(panel.x)}" y="{_n(panel.y)}" width="{_n(panel.width)}" height="{_n(panel.height)}" '
         f'rx="{_n(panel.radius)}" fill="{panel.fill or "none"}"{line}{dash}{_opacity(panel.opacity)}/>'
@@ -135,7 +134,7 @@ def _panel(panel: Panel) -> str:
 def _stroke(stroke: Stroke) -> str:
     points = [f"{_n(x)} {_n(y)}" for x, y in stroke.points]
     path = f"M{points[0]}C{' '.join(points[1:])}" if stroke.curve else "M" + "L".join(points)
-    dash = f' stroke-dasharray="{_DASH}"' if stroke.dashed else ""
+    dash = _dashes(stroke.dash) if stroke.dashed else ""
     return (
         f'<path d="{path}" fill="none" stroke="{stroke.colour}" stroke-width="{_n(stroke.width)}" '
         f'stroke-linejoin="round"{dash}{_opacity(stroke.opacity)}/>'
@@ -151,6 +150,10 @@ def _label(label: Label) -> str:
         f'<text x="{_n(label.x)}" y="{_n(label.y)}" font-size="{_n(label.size)}" fill="{label.colour}"'
         f"{weight}{anchor}>{_text(label.text)}</text>"
     )
+
+
+def _dashes(lengths: tuple[float, ...]) -> str:
+    return f' stroke-dasharray="{" ".join(map(_n, lengths))}"'
 
 
 def _opacity(value: float) -> str:

@@ -15,7 +15,7 @@ from designer.design.geometry import lay_out
 from designer.drawing.batches import Boxes, Label, Labels, Lines, Rects, sliced
 from designer.drawing.compose import compose
 from designer.drawing.compose_connections import width_of
-from designer.drawing.compose_text import SMALLEST, lightness, wrapped
+from designer.drawing.compose_text import SMALLEST, lightness
 from designer.drawing.compose_values import amount, values
 from designer.drawing.cut import cut_at, stops
 from designer.drawing.display_list import DisplayList
@@ -433,8 +433,3 @@ def test_both_looks_tell_utilisation_by_lightness() -> None:
     for theme, sign in ((LIGHT, -1), (DARK, 1)):
         light = [lightness(c) for c in theme.heat]
         assert all(sign * (b - a) > 0 for a, b in itertools.pairwise(light))
-
-
-def test_notes_are_wrapped_between_words() -> None:
-    assert wrapped("one two three\nfour", 7) == ["one two", "three", "four"]
-    assert " ".join(wrapped("a bb ccc dddd eeeee", 4)).split() == ["a", "bb", "ccc", "dddd", "eeeee"]

@@ -12,6 +12,7 @@ import designer
 from designer.analysis.results import WorkloadResult
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
+from designer.interchange.overrides import overridden
 
 BASE: Mapping[str, object] = {
     "model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "tensor": 4, "prompt": 2000, "output": 256,
@@ -109,6 +110,21 @@ def test_a_split_over_two_servers_pulls_through_their_nics() -> None:
     assert value(found, "hand_over_time") > 0.09
     assert value(found, "accelerators") == 16
     assert value(found, "ttft") > value(found, "hand_over_time")
+
+
+def test_a_slow_nic_between_prompts_and_answers_is_named() -> None:
+    """KV of 2,000 tokens x 327,680 B over 8 devices is 82 MB each; at .2 GB/s a NIC hands over 2.4 a second."""
+    design = designer.open_design("su-h100-32")
+    settings = {
+        **BASE, "rate": "6 1/s", "tensor": 8, "prompt_tensor": 8, "group": "servers[0]/gpu*",
+        "prompt_group": "servers[1]/gpu*",
+    }  # fmt: skip
+    design = design.model_copy(update={"workloads": {"s": WorkloadSpec(id="s", kind="serving", settings=settings)}})
+    design = overridden(design, ["servers/nic*.bandwidth_per_direction=0.2 GB/s"])
+    found = designer.analyze(design, ["s"]).workloads[0]
+    assert "SERVE-SATURATED" in codes(found)
+    assert "nic" in found.binding[0].id + found.binding[0].label
+    assert value(found, "most_requests_per_second") == pytest.approx(0.2e9 / (2000 * 40_960), rel=0.1)
 
 
 @pytest.mark.parametrize(
