@@ -20,27 +20,6 @@ from designer.cli.plain import is_utf8, plain
 from designer.errors import DesignerError
 from designer.plain_text import shortened
 
-#: command names in the order of the help; each is a module of ``designer.cli.commands`` (``-`` becomes ``_``)
-COMMANDS: Final = {
-    "analyze": "route, allocate, estimate; names the binding link",
-    "check": "what the design rules say",
-    "test": "promises about designs, for continuous integration",
-    "compare": "two designs side by side, and why each number moved",
-    "simulate": "workloads over time, together; a trace of all that happens",
-    "templates": "list templates",
-    "parts": "search the catalog",
-    "workloads": "what can be run, with settings and metrics",
-    "new": "a design from a template",
-    "tidy": "a design with everything placed anew",
-    "summary": "what is in a design",
-    "import": "a real machine or foreign file to a design",
-    "export": "a design to another format",
-    "bom": "bill of materials, power, racks, cables, cost as tables",
-    "report": "the design report: HTML, PDF or Markdown",
-    "validate": "predictions against published measurements",
-    "calibrate": "a design fitted to measurements of its machine",
-    "self-check": "whether this installation is whole",
-}
 _FOLDER: Final = Path(__file__).with_name("commands")
 _PROGRAM: Final = "designer"
 
