@@ -195,8 +195,11 @@ def _collect(found: dict[_Style, list[Float]], points: Float, tone: Int, width: 
     for value in np.unique(code).tolist():
         style = _Style(value // 4096 - 512, (value % 4096 // 2) / 4, bool(value & 1))
         chosen = points[code == value]
-        # the fifth column is where dashes go on
-        found.setdefault(style, []).append(np.column_stack((pieces(chosen), phases(chosen))))
+        lines = np.zeros((len(chosen) * (chosen.shape[1] - 1), 5))
+        lines[:, :4] = pieces(chosen)
+        if style.assumed:
+            lines[:, 4] = phases(chosen)  # where dashes go on
+        found.setdefault(style, []).append(lines)
 
 
 def _batches(
