@@ -152,7 +152,7 @@ def test_the_first_minute_by_mouse_and_keys(window: MainWindow, qtbot: QtBot) ->
     assert window.canvas is not None
     assert window.document is not None
     hands.press(Qt.Key.Key_F)
-    window.canvas.camera.set(window.canvas.camera.target)
+    window.canvas.settle()
     servers = [p.id for p in window.document.session.design.parts.values() if p.kind == "server"]
     links = len(window.document.session.design.links)
     hands.click(servers[0], fx=0.3, fy=0.02)

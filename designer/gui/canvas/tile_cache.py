@@ -253,6 +253,8 @@ class TileCache(QObject):
         """Draw all that is outstanding now: for pictures of the window and for tests."""
         self._want = frame
         self._quiet.stop()
+        # what waits for the view to rest would never be done below
+        self._settle.stop()
         if self._outdated or not self.surface.shows(frame):
             self._outdated = False
             self.surface.draw_now(frame)
@@ -260,7 +262,6 @@ class TileCache(QObject):
             self.surface.advance()
         while self._late or self.overview.busy or self._wants_display_list():
             self._work()
-        self._settle.stop()
 
     def stop(self) -> None:
         """End all work in the background."""
