@@ -276,6 +276,8 @@ QPushButton:hover { background: @hover; }
 QPushButton:focus { border-color: @accent; }
 QPushButton:disabled { color: @faint; }
 QPushButton:default, QPushButton[primary="true"] { background: @accent; color: @accent_text; border-color: @accent; }
+QPushButton:default:disabled, QPushButton[primary="true"]:disabled {
+    background: @raised; color: @faint; border-color: @border; }
 QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 4px; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { text-decoration: underline; border: none; background: transparent; outline: none; }

@@ -73,6 +73,8 @@ Bool = npt.NDArray[np.bool_]
 #: width and height that the legend takes in its corner, with its margin [px]
 _LEGEND: Final = (260, 94)
 _WHEEL: Final = 1.0018
+#: what is added by key keeps this far from all there is [scene units]
+_APART: Final = 64
 #: the view moves while a tool is this near to the border [view px], by so much each tick
 _EDGE: Final = (28, 14, 16)
 #: the ring around a binding link opens once, in so many ticks
@@ -536,7 +538,9 @@ class Canvas(QWidget):
         return self.make(Together((offer.edit, linked), f"Add {part.id}"), select_new=True)
 
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
-        """Where the middle of something so large may stand: the middle of the view, or beside all there is."""
+        """Where the middle of something so large may stand: the middle of the view, or beside or below all there is,
+        whichever lets the whole be seen larger.
+        """
         x, y = self.view.to_scene(self.width() / 2, self.height() / 2)
         rect = self.scene.geometry.rect
         if not len(rect):
@@ -545,8 +549,16 @@ class Canvas(QWidget):
         apart_y = np.abs(rect[:, 1] + rect[:, 3] / 2 - y) >= (rect[:, 3] + height) / 2
         if (apart_x | apart_y).all():
             return x, y
-        left, top, wide, _ = self.scene.view_state.bounds
-        return left + wide + 64 + width / 2, top + height / 2
+        left, top, wide, high = self.scene.view_state.bounds
+        beside = (wide + _APART + width, max(high, height))
+        below = (max(wide, width), high + _APART + height)
+        if self._fit(*below) > self._fit(*beside):
+            return left + width / 2, top + high + _APART + height / 2
+        return left + wide + _APART + width / 2, top + height / 2
+
+    def _fit(self, width: float, height: float) -> float:
+        """How large something is shown when all of it is."""
+        return min(self.width() / max(width, 1.0), self.height() / max(height, 1.0))
 
     def insert_part(self, connection: int, kind: str, type_id: str = "") -> bool:
         """Put a part into a link."""

@@ -932,3 +932,14 @@ def test_selected_servers_are_connected_by_keys(make: Make) -> None:
     key(bench, Qt.Key.Key_Return)
     assert len(bench.session.design.links) == before + 16
     assert bench.steps() == 4
+
+
+def test_what_is_added_by_key_keeps_the_whole_in_sight(make: Make) -> None:
+    bench = make(Design(name="empty"))
+    for _ in range(4):
+        assert bench.canvas.add_part("server", "server/nvidia/dgx-a100")
+        bench.canvas.zoom_to_fit(animated=False)
+    assert covering(bench) == []
+    _, _, width, height = bench.canvas.scene.view_state.bounds
+    # four wide servers make a block about as wide as the view, not one row
+    assert 0.4 < (width / height) / (1400 / 860) < 2.5
