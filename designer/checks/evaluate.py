@@ -20,7 +20,7 @@ from designer.checks.values import (
     spelled,
     unit_of,
 )
-from designer.checks.world import Job, Loss, World, matches, told
+from designer.checks.world import Job, Loss, World, bottleneck_text, matches
 from designer.design.channels import channel_number
 from designer.errors import DesignerError
 from designer.findings import Severity
@@ -388,7 +388,7 @@ def _rate(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
     flows = self.world.flows(way, at_once)
     source, _, target = (piece.strip() for piece in way.partition("->"))
     result = self.world.result(at_once) if at_once else self.world.transfer(source, target)
-    binds, mend = told(result.binding)
+    binds, mend = bottleneck_text(result.binding)
     unit = unit_of("rate")
     made = [Measure(f.rate, f.low, f.high, unit, f"{f.source} -> {f.target}", binds, mend) for f in flows]
     return _several(made, "sum", way, tree.at)

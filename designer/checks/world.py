@@ -139,12 +139,12 @@ class World:
             most = result.metrics.get("most_requests_per_second")
             mend = f"ask for no more than {format_si(most.value, most.unit)}" if most is not None else ""
             end = np.inf if usual.unit == "s" else 0.0
-            binds = told(result.binding)[0] or "the load is more than it can do"
+            binds = bottleneck_text(result.binding)[0] or "the load is more than it can do"
             return Measure(end, end, end, unit_of_si(usual.unit), workload, binds, mend)
         if found is None:
             known = ", ".join(result.metrics) or "none"
             raise AnalysisError(f"{workload!r} has no metric {name!r}", remedy=f"it has {known}")
-        binds, mend = told(result.binding)
+        binds, mend = bottleneck_text(result.binding)
         return Measure(found.value, found.low, found.high, unit_of_si(found.unit), workload, binds, mend, found.note)
 
     def row(self, machine: str, name: str) -> Measure | None:
@@ -291,7 +291,7 @@ class World:
                 continue
             before, after = whole.metrics[name].value, result.metrics[name].value
             times = (before / after if more else after / before) if before and after else np.inf
-            binds, mend = told(result.binding)
+            binds, mend = bottleneck_text(result.binding)
             items.append(replace(Measure.exact(times, NONE, path), binds=binds, mend=mend))
         return Several(tuple(items), "max", pattern)
 
@@ -359,7 +359,7 @@ def _cell(result: WorkloadResult, wanted: set[str], stems: set[str], name: str, 
                 whole = result.metrics.get(name)
                 low, high = (whole.low / whole.value, whole.high / whole.value) if whole and whole.value else (1, 1)
                 unit = unit_of_si(table.columns[columns[0]].unit)
-                binds, mend = told(result.binding)
+                binds, mend = bottleneck_text(result.binding)
                 return Measure(float(cell), cell * low, cell * high, unit, machine, binds, mend)
     return None
 
@@ -369,7 +369,7 @@ def _names(path: str) -> set[str]:
     return {path, re.sub(r"\[\d+\]", "", path), *(piece.split("[")[0] for piece in path.split("/")[:-1])}
 
 
-def told(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
+def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
     """What binds, and what twice of it would gain."""
     if not bounds:
         return "", ""

@@ -127,7 +127,7 @@ def compare_built(designed: Design, built: Design) -> Comparison:
             "no node of the dump could be found in the design",
             remedy="give switches and servers of the design the names they have in the dump",
         )
-    return _Told(plan, real, match).run()
+    return _Messages(plan, real, match).run()
 
 
 def _match(plan: Fabric, real: Fabric) -> dict[int, int]:
@@ -200,7 +200,7 @@ def _around(fabric: Fabric, neighbours: dict[int, list[int]], node: int, known: 
     return fabric.kinds[node], len(neighbours[node]), seen
 
 
-class _Told:
+class _Messages:
     """Findings of one comparison."""
 
     def __init__(self, plan: Fabric, real: Fabric, match: dict[int, int]) -> None:

@@ -285,7 +285,7 @@ class Context:
             if found.code in codes:
                 yield found.text, found.where, found.remedy
 
-    def told(self, vm: VirtualMachine, name: str) -> str:
+    def setting(self, vm: VirtualMachine, name: str) -> str:
         """A setting of a machine in lower case, ``true`` and ``false`` for flags; empty where it is not told."""
         value = vm.settings.get(name)
         return "" if value is None else str(value).strip().lower()

@@ -100,6 +100,6 @@ def fix_of(design: Design, finding: Finding) -> Fix | None:
 
 
 @cache
-def told_elsewhere() -> Mapping[str, str]:
+def named_in_analysis() -> Mapping[str, str]:
     """Codes under which analyses tell what a rule tells as well, with the rule's."""
     return {rule.told_as: rule.code for rule in rules().values() if rule.told_as}

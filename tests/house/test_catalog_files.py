@@ -380,6 +380,8 @@ def test_every_field_of_a_kind_is_used_by_some_part() -> None:
         ("storage", "random_read_rate"),
         ("storage", "random_write_rate"),
         ("storage", "ports"),
+        ("storage", "height"),
+        ("storage", "power_max"),
         ("switch", "tier"),
         ("switch", "power_max"),
         ("nic", "power_per_part"),

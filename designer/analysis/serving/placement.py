@@ -127,7 +127,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
-    told = [*findings, *_told(asked, chosen, replicas, len(parts))]
+    told = [*findings, *_findings_of(asked, chosen, replicas, len(parts))]
     if group is not None:
         told += role_findings(group)
     return Placement(
@@ -245,7 +245,7 @@ def _replicas(asked: Deployment, parts: Int, split: Split, place: str) -> Int:
     return parts[: count * split.devices].reshape(count, split.devices)
 
 
-def _told(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -> list[Finding]:
+def _findings_of(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -> list[Finding]:
     found: list[Finding] = []
     if not chosen.exact:
         named = f"release {asked.release}" if asked.release else "the release"

@@ -289,7 +289,11 @@ class MigrationPaths:
         return self._limit_of[key]
 
 
-@memo(most=NETWORKS_LIMIT, each=4096)
+#: hosts whose rates are kept
+_HOSTS_LIMIT: Final = 4096
+
+
+@memo(most=NETWORKS_LIMIT, each=_HOSTS_LIMIT)
 def _cable_rate(network: Network, parts: frozenset[int]) -> float:
     net = network.net
     mine = np.isin(net.link_a, list(parts)) | np.isin(net.link_b, list(parts))

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.errors import DesignerError
     from designer.findings import Severity
     from designer.rules.rule import rules
-    from designer.rules.runner import check, profile_of, told_elsewhere
+    from designer.rules.runner import check, named_in_analysis, profile_of
 
     loaded = opened(options)
     profile = options.profile or str(profile_of(loaded.design))
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         report = check(loaded.design, profile)
     except DesignerError as error:
         raise error.at(file=options.design) from None
-    twice = told_elsewhere()
+    twice = named_in_analysis()
     findings = [*(f for f in loaded.findings if f.code not in twice), *report.findings]
     if options.json:
         waived = [

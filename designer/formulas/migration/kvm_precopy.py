@@ -145,7 +145,8 @@ def kvm_precopy(
             )
         return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
 
-    shortest, setup, longest = (SETUP.low, SETUP.value, SETUP.high) if setup_time is None else (setup_time,) * 3
+    stated = (setup_time, setup_time, setup_time) if setup_time is not None else None
+    shortest, setup, longest = stated or (SETUP.low, SETUP.value, SETUP.high)
     nominal = run(1.0, 1.0, setup, SWITCHOVER.value)
     low = run(BANDWIDTH_SPREAD.high, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
     high = run(BANDWIDTH_SPREAD.low, DIRTY_SPREAD.high, longest, SWITCHOVER.high)

@@ -47,14 +47,14 @@ def ruled(design: Design) -> Ruled:
     """Ask the rules; a design that cannot be elaborated is told by others."""
     from designer.rules.pages import markdown
     from designer.rules.rule import rules
-    from designer.rules.runner import check, told_elsewhere
+    from designer.rules.runner import check, named_in_analysis
 
     try:
         found = check(design).findings
     except DesignerError:
         return Ruled()
     pages = {f.code: markdown(rules()[f.code]) for f in found if f.code in rules()}
-    return Ruled(found, pages, frozenset(told_elsewhere()))
+    return Ruled(found, pages, frozenset(named_in_analysis()))
 
 
 def gather(

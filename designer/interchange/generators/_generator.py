@@ -186,7 +186,7 @@ class Drawing:
         overrides = {k: Quantity(value=v, source=ASKED, status=Status.SECONDARY) for k, v in values.items()}
         return Part(id=part_id, kind="switch", name=title, overrides=overrides, attributes={"role": role})
 
-    def wire(self, name: str, pattern: str, a: str, b: str, count: int = 1) -> None:
+    def connect(self, name: str, pattern: str, a: str, b: str, count: int = 1) -> None:
         """A wiring of links of the rate asked for."""
         self.wirings[name] = self.wiring(name, pattern, a, b, count)
 

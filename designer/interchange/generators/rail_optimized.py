@@ -61,8 +61,8 @@ def _plane(
         spines = even(ceil(leaves * up / ports), up)
         drawing.switches(f"leaves{mark}", "Leaf switches", leaves, ports, "leaf")
         drawing.switches(f"spines{mark}", "Spine switches", spines, ports, "spine")
-        drawing.wire(f"rails{mark}", "rails", nics, f"leaves{mark}[*]/switch")
-        drawing.wire(f"spine{mark}", "mesh", f"leaves{mark}[*]/switch", f"spines{mark}[*]/switch", up // spines)
+        drawing.connect(f"rails{mark}", "rails", nics, f"leaves{mark}[*]/switch")
+        drawing.connect(f"spine{mark}", "mesh", f"leaves{mark}[*]/switch", f"spines{mark}[*]/switch", up // spines)
         return [leaves, spines]
     half = ports // 2
     pods = ceil(leaves / half)
@@ -81,8 +81,8 @@ def _plane(
     )
     drawing.groups[f"pods{mark}"] = Group(id=f"pods{mark}", name="Pods", replicas=pods, content=inside)
     drawing.switches(f"cores{mark}", "Core switches", cores, ports, "core")
-    drawing.wire(f"rails{mark}", "rails", nics, f"pods{mark}[*]/leaves[*]/switch")
-    drawing.wire(
+    drawing.connect(f"rails{mark}", "rails", nics, f"pods{mark}[*]/leaves[*]/switch")
+    drawing.connect(
         f"core{mark}", "stripes", f"pods{mark}[*]/spines[*]/switch", f"cores{mark}[*]/switch", climb // planes_of_cores
     )
     return [leaves, spines * pods, cores]

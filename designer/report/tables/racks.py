@@ -87,11 +87,11 @@ def plan_of(design: Design, height: float | None = None, power: float | None = N
     """The racks of a design."""
     stock = inventory(design)
     if len(stock.racks):
-        return _as_drawn(stock)
+        return _as_placed(stock)
     return _proposed(stock, height or RACK_HEIGHT.value, power or RACK_POWER.value)
 
 
-def _as_drawn(stock: Inventory) -> Plan:
+def _as_placed(stock: Inventory) -> Plan:
     racks: list[Rack] = []
     of_unit: dict[int, int] = {}
     tops: defaultdict[int, float] = defaultdict(float)

@@ -25,7 +25,7 @@ from designer.rules.rule import Offence, Rule
 def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
-        if context.told(vm, "firmware") == "bios" and vm.devices:
+        if context.setting(vm, "firmware") == "bios" and vm.devices:
             yield Offence(
                 f"{vm.label}: it starts by BIOS, its devices need EFI", (vm.id,), "install it from an EFI template"
             )

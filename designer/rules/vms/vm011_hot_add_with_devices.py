@@ -25,7 +25,7 @@ from designer.rules.rule import Offence, Rule
 def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
-        if context.told(vm, "cpu_hot_add") != "true":
+        if context.setting(vm, "cpu_hot_add") != "true":
             continue
         host = context.host(vm)
         if host is not None and host.sockets and vm.vcpus > min(s.cores for s in host.sockets) > 0:

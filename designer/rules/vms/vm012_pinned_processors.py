@@ -25,7 +25,7 @@ from designer.rules.rule import Offence, Rule
 def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
-        if context.told(vm, "cpu_affinity"):
+        if context.setting(vm, "cpu_affinity"):
             yield Offence(
                 f"{vm.label}: its virtual CPUs are pinned", (vm.id,), "remove the pinning; set the NUMA affinity"
             )

@@ -26,7 +26,7 @@ def check(context: Context) -> Iterator[Offence]:
     for vm in context.design.vms.values():
         passed = any(d.kind in ("passthrough", "dynamic_directpath") for d in vm.devices)
         names = ("suspend", "snapshots", "fault_tolerance", "hot_add")
-        planned = [name for name in names if context.told(vm, name) == "true"]
+        planned = [name for name in names if context.setting(vm, name) == "true"]
         if passed and planned:
             yield Offence(
                 f"{vm.label}: {planned[0].replace('_', ' ')} is planned, but it has a passthrough device",

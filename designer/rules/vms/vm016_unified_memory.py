@@ -24,7 +24,7 @@ from designer.rules.rule import Offence, Rule
 def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
-        on = [name for name in ("unified_memory", "debugger", "profiler") if context.told(vm, name) == "true"]
+        on = [name for name in ("unified_memory", "debugger", "profiler") if context.setting(vm, name) == "true"]
         if on and any(d.kind in ("vgpu", "mig_vgpu", "device_group") for d in vm.devices):
             yield Offence(
                 f"{vm.label}: {on[0].replace('_', ' ')} is on, it cannot be moved",

@@ -26,7 +26,7 @@ def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
         moved = context.moved
-        if vm.id in moved and context.told(vm, "hotmigrate") == "false":
+        if vm.id in moved and context.setting(vm, "hotmigrate") == "false":
             yield Offence(
                 f"{vm.label}: it is to move, but hot migration of virtual GPUs is off",
                 (vm.id,),

@@ -25,7 +25,7 @@ from designer.units import format_quantity, parse_size
 def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
-        told = context.told(vm, "mmio").upper().replace("IB", "iB")
+        told = context.setting(vm, "mmio").upper().replace("IB", "iB")
         host = context.host(vm)
         passed = [d.part for d in vm.devices if d.kind in ("passthrough", "dynamic_directpath")]
         if not told or host is None or not passed:

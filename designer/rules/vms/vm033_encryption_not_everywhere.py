@@ -25,7 +25,7 @@ def check(context: Context) -> Iterator[Offence]:
     """See the page above."""
     for vm in context.design.vms.values():
         placement = context.placement
-        if placement is None or context.told(vm, "vmotion_encryption") != "required":
+        if placement is None or context.setting(vm, "vmotion_encryption") != "required":
             continue
         part_of = context.network.net.part
         hosts = placement.hosts.hosts
