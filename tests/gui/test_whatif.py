@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -115,6 +116,8 @@ def test_keys_try_apply_and_discard(asked: tuple[MainWindow, Session, WhatIf, st
     canvas = window.canvas
     assert canvas is not None
     window.activateWindow()
+    # a server without a window manager brings it to the front in its own time
+    qtbot.waitUntil(lambda: QGuiApplication.focusWindow() is window.windowHandle(), timeout=5000)
     canvas.setFocus()
     before = session.design
     up, back, enter = Qt.Key.Key_Up, Qt.Key.Key_Backspace, Qt.Key.Key_Return

@@ -167,7 +167,7 @@ class FlowPanel(Panel):
     def entry(self) -> QWidget | None:
         """What binds: the first thing one wants to read."""
         self.flush()
-        return self._area.findChild(ElidedLink)
+        return next((link for link in self._area.findChildren(ElidedLink) if not link.property("aside")), None)
 
     # ---- words
 
@@ -211,11 +211,13 @@ class FlowPanel(Panel):
         if len(numbers) > _NUMBERS:
             text = "Fewer numbers" if self._all else f"All {len(numbers)} numbers"
             more = ElidedLink(text)
+            more.setProperty("aside", True)
             more.clicked.connect(self._toggle)
             line.addWidget(more)
         if any(n.change for n in numbers):
             again = ElidedLink("Compare with now")
             again.setToolTip("Numbers are compared with those first seen; from here on with those of now")
+            again.setProperty("aside", True)
             again.clicked.connect(self.pin)
             line.addWidget(again)
         line.addStretch(1)
