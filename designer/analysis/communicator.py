@@ -300,14 +300,22 @@ def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[Edg
     protocol[routes.flow[stages(network, routes)]] = COPY
     placement = efficiencies.placement(routes, n)
     definition = network.net.link_def[routes.channel >> 1]
-    code = np.stack([definition, protocol[routes.flow], placement[routes.flow]])
-    kinds, which = np.unique(code, axis=1, return_inverse=True)
-    found = [efficiencies.constant(*column) for column in kinds.T.tolist()]
+    # numbers below a few hundred: counting finds those that occur without sorting millions of rows
+    protocols, placements = int(protocol.max()) + 1, int(placement.max()) + 1
+    code = (definition * protocols + protocol[routes.flow]) * placements + placement[routes.flow]
+    occurs = np.flatnonzero(np.bincount(code))
+    place_of = np.zeros(int(occurs[-1]) + 1, dtype=np.int64)
+    place_of[occurs] = np.arange(len(occurs))
+    which = place_of[code]
+    found = [
+        efficiencies.constant(int(c) // placements // protocols, int(c) // placements % protocols, int(c) % placements)
+        for c in occurs
+    ]
     both, kept = _both_ways(network, routes, protocol)
     ends: list[float] = []
     binds: tuple[int, ...] = ()
     for end in ("value", "low", "high"):
-        share = np.array([min(1.0, getattr(one, end)) for one in found])[which.ravel()]
+        share = np.array([min(1.0, getattr(one, end)) for one in found])[which]
         taken = routes.share / share
         load = np.bincount(entry, taken, network.n_resources)
         met = np.flatnonzero(load)
@@ -335,7 +343,10 @@ def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, di
     link = routes.channel >> 1
     rows = pcie[net.link_def[link]] & np.isin(protocol[routes.flow], (P2P, COPY)) & network.full[link]
     back = (routes.channel & 1).astype(bool)
-    both: Int = np.intersect1d(link[rows & back], link[rows & ~back]).astype(np.int64)
+    there, here = np.zeros(net.n_links, dtype=bool), np.zeros(net.n_links, dtype=bool)
+    there[link[rows & ~back]] = True
+    here[link[rows & back]] = True
+    both: Int = np.flatnonzero(there & here)
     hosted = set(net.link_def[link[rows & (protocol[routes.flow] == COPY)]].tolist())
     definitions = np.unique(net.link_def[both]).tolist()
     return both, {
