@@ -89,9 +89,11 @@ def _run(arguments: Sequence[str]) -> int:
         return 0 if name in ("-h", "--help") else fail(f"there is no command {name!r}")
     command = _load(name)
     parser = argparse.ArgumentParser(
-        prog=f"{_PROGRAM} {name}", description=command.help, epilog=f"{command.more}example: {command.example}",
+        prog=f"{_PROGRAM} {name}",
+        description=command.help,
+        epilog=f"{command.more}example: {command.example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     command.add_arguments(parser)
     with contextlib.redirect_stdout(plain(sys.stdout)), contextlib.redirect_stderr(plain(sys.stderr)):
         options = parser.parse_args(list(arguments[1:]))

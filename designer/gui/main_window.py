@@ -756,10 +756,11 @@ class MainWindow(QMainWindow):
         from designer.interchange.native.envelope import written_by
 
         QMessageBox.about(
-            self, "About designer",
+            self,
+            "About designer",
             f"<b>{written_by()}</b><p>Design AI servers and clusters: draw them, see which link binds, "
             "and what to buy first.</p><p>Every number carries its unit, band and source.</p>",
-        )  # fmt: skip
+        )
 
     def command_palette(self) -> None:
         """Search everything: commands, parts of the design, templates."""
@@ -839,12 +840,31 @@ class MainWindow(QMainWindow):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         ids = (
-            ("edit.connect", "edit.connect_to", "edit.replace_type", "edit.select_similar", "edit.tidy", "",
-             "edit.replicate", "edit.group", "edit.ungroup", "", "edit.cut", "edit.copy",
-             "edit.duplicate", "edit.delete", "", "time.fail", "time.degrade", "time.mend", "", "view.fit_selection")
+            (
+                "edit.connect",
+                "edit.connect_to",
+                "edit.replace_type",
+                "edit.select_similar",
+                "edit.tidy",
+                "",
+                "edit.replicate",
+                "edit.group",
+                "edit.ungroup",
+                "",
+                "edit.cut",
+                "edit.copy",
+                "edit.duplicate",
+                "edit.delete",
+                "",
+                "time.fail",
+                "time.degrade",
+                "time.mend",
+                "",
+                "view.fit_selection",
+            )
             if picked is not None
             else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "edit.tidy", "view.fit")
-        )  # fmt: skip
+        )
         self.update_actions()
         for action_id in ids:
             if action_id:

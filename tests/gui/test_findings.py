@@ -28,11 +28,9 @@ def twins(**changes: object) -> Design:
         Part(id=f"nic{n}", kind="nic", attributes={"product": "CX"}) for n in range(2)
     ]
     links = [
-        Link(
-            id=f"l{n}", kind="pcie", a="numa0", b=f"nic{n}", generation=4, lanes=lanes, status=Status.PRIMARY
-        )
+        Link(id=f"l{n}", kind="pcie", a="numa0", b=f"nic{n}", generation=4, lanes=lanes, status=Status.PRIMARY)
         for n, lanes in enumerate((16, 8))
-    ]  # fmt: skip
+    ]
     made = Design(name="d", parts={p.id: p for p in parts}, links={x.id: x for x in links})
     return made.model_copy(update=changes)
 
