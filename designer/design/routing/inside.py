@@ -244,6 +244,7 @@ def _packed(ways: Float, keep: Bool) -> tuple[Float, Int]:
     """The kept points of each way moved to the front, the last one repeated. : (k, v, 2), (k,)"""
     corners = keep.sum(axis=1)
     order = np.argsort(~keep, axis=1, kind="stable")
-    order = np.where(np.arange(ways.shape[1]) < corners[:, None], order,
-                     np.take_along_axis(order, corners[:, None] - 1, axis=1))  # fmt: skip
+    order = np.where(
+        np.arange(ways.shape[1]) < corners[:, None], order, np.take_along_axis(order, corners[:, None] - 1, axis=1)
+    )
     return np.take_along_axis(ways, order[..., None], axis=1), corners

@@ -125,8 +125,9 @@ def _slotted(pieces: _Pieces, trunk: Int) -> Float:
     order = np.argsort(channel, kind="stable")
     cuts = np.flatnonzero(np.diff(channel[order])) + 1
     for members in np.split(order, cuts):
-        _, line = np.unique(np.where(trunk[members] >= 0, trunk[members], -1 - np.arange(len(members))),
-                            return_inverse=True)  # fmt: skip
+        _, line = np.unique(
+            np.where(trunk[members] >= 0, trunk[members], -1 - np.arange(len(members))), return_inverse=True
+        )
         low, high = float(pieces.low[members].max()), float(pieces.high[members].min())
         whole = high - low >= 1.0
         slot, many = _slots(pieces, members, line.ravel())

@@ -107,18 +107,33 @@ class _Router:
         for container in np.unique(meet[~inner]).tolist():
             rows = np.flatnonzero((meet == container) & ~inner)
             pieces = Pieces(
-                top_a[rows], top_b[rows], side_a[rows], side_b[rows], at[0][rows], at[1][rows],
-                centre[self.b[rows]], centre[self.a[rows]], self.kind[rows],
-            )  # fmt: skip
+                top_a[rows],
+                top_b[rows],
+                side_a[rows],
+                side_b[rows],
+                at[0][rows],
+                at[1][rows],
+                centre[self.b[rows]],
+                centre[self.a[rows]],
+                self.kind[rows],
+            )
             points, corners = lead(rect, self.grid(container), container, pieces)
             for row, way, count in zip(rows.tolist(), points, corners.tolist(), strict=True):
                 found[row] = way[:count]
         return _together(tails, found)
 
     def _lead(
-        self, container: int, rows: Int, ends: Int, boxes: Int, side: Int, came: Float, aim: Float,
-        tails: list[list[Float]], at: list[Float],
-    ) -> None:  # fmt: skip
+        self,
+        container: int,
+        rows: Int,
+        ends: Int,
+        boxes: Int,
+        side: Int,
+        came: Float,
+        aim: Float,
+        tails: list[list[Float]],
+        at: list[Float],
+    ) -> None:
         """Lead links from boxes of a container to its border."""
         none = np.full(len(rows), np.nan)
         pieces = Pieces(boxes, np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows])

@@ -63,12 +63,10 @@ def _cell(grid: Grid, point: tuple[float, float], side: int) -> tuple[int, int]:
     """The cell in front of a port."""
     x, y = np.array([point[0]]), np.array([point[1]])
     turned = grid.turned
-    column = grid.column(x) if side in (TOP, BOTTOM) else (
-        turned.row_below(x) if side == RIGHT else turned.row_above(x)
-    )  # fmt: skip
-    row = turned.column(y) if side in (LEFT, RIGHT) else (
-        grid.row_below(y) if side == BOTTOM else grid.row_above(y)
-    )  # fmt: skip
+    column = (
+        grid.column(x) if side in (TOP, BOTTOM) else (turned.row_below(x) if side == RIGHT else turned.row_above(x))
+    )
+    row = turned.column(y) if side in (LEFT, RIGHT) else (grid.row_below(y) if side == BOTTOM else grid.row_above(y))
     return int(column[0]), int(row[0])
 
 
