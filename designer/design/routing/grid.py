@@ -18,6 +18,8 @@ Bool = npt.NDArray[np.bool_]
 
 #: more cells than this are not looked at: links then run as if nothing stood in their way
 _MOST_CELLS: Final = 6_000_000
+#: so many cells are looked at together
+_AT_ONCE: Final = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,35 @@ class Grid:
         (k,)"""
         column = self.column(x)
         return (first > last) | (self._along_y[np.maximum(last, first) + 1, column] == self._along_y[first, column])
+
+    @cached_property
+    def _runs(self) -> tuple[Int, Int]:
+        """First and last column of the free run each cell is in. : (c, r), (c, r)"""
+        number = np.arange(self.columns)[:, None]
+        left = np.maximum.accumulate(np.where(self.taken, number, -1), axis=0) + 1
+        right = np.minimum.accumulate(np.where(self.taken, number, self.columns)[::-1], axis=0)[::-1] - 1
+        return left, right
+
+    def run(self, row: Int, x: Float) -> tuple[Int, Int]:
+        """First and last column that can be reached along a row from an x. : (k,), (k,)"""
+        left, right = self._runs
+        column = self.column(x)
+        return left[column, row], right[column, row]
+
+    def nearest_column(self, first: Int, last: Int, low: Int, high: Int, x: Float) -> Int:
+        """The column nearest to an x that is free from row `first` to `last`, among some; −1 for none. : (k,)"""
+        found = np.full(len(x), -1)
+        middles = (self.xs[:-1] + self.xs[1:]) / 2
+        number = np.arange(self.columns)
+        step = max(1, _AT_ONCE // max(1, self.columns))
+        for start in range(0, len(x), step):
+            some = slice(start, start + step)
+            free = self._along_y[np.maximum(last, first)[some] + 1] == self._along_y[first[some]]
+            free &= (number >= low[some, None]) & (number <= high[some, None])
+            far = np.where(free, np.abs(middles - x[some, None]), np.inf)
+            best = far.argmin(axis=1)
+            found[some] = np.where(free.any(axis=1), best, -1)
+        return found
 
     def band(self, row: Int, x0: Float, x1: Float) -> tuple[Float, Float]:
         """How far horizontal pieces can be moved up and down from a free row. : (k,), (k,)"""

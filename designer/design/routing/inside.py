@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +31,13 @@ Bool = npt.NDArray[np.bool_]
 
 #: links around the outside of everything have so much room, scene units
 _AROUND: Final = 160.0
+#: places are told in so many steps of a scene unit
+_RASTER: Final = 8.0
 #: so many links of a container are searched for one by one
 _SEARCHED: Final = 400
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces:
+class Pieces(NamedTuple):
     """What is to be led through one container.
 
     Parameters
@@ -58,6 +58,55 @@ class Pieces:
     aim_p: Float
     aim_q: Float
     kind: Int
+
+    def some(self, rows: Int | slice) -> Pieces:
+        """Some of them."""
+        return Pieces._make(part[rows] for part in self)
+
+
+#: how far beyond a container what is outside is taken to be, scene units
+_BEYOND: Final = 1000.0
+
+
+def among(pieces: Pieces, container: Int, rect: Float, slot: Int) -> Pieces:
+    """Pieces with places told from the corners of their containers, and boxes numbered among what those hold.
+
+    What lies beyond a container is told only by its side and order, so that the way out does not depend on how far
+    off it is.
+
+    Parameters
+    ----------
+    container : (k,) of each piece, ascending; −1 for the canvas, where places stay as they are
+    slot : (n,) number of each box among the contents of its container
+    """
+    within = (container >= 0)[:, None]
+    origin = np.where(within, rect[container, :2], 0.0)
+    size = np.where(within, rect[container, 2:], np.inf)
+    at = [
+        value - np.where(side % 2 == 1, origin[:, 0], origin[:, 1])
+        for value, side in ((pieces.at_p, pieces.side_p), (pieces.at_q, pieces.side_q))
+    ]
+    aims = [_by_order(aim - origin, np.where(within, 0.0, -np.inf), size, container) for aim in pieces[6:8]]
+    q = np.where(pieces.q < 0, -1, slot[pieces.q])
+    return pieces._replace(p=slot[pieces.p], q=q, at_p=at[0], at_q=at[1], aim_p=aims[0], aim_q=aims[1])
+
+
+def _by_order(aim: Float, low: Float, size: Float, container: Int) -> Float:
+    """Aims of which those outside of their container are told by side and order alone. : (k, 2)"""
+    found = aim.copy()
+    rows = np.arange(len(aim))
+    for axis in (0, 1):
+        value = aim[:, axis]
+        order = np.lexsort((value, container))
+        fresh = np.concatenate(([True], np.diff(container[order]) != 0))
+        step = fresh | np.concatenate(([True], np.diff(value[order]) != 0))
+        count = np.cumsum(step)
+        first = np.maximum.accumulate(np.where(fresh, rows, 0))
+        rank = np.empty(len(aim))
+        rank[order] = count - count[first]
+        found[:, axis] = np.where(value < low[:, 0], rank - 2 * _BEYOND, value)
+        found[:, axis] = np.where(value > size[:, axis], size[:, axis] + _BEYOND + rank, found[:, axis])
+    return found
 
 
 def container_grid(rect: Float, children: Int, container: int) -> Grid | None:
@@ -97,7 +146,7 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
         lower = np.where(first, pieces.p[some], pieces.q[some])
         trunk[some] = trunks(upper, lower, pieces.kind[some], ~facing[some])
     fixed = _straight(grid, rp, rq, pieces, facing & (trunk < 0))
-    at_p, at_q = _ports(rp, rq, pieces, fixed, trunk)
+    at_p, at_q = _ports(rp, rq, pieces, fixed)
     start, end = _on_side(rp, pieces.side_p, at_p), _on_side(rq, pieces.side_q, at_q)
     if grid is None:
         ways = _plain(start, end, facing | outwards, upright)
@@ -107,7 +156,8 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
     if grid is not None:
         ways = set_apart(grid, ways, corners, outwards, trunk)
         ways, corners = tidied(ways)
-    return ways, corners
+    # on a fine raster, so that what moves as a whole keeps its way exactly
+    return np.floor(ways * _RASTER + 0.5) / _RASTER, corners
 
 
 def _straight(grid: Grid | None, rp: Float, rq: Float, pieces: Pieces, facing: Bool) -> Float:
@@ -135,8 +185,8 @@ def _straight(grid: Grid | None, rp: Float, rq: Float, pieces: Pieces, facing: B
     return fixed
 
 
-def _ports(rp: Float, rq: Float, pieces: Pieces, fixed: Float, trunk: Int) -> tuple[Float, Float]:
-    """Where along their sides links touch boxes; all of a trunk at one place. : (k,), (k,)"""
+def _ports(rp: Float, rq: Float, pieces: Pieces, fixed: Float) -> tuple[Float, Float]:
+    """Where along their sides links touch boxes. : (k,), (k,)"""
     k = len(rp)
     box, side = np.concatenate((pieces.p, pieces.q)), np.concatenate((pieces.side_p, pieces.side_q))
     rect, aim = np.concatenate((rp, rq)), np.concatenate((pieces.aim_p, pieces.aim_q))
@@ -144,15 +194,8 @@ def _ports(rp: Float, rq: Float, pieces: Pieces, fixed: Float, trunk: Int) -> tu
     given = np.where(np.isnan(given), np.concatenate((fixed, fixed)), given)
     axis = np.where(side % 2 == 1, 0, 1)
     rows = np.arange(2 * k)
-    low, towards = rect[rows, axis], aim[rows, axis]
-    high = low + rect[rows, axis + 2]
-    key = (box + 1) * 4 + side
-    one = np.concatenate((trunk, trunk))
-    member = np.where(one >= 0, one, -1 - rows)
-    _, first, entry = np.unique(np.stack((key, member), axis=1), axis=0, return_index=True, return_inverse=True)
-    entry = entry.ravel()
-    mean = np.bincount(entry, weights=towards) / np.bincount(entry)
-    place = ports(key[first], mean, given[first], low[first], high[first])[entry]
+    low = rect[rows, axis]
+    place = ports((box + 1) * 4 + side, aim[rows, axis], given, low, low + rect[rows, axis + 2])
     return place[:k], place[k:]
 
 
@@ -225,6 +268,7 @@ def tidied(ways: Float) -> tuple[Float, Int]:
     """Ways without points that lie upon each other or on a straight piece, the last point repeated; and how many
     points each has. : (k, v, 2) → (k, w, 2), (k,)"""
     k, v, _ = ways.shape
+    corners = np.full(k, v)
     for _ in range(2):
         keep = np.ones((k, v), dtype=bool)
         keep[:, 1:] = (np.abs(np.diff(ways, axis=1)) > 1e-6).any(axis=2)

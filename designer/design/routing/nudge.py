@@ -37,14 +37,14 @@ class _Pieces(NamedTuple):
 
     Parameters
     ----------
-    way, index : (k,) link, and number of the point it starts from
+    way, first : (k,) link, and number of the point it starts from
     y, left, right : (k,)
     low, high : (k,) between which y it may be moved
     at_left, at_right : (k,) −1 where the link goes up at that end, +1 down, 0 where it ends
     """
 
     way: Int
-    index: Int
+    first: Int
     y: Float
     left: Float
     right: Float
@@ -71,11 +71,11 @@ def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int)
         if not len(pieces.way):
             continue
         y = _slotted(pieces, trunk[pieces.way])
-        ways[pieces.way, pieces.index, axis] = y
-        ways[pieces.way, pieces.index + 1, axis] = y
+        ways[pieces.way, pieces.first, axis] = y
+        ways[pieces.way, pieces.first + 1, axis] = y
         # points repeated behind an end that moved go with it
         count = corners[pieces.way]
-        moved = np.flatnonzero(pieces.index + 2 == count)
+        moved = np.flatnonzero(pieces.first + 2 == count)
         for k in moved.tolist():
             ways[pieces.way[k], int(count[k]) :, axis] = y[k]
     return ways
@@ -149,7 +149,7 @@ def _channels(pieces: _Pieces, trunk: Int) -> Int:
     across = (pieces.left[:, None] < pieces.right + _APART) & (pieces.left < pieces.right[:, None] + _APART)
     down = (pieces.low[:, None] < pieces.high) & (pieces.low < pieces.high[:, None])
     near = np.abs(pieces.y[:, None] - pieces.y) < _APART
-    same = (trunk[:, None] == trunk) & (trunk >= 0)
+    same = (trunk[:, None] == trunk) & (trunk >= 0) & (down | near)
     i, j = np.nonzero((across & (down | near)) | same)
     return connected_components(coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1].astype(np.int64)
 

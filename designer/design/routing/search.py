@@ -88,6 +88,7 @@ def _points(
     cells.reverse()
     middle = [(xs[i], ys[j]) for i, j, _ in cells]
     upright_end = enter in (TOP, BOTTOM)
+    found = [start, *middle]
     # the last straight run comes in the port's own line
     k = len(found) - 1
     while k > 1 and abs(found[k][0 if upright_end else 1] - middle[-1][0 if upright_end else 1]) < 1e-9:

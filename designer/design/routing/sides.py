@@ -96,7 +96,8 @@ def ports(key: Int, aim: Float, fixed: Float, low: Float, high: Float) -> Float:
         return spread
     least, most = _extremes(key, np.where(given, fixed, np.inf), np.where(given, fixed, -np.inf))
     loose = ~given & np.isfinite(least)
-    behind = aim > np.where(loose, (least + most) / 2, 0.0)
+    least, most = np.where(loose, least, 0.0), np.where(loose, most, 0.0)
+    behind = aim > (least + most) / 2
     edge, limit = np.where(behind, most, least), np.where(behind, high, low)
     sign = np.where(behind, 1.0, -1.0)
     beside_key = np.where(loose, 2 * key + behind, -1)

@@ -16,9 +16,8 @@ Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-#: a column around what is in the way is looked for so many columns to each side, from the first rows below and above
-_COLUMNS: Final = 48
-_ROWS: Final = 3
+#: the first so many rows below and above are tried to turn in
+_ROWS: Final = 6
 
 
 def down(grid: Grid, upper: Float, lower: Float) -> tuple[Float, Bool]:
@@ -49,20 +48,16 @@ def out(grid: Grid, start: Float, border: Float) -> tuple[Float, Bool]:
     first, last = grid.row_below(yu), grid.row_above(border)
     x, row = xu.copy(), first.copy()
     free = grid.free_down(xu, first, last)
-    column = grid.column(xu)
-    for off in _offsets(_COLUMNS):
-        for down_by in range(_ROWS):
-            rest = np.flatnonzero(~free)
-            if not len(rest):
-                break
-            at, turn = column[rest] + off, first[rest] + down_by
-            inside = (at >= 0) & (at < grid.columns) & (turn <= last[rest])
-            rest, at, turn = rest[inside], at[inside], turn[inside]
-            aim = grid.middle_of_column(at)
-            fits = grid.free_down(xu[rest], first[rest], turn) & grid.free_across(turn, xu[rest], aim)
-            fits &= grid.free_down(aim, turn, last[rest])
-            x[rest[fits]], row[rest[fits]] = aim[fits], turn[fits]
-            free[rest[fits]] = True
+    for below in range(_ROWS):
+        rest = np.flatnonzero(~free & (first + below <= last))
+        rest = rest[grid.free_down(xu[rest], first[rest], first[rest] + below)]
+        if not len(rest):
+            continue
+        turn = first[rest] + below
+        column = grid.nearest_column(turn, last[rest], *grid.run(turn, xu[rest]), xu[rest])
+        chosen, column, turn = rest[column >= 0], column[column >= 0], turn[column >= 0]
+        x[chosen], row[chosen] = grid.middle_of_column(column), turn
+        free[chosen] = True
     y = np.where(x == xu, border, grid.middle_of_row(row))
     end = np.column_stack((x, border))
     return _bent(start, (xu, y), (x, y), (x, border), (x, border), end), free
@@ -111,28 +106,20 @@ def _one_turn(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> Int:
 def _around(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> tuple[Int, Int, Float]:
     """Two rows to turn in and a free column between them, nearest to the end below; −1 for none."""
     row_1, row_2, x = np.full(len(xu), -1), np.full(len(xu), -1), xl.copy()
-    column = grid.column(xl)
-    for off in _offsets(_COLUMNS):
-        for below in range(_ROWS):
-            for above in range(_ROWS):
-                rest = np.flatnonzero(row_1 < 0)
-                if not len(rest):
-                    return row_1, row_2, x
-                one, two, at = first[rest] + below, last[rest] - above, column[rest] + off
-                inside = (one < two) & (at >= 0) & (at < grid.columns)
-                rest, one, two, at = rest[inside], one[inside], two[inside], at[inside]
-                aim = grid.middle_of_column(at)
-                fits = grid.free_down(xu[rest], first[rest], one) & grid.free_across(one, xu[rest], aim)
-                fits &= grid.free_down(aim, one, two) & grid.free_across(two, aim, xl[rest])
-                fits &= grid.free_down(xl[rest], two, last[rest])
-                chosen = rest[fits]
-                row_1[chosen], row_2[chosen], x[chosen] = one[fits], two[fits], aim[fits]
+    for below, above in sorted(np.ndindex(_ROWS, _ROWS), key=sum):
+        rest = np.flatnonzero((row_1 < 0) & (first + below < last - above))
+        one, two = first[rest] + below, last[rest] - above
+        legs = grid.free_down(xu[rest], first[rest], one) & grid.free_down(xl[rest], two, last[rest])
+        rest, one, two = rest[legs], one[legs], two[legs]
+        if not len(rest):
+            continue
+        low_1, high_1 = grid.run(one, xu[rest])
+        low_2, high_2 = grid.run(two, xl[rest])
+        column = grid.nearest_column(one, two, np.maximum(low_1, low_2), np.minimum(high_1, high_2), xl[rest])
+        chosen = column >= 0
+        rest = rest[chosen]
+        row_1[rest], row_2[rest], x[rest] = one[chosen], two[chosen], grid.middle_of_column(column[chosen])
     return row_1, row_2, x
-
-
-def _offsets(most: int) -> list[int]:
-    """0, 1, −1, 2, −2 …"""
-    return [0, *(sign * n for n in range(1, most + 1) for sign in (1, -1))]
 
 
 def _bent(start: Float, *points: tuple[Float, Float] | Float) -> Float:
