@@ -25,8 +25,8 @@ DOORS = (
 )
 #: run by hand: ``python -m …`` writes the schema that the test of the file format compares
 TOOLS = ("designer.interchange.native.schema",)
-#: the functions that load every module of a package, and how many of their arguments name one
-FINDERS = {"discover", "iter_modules", "walk_packages"}
+#: the functions that load modules of a package by name
+FINDERS = {"discover", "import_module", "iter_modules", "walk_packages"}
 
 
 @cache

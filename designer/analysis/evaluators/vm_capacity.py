@@ -140,4 +140,4 @@ def _spare(placement: Placement, release: str) -> tuple[Table, tuple[Finding, ..
     return Table("Spare capacity, one host down", columns, tuple(rows)), findings
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(VmCapacity, evaluate)

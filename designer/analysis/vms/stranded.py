@@ -21,7 +21,7 @@ class StrandedMemory:
     used, stranded
         Frame buffer given to machines, and that which stays unused however the rest is filled [B].
     worst
-        Most that an unlucky order of power-ons strands on an empty GPU of this kind; None where sizes are not mixed [B].
+        Most that an unlucky order of power-ons strands on an empty GPU [B]; None where sizes are not mixed.
     compute
         Share of the compute slices that stays unused however the rest is filled; 0 without MIG [1].
     """

@@ -33,9 +33,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         imported = read_any(options.input, options.format)
     if options.anonymous:
+        from dataclasses import replace
+
         from designer.interchange.identifiers import strip_identifiers
 
-        imported = imported._replace(design=strip_identifiers(imported.design))
+        imported = replace(imported, design=strip_identifiers(imported.design))
     summary = summarize(imported.design, options.output)
     notes = save(imported.design, options.output) if options.output else ()
     if options.json:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("design", metavar="DESIGN", help="a design file; it is changed unless --output is given")
     parser.add_argument("code", metavar="CODE", help="code of the finding, or with --remove the id of a waiver")
     parser.add_argument(
-        "--where", metavar="PART", action="append", default=[], help="place of the finding; may be repeated, all if none"
+        "--where", metavar="PART", action="append", default=[], help="a place of the finding; all if none is given"
     )
     parser.add_argument("--reason", metavar="TEXT", help="why it is accepted")
     parser.add_argument("--author", metavar="NAME", help="who accepts it")
