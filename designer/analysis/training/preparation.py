@@ -93,17 +93,26 @@ class TrainingPlan:
         return replace(self, layout=layout, global_batch=batch, ranks=self.ranks.first(layout.ranks))
 
     def estimate(
-        self, costs: CommunicationCosts, stage: InputStage = NO_INPUT, *, must_fit: bool = False,
-        accelerator: Accelerator | None = None, faster: float = 1.0,
-    ) -> StepEstimate:  # fmt: skip
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage = NO_INPUT,
+        *,
+        must_fit: bool = False,
+        accelerator: Accelerator | None = None,
+        faster: float = 1.0,
+    ) -> StepEstimate:
         """The step; `faster` divides a computing time that was measured."""
         step = self._estimate(costs, stage, must_fit, accelerator, faster)
         return step if self.guest is None else _less_sure(step, self.guest)
 
     def _estimate(
-        self, costs: CommunicationCosts, stage: InputStage, must_fit: bool, accelerator: Accelerator | None,
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage,
+        must_fit: bool,
+        accelerator: Accelerator | None,
         faster: float,
-    ) -> StepEstimate:  # fmt: skip
+    ) -> StepEstimate:
         part = accelerator or self.accelerator
         measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
         if isinstance(self.shape, TransformerShape):
@@ -114,9 +123,17 @@ class TrainingPlan:
             step = self._forward(part, stage, must_fit)
         else:
             return convolutional_estimate(
-                self.shape, part, self.precision, self.software, self.layout, self.global_batch, costs, stage,
-                must_fit=must_fit, measured=measured,
-            )  # fmt: skip
+                self.shape,
+                part,
+                self.precision,
+                self.software,
+                self.layout,
+                self.global_batch,
+                costs,
+                stage,
+                must_fit=must_fit,
+                measured=measured,
+            )
         if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
             return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
@@ -146,9 +163,14 @@ class TrainingPlan:
         tokens = round(step.tokens_per_second * step.step_time)
         peak = FlopPerSecond(self.layout.ranks * part.peak(self.precision.name))
         return StepFrame(
-            self.layout, self.global_batch, tokens, step.model_flop, peak, Ratio(self.software.straggler.value),
+            self.layout,
+            self.global_batch,
+            tokens,
+            step.model_flop,
+            peak,
+            Ratio(self.software.straggler.value),
             step.memory,
-        )  # fmt: skip
+        )
 
     def trainer(self) -> TransformerStep:
         """The estimator of many layouts.
@@ -160,9 +182,10 @@ class TrainingPlan:
         """
         if not isinstance(self.shape, TransformerShape):
             raise AnalysisError(
-                f"{self.shape.name} has one layout: data-parallel", place=f"{self.place}.model",
+                f"{self.shape.name} has one layout: data-parallel",
+                place=f"{self.place}.model",
                 remedy="choose a transformer",
-            )  # fmt: skip
+            )
         return _trainer(
             self.shape, self.accelerator, self.precision, self.software, self.job.sequence, self.job.adapters
         )
@@ -224,17 +247,27 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
-            "a forward pass alone is estimated for convolutional networks", place=f"{place}.forward_only",
+            "a forward pass alone is estimated for convolutional networks",
+            place=f"{place}.forward_only",
             remedy="use an inference workload for transformers",
-        )  # fmt: skip
+        )
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
     findings = (*findings, *_findings_about(job, accelerator, layout, len(parts)))
     plan = TrainingPlan(
-        job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
-        ranks_of(network, parts[: layout.ranks], place), place, findings, guest,
-    )  # fmt: skip
+        job,
+        shape,
+        accelerator,
+        precision(job.precision),
+        software(job.software),
+        layout,
+        batch,
+        ranks_of(network, parts[: layout.ranks], place),
+        place,
+        findings,
+        guest,
+    )
     return _best_order(plan) if job.placement == "best" else plan
 
 
@@ -262,17 +295,27 @@ def _layout(job: Job, count: int, place: str) -> Layout:
         raise AnalysisError(
             f"{count} accelerators do not divide by {job.tensor} x {job.pipeline} x {job.context} (tensor, pipeline, "
             "context)",
-            place=place, remedy="choose degrees of 1 or more whose product divides the group",
-        )  # fmt: skip
+            place=place,
+            remedy="choose degrees of 1 or more whose product divides the group",
+        )
     if fixed * data > count:
         raise AnalysisError(
-            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}", place=place,
+            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}",
+            place=place,
             remedy="use smaller degrees or a larger group",
-        )  # fmt: skip
+        )
     return Layout(
-        job.tensor, job.pipeline, data, job.context, job.expert, job.interleave, job.micro_batch, job.sequence_parallel,
-        Sharding(job.sharding), Recompute(job.recompute),
-    )  # fmt: skip
+        job.tensor,
+        job.pipeline,
+        data,
+        job.context,
+        job.expert,
+        job.interleave,
+        job.micro_batch,
+        job.sequence_parallel,
+        Sharding(job.sharding),
+        Recompute(job.recompute),
+    )
 
 
 def _best_order(plan: TrainingPlan) -> TrainingPlan:

@@ -320,9 +320,10 @@ def _processors(
     for part in parts.tolist():
         if Capability.ACCELERATE in network.kind(part).capabilities:
             raise AnalysisError(
-                f"{net.path(part)} is not given to {' or '.join(named)}", place=f"{place}.machines",
+                f"{net.path(part)} is not given to {' or '.join(named)}",
+                place=f"{place}.machines",
                 remedy="choose accelerators of the machine, or give it this one",
-            )  # fmt: skip
+            )
         placed = next(
             (
                 placement.placed[name]
@@ -333,16 +334,15 @@ def _processors(
         )
         if placed is None:
             raise AnalysisError(
-                f"{' and '.join(named)} run on no core of {net.path(part)}", place=f"{place}.machines",
+                f"{' and '.join(named)} run on no core of {net.path(part)}",
+                place=f"{place}.machines",
                 remedy="choose the processors of their host",
-            )  # fmt: skip
+            )
         cores = sum(placed.host.sockets[s].cores for s in placed.sockets) or 1
         compute.append(min(1.0, placed.vm.vcpus / cores))
         memory.append(memory_of(placed.vm) / len(placed.sockets))
     share = _exactly(min(compute))
-    return Guest(
-        tuple(named), share, _exactly(1.0), min(memory), 1.0, FACTORS[work, False], {}, frozenset(), {}, ()
-    )  # fmt: skip
+    return Guest(tuple(named), share, _exactly(1.0), min(memory), 1.0, FACTORS[work, False], {}, frozenset(), {}, ())
 
 
 def guest_at(

@@ -47,7 +47,11 @@ WORKLOAD = WorkloadKind(
     title="Transfer",
     reports="transfer",
     metrics=(
-        "rate", "data_rate_per_gpu", "transfer_time", "memory_share", "bandwidth_share",
+        "rate",
+        "data_rate_per_gpu",
+        "transfer_time",
+        "memory_share",
+        "bandwidth_share",
         "virtualization_factor",
     ),
     lower=lower,
@@ -57,8 +61,12 @@ WORKLOAD = WorkloadKind(
         Setting("from", "From", "selector", "memory", help="which parts send, for example memory or gpu0"),
         Setting("to", "To", "selector", "gpus", help="which parts receive, for example gpus or gpu1"),
         Setting(
-            "pairing", "Pairing", "choice", "auto",
-            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"), help="who sends to whom",
+            "pairing",
+            "Pairing",
+            "choice",
+            "auto",
+            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"),
+            help="who sends to whom",
         ),
         Setting("size", "Bytes per flow", "size", "0 B", help="0 B for a steady stream"),
         Setting("demand", "Most a flow asks for", "rate", "0 B/s", help="0 B/s for all it can get"),
@@ -66,4 +74,4 @@ WORKLOAD = WorkloadKind(
         Setting("seed", "Seed of a permutation", "count", 0),
         Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
     ),
-)  # fmt: skip
+)

@@ -28,9 +28,16 @@ def machine(name: str, profile: str, *, mig: bool = False, duty: str | None = No
     """A machine with a virtual GPU on a GPU."""
     device = {"kind": "mig_vgpu" if mig else "vgpu", "part": part, "profile": profile}
     return VirtualMachine.model_validate(
-        {"id": name, "host": "hosts[0]/server", "vcpus": 8, "memory": "64 GiB", "memory_reservation": "64 GiB",
-         "devices": [device], "gpu_duty": duty}
-    )  # fmt: skip
+        {
+            "id": name,
+            "host": "hosts[0]/server",
+            "vcpus": 8,
+            "memory": "64 GiB",
+            "memory_reservation": "64 GiB",
+            "devices": [device],
+            "gpu_duty": duty,
+        }
+    )
 
 
 def sharing(*machines: VirtualMachine) -> Design:
