@@ -35,6 +35,10 @@ class Deployment:
         Accelerators that read prompts for the others, and their width; empty: all do both.
     block
         Tokens of a block of the cache; 0 for the engine's default.
+    part
+        A MIG instance or a virtual GPU that each replica has, such as ``1g.10gb`` or ``20C``; empty for whole ones.
+    virtual
+        True if the engine runs in a virtual machine.
     """
 
     model: str
@@ -58,6 +62,8 @@ class Deployment:
     prompts: str = ""
     prompt_tensor: int = 0
     block: int = 0
+    part: str = ""
+    virtual: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ def lower(settings: Mapping[str, Any]) -> Serving:
     deployment = Deployment(
         s["model"], s["group"], s["engine"], s["release"], s["weights"], s["cache"], s["tensor"], s["data"],
         s["pipeline"], s["expert"], s["replicas"], s["budget"], s["slots"], s["memory_share"], s["graph"],
-        s["adapters"], s["drafts"], s["draft"], s["prompt_group"], s["prompt_tensor"], s["block"],
+        s["adapters"], s["drafts"], s["draft"], s["prompt_group"], s["prompt_tensor"], s["block"], s["part"].strip(),
+        s["virtual"],
     )  # fmt: skip
     load = Load(
         s["load"], s["rate"], s["clients"], s["variation"], _profile(s["profile"]), s["prompt"], s["output"],
@@ -122,6 +123,8 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
+        Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
+        Setting("virtual", "In a virtual machine", "flag", False),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),
