@@ -168,8 +168,9 @@ def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> lis
             f = int(routes.lost[0])
             raise AnalysisError(
                 f"there is no way from {net.path(int(traffic.source[f]))} to {net.path(int(traffic.target[f]))}",
-                place=place, remedy="join them by links, or give both servers NICs on one network",
-            )  # fmt: skip
+                place=place,
+                remedy="join them by links, or give both servers NICs on one network",
+            )
         where = tuple(net.path(int(traffic.target[f])) for f in routes.lost[:20])
         text = f"{len(routes.lost)} of {traffic.n_flows} flows have no way and are left out"
         found.append(Finding("FLOW-NO-WAY", Severity.ERROR, text, where, "join these parts to the others"))
@@ -362,10 +363,21 @@ class _Evaluation:
         rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
         wait = self._latency()
         return TransferAnswer(
-            self.traffic, rate, lows, highs, wait[0], wait[1:], described, then,
-            self._listed(rate, lows, highs, bottleneck), self._loads(rate), sources, tuple(findings),
-            incidence, self.limits,
-        )  # fmt: skip
+            self.traffic,
+            rate,
+            lows,
+            highs,
+            wait[0],
+            wait[1:],
+            described,
+            then,
+            self._listed(rate, lows, highs, bottleneck),
+            self._loads(rate),
+            sources,
+            tuple(findings),
+            incidence,
+            self.limits,
+        )
 
     def _explained(
         self, allocation: Allocation, bottleneck: Binding
@@ -550,9 +562,14 @@ class _Evaluation:
                 else []
             )
             return Flow(
-                f"{net.path(source)}->{net.path(target)}", net.path(source), net.path(target),
+                f"{net.path(source)}->{net.path(target)}",
+                net.path(source),
+                net.path(target),
                 tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
-                float(rate[f]), float(low[f]), float(high[f]), tuple(by),
-            )  # fmt: skip
+                float(rate[f]),
+                float(low[f]),
+                float(high[f]),
+                tuple(by),
+            )
 
         return Rows(one=flow_row, count=count, rank=rate[:count])

@@ -132,8 +132,9 @@ def serve(
     if shortest > placement.capacity:
         raise AnalysisError(
             f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
-            place=placement.place, remedy="use more devices for a replica, narrower formats, or shorter requests",
-        )  # fmt: skip
+            place=placement.place,
+            remedy="use more devices for a replica, narrower formats, or shorter requests",
+        )
     findings: list[Finding] = [*sampled(sent.notes)]
     if longest > placement.capacity:
         text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
@@ -240,10 +241,12 @@ class Readings:
     errors: Mapping[str, float]
 
 
-_SHARES: Final = {"p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
-                  "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
-                  "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
-                  "p99": Constant(0.99, 0.99, 0.99, "counted-serving", Status.PRIMARY)}  # fmt: skip
+_SHARES: Final = {
+    "p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
+    "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
+    "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
+    "p99": Constant(0.99, 0.99, 0.99, "counted-serving", Status.PRIMARY),
+}
 
 
 def read(run: ServingRun, first: int) -> Readings:
@@ -298,9 +301,13 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     found["accelerators"] = _exact(devices, "as placed")
     low, high = placement.capacity_band
     found["kv_capacity"] = Estimate(
-        placement.capacity, min(low, placement.capacity), max(high, placement.capacity), "1", ("blis", "aic-config"),
+        placement.capacity,
+        min(low, placement.capacity),
+        max(high, placement.capacity),
+        "1",
+        ("blis", "aic-config"),
         "tokens of a replica",
-    )  # fmt: skip
+    )
     held = placement.device.memory * placement.scheduling.memory_share
     found["memory_per_gpu"] = Estimate(
         held, placement.weights, placement.device.memory, "B", SOURCES, "claimed at start"
@@ -362,8 +369,14 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     busy = min(1.0, float(share.sum()) / whole)
     running = float((share * turns[:, 4]).sum() / whole)
     waiting = float((share * turns[:, 6]).sum() / whole)
-    found["requests_running"] = Estimate(running, running * math.exp(-served.spread), running * math.exp(served.spread),
-                                         "1", SOURCES, "that decode, of a replica")  # fmt: skip
+    found["requests_running"] = Estimate(
+        running,
+        running * math.exp(-served.spread),
+        running * math.exp(served.spread),
+        "1",
+        SOURCES,
+        "that decode, of a replica",
+    )
     found["requests_waiting"] = Estimate(waiting, 0.0, waiting * math.exp(2 * served.spread), "1", SOURCES)
     use = run.counts.kv_peak / max(1, placement.capacity)
     ends = [one.counts.kv_peak / max(1, placement.capacity) for one in served.runs]
@@ -408,8 +421,16 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     memory = min(1.0, read_bytes / device.bandwidth)
     one = serving_power(device.power, busy, memory, min(1.0, arithmetic))
     watts = one * devices
-    found = {"power": Estimate(watts, watts * math.exp(-POWER_SPREAD.value), min(device.power * devices,
-             watts * math.exp(POWER_SPREAD.value)), "W", ("mlenergy-h100",), "accelerators alone")}  # fmt: skip
+    found = {
+        "power": Estimate(
+            watts,
+            watts * math.exp(-POWER_SPREAD.value),
+            min(device.power * devices, watts * math.exp(POWER_SPREAD.value)),
+            "W",
+            ("mlenergy-h100",),
+            "accelerators alone",
+        )
+    }
     if tokens > 0:
         band = math.hypot(POWER_SPREAD.value, served.spread)
         each = watts / tokens

@@ -51,9 +51,10 @@ def _device(network: Network, index: int, place: str) -> Device:
     part, kind = network.net.part(index), network.kind(index)
     if not kind.capabilities & {Capability.ACCELERATE, Capability.COMPUTE}:
         raise AnalysisError(
-            f"{network.net.path(index)} is a {kind.title.lower()} and cannot serve", place=place,
+            f"{network.net.path(index)} is a {kind.title.lower()} and cannot serve",
+            place=place,
             remedy="choose gpus or cpus",
-        )  # fmt: skip
+        )
     flops = {name: rate for name in _FORMATS if (rate := number(network, index, f"flops_{name}"))}
     processor = Capability.ACCELERATE not in kind.capabilities
     memory = number(network, index, "memory_reported") or number(network, index, "memory_capacity")
@@ -67,16 +68,22 @@ def _device(network: Network, index: int, place: str) -> Device:
     ]
     if missing:
         raise AnalysisError(
-            f"{part.label} has no {' and no '.join(missing)}", place=network.net.path(index),
+            f"{part.label} has no {' and no '.join(missing)}",
+            place=network.net.path(index),
             remedy="give its type or the part these values",
-        )  # fmt: skip
+        )
     part_type = network.design.type_of(part)
     units = number(network, index, "cores" if processor else "streaming_multiprocessors") or USUAL_UNITS.value
     kernels = processor_kernels() if processor else kernels_of(_text(network, index, "architecture"))[0]
     return Device(
-        part_type.title if part_type else part.label, flops, bandwidth or 0.0, memory or 0.0, max(1, round(units)),
-        kernels, number(network, index, "power_per_part") or 0.0,
-    )  # fmt: skip
+        part_type.title if part_type else part.label,
+        flops,
+        bandwidth or 0.0,
+        memory or 0.0,
+        max(1, round(units)),
+        kernels,
+        number(network, index, "power_per_part") or 0.0,
+    )
 
 
 def _host_memory(network: Network, index: int) -> float:

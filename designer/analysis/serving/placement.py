@@ -91,9 +91,15 @@ class Placement:
         joins = _joins(self.network, self.group, self.split, self.deployment.graph, links)
         steps = self.steps
         return StepTime(
-            self.shape, device or self.device, self.split, steps.weights, number_format(self.deployment.cache),
-            self.release.overheads, joins, self.deployment.adapters,
-        )  # fmt: skip
+            self.shape,
+            device or self.device,
+            self.split,
+            steps.weights,
+            number_format(self.deployment.cache),
+            self.release.overheads,
+            joins,
+            self.deployment.adapters,
+        )
 
 
 def place_deployment(network: Network, asked: Deployment, place: str) -> Placement:
@@ -131,9 +137,23 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     if group is not None:
         told += role_findings(group)
     return Placement(
-        network, asked, shape, device, split, chosen, how, replicas, steps, capacities[0],
-        (capacities[1], capacities[2]), held, group, place, tuple(told), _curve(asked, place),
-    )  # fmt: skip
+        network,
+        asked,
+        shape,
+        device,
+        split,
+        chosen,
+        how,
+        replicas,
+        steps,
+        capacities[0],
+        (capacities[1], capacities[2]),
+        held,
+        group,
+        place,
+        tuple(told),
+        _curve(asked, place),
+    )
 
 
 def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
@@ -200,14 +220,16 @@ def _split(
     if not choices:
         raise AnalysisError(
             f"{data} x {pipeline} (data, pipeline) need more than the {len(parts)} accelerators of the group",
-            place=place, remedy="use smaller widths or a larger group",
-        )  # fmt: skip
+            place=place,
+            remedy="use smaller widths or a larger group",
+        )
     for tensor in choices:
         if shape.heads % tensor:
             raise AnalysisError(
-                f"{shape.heads} attention heads do not share out over {tensor} devices", place=f"{place}.tensor",
+                f"{shape.heads} attention heads do not share out over {tensor} devices",
+                place=f"{place}.tensor",
                 remedy="choose a divisor of the number of heads",
-            )  # fmt: skip
+            )
         if pipeline > shape.layers:
             raise AnalysisError(
                 f"{shape.layers} layers make no {pipeline} stages", place=f"{place}.pipeline", remedy="use fewer stages"
@@ -220,9 +242,10 @@ def _split(
     split = Split(choices[-1], data, pipeline, expert)
     if split.devices > len(parts):
         raise AnalysisError(
-            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}", place=place,
+            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}",
+            place=place,
             remedy="use smaller widths or a larger group",
-        )  # fmt: skip
+        )
     held = weights_size(shape, weights, split.tensor, data, pipeline)
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on each of "
@@ -240,8 +263,9 @@ def _replicas(asked: Deployment, parts: Int, split: Split, place: str) -> Int:
         raise AnalysisError(
             f"{count} replicas of {split.devices} need {count * split.devices} accelerators, {asked.group!r} has "
             f"{len(parts)}",
-            place=f"{place}.replicas", remedy=f"ask for {most} at most, or 0 for as many as fit",
-        )  # fmt: skip
+            place=f"{place}.replicas",
+            remedy=f"ask for {most} at most, or 0 for as many as fit",
+        )
     return parts[: count * split.devices].reshape(count, split.devices)
 
 

@@ -90,9 +90,14 @@ class TrainingPlan:
         return replace(self, layout=layout, global_batch=batch, ranks=self.ranks.first(layout.ranks))
 
     def estimate(
-        self, costs: CommunicationCosts, stage: InputStage = NO_INPUT, *, must_fit: bool = False,
-        accelerator: Accelerator | None = None, faster: float = 1.0,
-    ) -> StepEstimate:  # fmt: skip
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage = NO_INPUT,
+        *,
+        must_fit: bool = False,
+        accelerator: Accelerator | None = None,
+        faster: float = 1.0,
+    ) -> StepEstimate:
         """The step; `faster` divides a computing time that was measured."""
         part = accelerator or self.accelerator
         measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
@@ -104,9 +109,17 @@ class TrainingPlan:
             step = self._forward(part, stage, must_fit)
         else:
             return convolutional_estimate(
-                self.shape, part, self.precision, self.software, self.layout, self.global_batch, costs, stage,
-                must_fit=must_fit, measured=measured,
-            )  # fmt: skip
+                self.shape,
+                part,
+                self.precision,
+                self.software,
+                self.layout,
+                self.global_batch,
+                costs,
+                stage,
+                must_fit=must_fit,
+                measured=measured,
+            )
         if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
             return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
@@ -136,9 +149,14 @@ class TrainingPlan:
         tokens = round(step.tokens_per_second * step.step_time)
         peak = FlopPerSecond(self.layout.ranks * part.peak(self.precision.name))
         return StepFrame(
-            self.layout, self.global_batch, tokens, step.model_flop, peak, Ratio(self.software.straggler.value),
+            self.layout,
+            self.global_batch,
+            tokens,
+            step.model_flop,
+            peak,
+            Ratio(self.software.straggler.value),
             step.memory,
-        )  # fmt: skip
+        )
 
     def trainer(self) -> TransformerStep:
         """The estimator of many layouts.
@@ -150,9 +168,10 @@ class TrainingPlan:
         """
         if not isinstance(self.shape, TransformerShape):
             raise AnalysisError(
-                f"{self.shape.name} has one layout: data-parallel", place=f"{self.place}.model",
+                f"{self.shape.name} has one layout: data-parallel",
+                place=f"{self.place}.model",
                 remedy="choose a transformer",
-            )  # fmt: skip
+            )
         return _trainer(
             self.shape, self.accelerator, self.precision, self.software, self.job.sequence, self.job.adapters
         )
@@ -199,17 +218,26 @@ def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
-            "a forward pass alone is estimated for convolutional networks", place=f"{place}.forward_only",
+            "a forward pass alone is estimated for convolutional networks",
+            place=f"{place}.forward_only",
             remedy="use an inference workload for transformers",
-        )  # fmt: skip
+        )
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
     findings = (*findings, *_findings_about(job, accelerator, layout, len(parts)))
     plan = TrainingPlan(
-        job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
-        ranks_of(network, parts[: layout.ranks], place), place, findings,
-    )  # fmt: skip
+        job,
+        shape,
+        accelerator,
+        precision(job.precision),
+        software(job.software),
+        layout,
+        batch,
+        ranks_of(network, parts[: layout.ranks], place),
+        place,
+        findings,
+    )
     return _best_order(plan) if job.placement == "best" else plan
 
 
@@ -237,17 +265,27 @@ def _layout(job: Job, count: int, place: str) -> Layout:
         raise AnalysisError(
             f"{count} accelerators do not divide by {job.tensor} x {job.pipeline} x {job.context} (tensor, pipeline, "
             "context)",
-            place=place, remedy="choose degrees of 1 or more whose product divides the group",
-        )  # fmt: skip
+            place=place,
+            remedy="choose degrees of 1 or more whose product divides the group",
+        )
     if fixed * data > count:
         raise AnalysisError(
-            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}", place=place,
+            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}",
+            place=place,
             remedy="use smaller degrees or a larger group",
-        )  # fmt: skip
+        )
     return Layout(
-        job.tensor, job.pipeline, data, job.context, job.expert, job.interleave, job.micro_batch, job.sequence_parallel,
-        Sharding(job.sharding), Recompute(job.recompute),
-    )  # fmt: skip
+        job.tensor,
+        job.pipeline,
+        data,
+        job.context,
+        job.expert,
+        job.interleave,
+        job.micro_batch,
+        job.sequence_parallel,
+        Sharding(job.sharding),
+        Recompute(job.recompute),
+    )
 
 
 def _best_order(plan: TrainingPlan) -> TrainingPlan:

@@ -66,12 +66,17 @@ def as_document(found: Sized) -> dict[str, Any]:
     """The JSON that scripts rely on."""
     rows = [
         {
-            "tensor": c.tensor, "replicas": c.replicas or None, "accelerators": c.accelerators or None,
-            "holds": c.holds, "why": c.why, "ttft": c.ttft if c.holds else None, "tpot": c.tpot if c.holds else None,
+            "tensor": c.tensor,
+            "replicas": c.replicas or None,
+            "accelerators": c.accelerators or None,
+            "holds": c.holds,
+            "why": c.why,
+            "ttft": c.ttft if c.holds else None,
+            "tpot": c.tpot if c.holds else None,
             "latency": c.latency if c.holds else None,
         }
         for c in found.candidates
-    ]  # fmt: skip
+    ]
     return {"drawn": found.drawn, "best": rows[0] if found.best else None, "candidates": rows}
 
 
@@ -89,6 +94,9 @@ def _print(found: Sized) -> None:
 
 
 COMMAND = Command(
-    "size", "the smallest set of the drawn parts that serves a load within its limits",
-    "designer size cluster.design.json --for chat", add_arguments, run,
-)  # fmt: skip
+    "size",
+    "the smallest set of the drawn parts that serves a load within its limits",
+    "designer size cluster.design.json --for chat",
+    add_arguments,
+    run,
+)

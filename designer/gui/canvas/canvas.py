@@ -686,11 +686,15 @@ class Canvas(QWidget):
         sx, sy = self.camera.view.to_scene(at.x(), at.y())
         keys = event.modifiers() if event is not None else QGuiApplication.keyboardModifiers()
         return Pointer(
-            at.x(), at.y(), sx, sy, event.button() if event is not None else Qt.MouseButton.NoButton,
+            at.x(),
+            at.y(),
+            sx,
+            sy,
+            event.button() if event is not None else Qt.MouseButton.NoButton,
             bool(keys & Qt.KeyboardModifier.ShiftModifier),
             bool(keys & Qt.KeyboardModifier.ControlModifier),
             bool(keys & Qt.KeyboardModifier.AltModifier),
-        )  # fmt: skip
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)

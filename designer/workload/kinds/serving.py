@@ -49,14 +49,45 @@ def lower(settings: Mapping[str, Any]) -> Serving:
             "no request is left to count", place="waves", remedy="give more requests of each client than warm-up"
         )
     deployment = Deployment(
-        s["model"], s["group"], s["engine"], s["release"], s["weights"], s["cache"], s["tensor"], s["data"],
-        s["pipeline"], s["expert"], s["replicas"], s["budget"], s["slots"], s["memory_share"], s["graph"],
-        s["adapters"], s["drafts"], s["draft"], s["prompt_group"], s["prompt_tensor"], s["block"],
-    )  # fmt: skip
+        s["model"],
+        s["group"],
+        s["engine"],
+        s["release"],
+        s["weights"],
+        s["cache"],
+        s["tensor"],
+        s["data"],
+        s["pipeline"],
+        s["expert"],
+        s["replicas"],
+        s["budget"],
+        s["slots"],
+        s["memory_share"],
+        s["graph"],
+        s["adapters"],
+        s["drafts"],
+        s["draft"],
+        s["prompt_group"],
+        s["prompt_tensor"],
+        s["block"],
+    )
     load = Load(
-        s["load"], s["rate"], s["clients"], s["variation"], _profile(s["profile"]), s["prompt"], s["output"],
-        s["spread"], s["lengths"], s["trace"], s["prefix"], s["count"], s["waves"], s["warm_up"], s["seed"],
-    )  # fmt: skip
+        s["load"],
+        s["rate"],
+        s["clients"],
+        s["variation"],
+        _profile(s["profile"]),
+        s["prompt"],
+        s["output"],
+        s["spread"],
+        s["lengths"],
+        s["trace"],
+        s["prefix"],
+        s["count"],
+        s["waves"],
+        s["warm_up"],
+        s["seed"],
+    )
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
     return Serving("serving", deployment, load, limits, s["storage"], s["readers"])
 

@@ -44,7 +44,11 @@ WORKLOAD = WorkloadKind(
     name="transfer",
     title="Transfer",
     reports="transfer",
-    metrics=("rate", "data_rate_per_gpu", "transfer_time",),
+    metrics=(
+        "rate",
+        "data_rate_per_gpu",
+        "transfer_time",
+    ),
     lower=lower,
     program=program,
     help="Host to device for all GPUs at once, storage to all GPUs, GPU to GPU, GPU to remote GPU.",
@@ -52,12 +56,16 @@ WORKLOAD = WorkloadKind(
         Setting("from", "From", "selector", "memory", help="which parts send, for example memory or gpu0"),
         Setting("to", "To", "selector", "gpus", help="which parts receive, for example gpus or gpu1"),
         Setting(
-            "pairing", "Pairing", "choice", "auto",
-            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"), help="who sends to whom",
+            "pairing",
+            "Pairing",
+            "choice",
+            "auto",
+            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"),
+            help="who sends to whom",
         ),
         Setting("size", "Bytes per flow", "size", "0 B", help="0 B for a steady stream"),
         Setting("demand", "Most a flow asks for", "rate", "0 B/s", help="0 B/s for all it can get"),
         Setting("both_ways", "Both ways at once", "flag", False),
         Setting("seed", "Seed of a permutation", "count", 0),
     ),
-)  # fmt: skip
+)
