@@ -83,10 +83,10 @@ def at_random(variables: Sequence[Variable], count: int, seed: int) -> tuple[Run
 def _at(variable: Variable, share: float) -> str:
     if variable.span is None:
         return variable.values[min(int(share * len(variable.values)), len(variable.values) - 1)]
-    return _drawn(variable.span, share)
+    return _from_span(variable.span, share)
 
 
-def _drawn(span: Span, share: float) -> str:
+def _from_span(span: Span, share: float) -> str:
     if span.log:
         number = span.low * (span.high / span.low) ** share
     else:
