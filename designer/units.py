@@ -45,9 +45,20 @@ _FLOPS = re.compile(r"(?P<prefix>[kKMGTPE]?)(?:FLOP/s|FLOPS|FLOPs/s|OP/s|OPS)\Z"
 _FLOP = re.compile(r"(?P<prefix>[kKMGTPE]?)(?:FLOP|FLOPs|OP)\Z")
 _FREQUENCY = re.compile(r"(?P<prefix>[kKMG]?)(?:Hz|/s|1/s|IOPS|T/s)\Z")
 _TIMES: Final = {
-    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0,
-    "min": 60.0, "h": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0, "weeks": 604800.0,
-}  # fmt: skip
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "sec": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+    "day": 86400.0,
+    "days": 86400.0,
+    "weeks": 604800.0,
+}
 _WATTS: Final = {"W": 1.0, "kW": 1e3, "MW": 1e6}
 _JOULES: Final = {"mJ": 1e-3, "J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
 _MONEY: Final = {"USD": 1.0, "kUSD": 1e3}
@@ -55,13 +66,29 @@ _RATIO: Final = {"": 1.0, "1": 1.0, "%": 0.01, "x": 1.0}
 
 #: the dimensions, with the SI unit values are kept in
 DIMENSIONS: Final = {
-    "size": "B", "rate": "B/s", "duration": "s", "flop": "FLOP", "flops": "FLOP/s", "frequency": "1/s",
-    "power": "W", "energy": "J", "money": "USD", "ratio": "1",
-}  # fmt: skip
+    "size": "B",
+    "rate": "B/s",
+    "duration": "s",
+    "flop": "FLOP",
+    "flops": "FLOP/s",
+    "frequency": "1/s",
+    "power": "W",
+    "energy": "J",
+    "money": "USD",
+    "ratio": "1",
+}
 EXAMPLE: Final = {
-    "size": "80 GiB", "rate": "400 Gb/s", "duration": "8.9 us", "flop": "1 TFLOP", "flops": "989 TFLOP/s",
-    "frequency": "1000 1/s", "power": "700 W", "energy": "3 J", "money": "100 USD", "ratio": "0.88",
-}  # fmt: skip
+    "size": "80 GiB",
+    "rate": "400 Gb/s",
+    "duration": "8.9 us",
+    "flop": "1 TFLOP",
+    "flops": "989 TFLOP/s",
+    "frequency": "1000 1/s",
+    "power": "700 W",
+    "energy": "3 J",
+    "money": "100 USD",
+    "ratio": "0.88",
+}
 
 
 def parse(text: object, dimension: str) -> float:
@@ -269,9 +296,17 @@ def _round(value: float, digits: int) -> str:
 
 #: SI unit as printed in JSON, and the dimension it belongs to
 DIMENSION_OF_UNIT: Final = {
-    "B": "size", "B/s": "rate", "s": "duration", "1/s": "frequency", "1": "ratio",
-    "FLOP/s": "flops", "FLOP": "flop", "W": "power", "J": "energy", "USD": "money",
-}  # fmt: skip
+    "B": "size",
+    "B/s": "rate",
+    "s": "duration",
+    "1/s": "frequency",
+    "1": "ratio",
+    "FLOP/s": "flops",
+    "FLOP": "flop",
+    "W": "power",
+    "J": "energy",
+    "USD": "money",
+}
 
 
 def format_si(value: float, unit: str, digits: int = 3) -> str:

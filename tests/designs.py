@@ -103,9 +103,14 @@ def pods(units: int, ecmp: str = "split", spines: int = 4) -> Design:
             ],
             "wirings": [
                 Wiring(
-                    id="core", pattern="stripes", a="pods[*]/spines[*]/switch", b="cores[*]/switch",
-                    kind="infiniband", count=8, bandwidth_per_direction="400 Gb/s",
+                    id="core",
+                    pattern="stripes",
+                    a="pods[*]/spines[*]/switch",
+                    b="cores[*]/switch",
+                    kind="infiniband",
+                    count=8,
+                    bandwidth_per_direction="400 Gb/s",
                 )
             ],
         }
-    )  # fmt: skip
+    )

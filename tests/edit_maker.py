@@ -18,7 +18,7 @@ from designer.design.document import (
     VmDevice,
     Wiring,
     WorkloadSpec,
-)  # fmt: skip
+)
 from designer.design.edit import Edit
 from designer.design.edits import (
     annotations,
@@ -33,7 +33,7 @@ from designer.design.edits import (
     vms,
     wirings,
     workloads,
-)  # fmt: skip
+)
 from designer.design.ids import next_id
 from designer.fields import Quantity
 
@@ -118,9 +118,14 @@ class EditMaker:
     def make_change_parts(self, design: Design) -> Edit:
         within, block = self.where(design)
         changes: list[dict[str, Any]] = [
-            {"name": f"n{self.below(3)}"}, {"note": "x"}, {"collapsed": True}, {"size": {"width": 2, "height": 9}},
-            {"no_such": 1}, {"kind": "gpu"}, {"name": "GPU", "note": ""},
-        ]  # fmt: skip
+            {"name": f"n{self.below(3)}"},
+            {"note": "x"},
+            {"collapsed": True},
+            {"size": {"width": 2, "height": 9}},
+            {"no_such": 1},
+            {"kind": "gpu"},
+            {"name": "GPU", "note": ""},
+        ]
         return parts.ChangeParts(
             self.some(list(block.parts), "nobody"), changes[self.below(len(changes))], within=within
         )
@@ -167,9 +172,12 @@ class EditMaker:
     def make_change_links(self, design: Design) -> Edit:
         within, block = self.where(design)
         changes: list[dict[str, Any]] = [
-            {"count": self.below(5)}, {"bandwidth_per_direction": "400 Gb/s"}, {"bandwidth_per_direction": "400"},
-            {"generation": 4, "lanes": 8}, {"a": "elsewhere"},
-        ]  # fmt: skip
+            {"count": self.below(5)},
+            {"bandwidth_per_direction": "400 Gb/s"},
+            {"bandwidth_per_direction": "400"},
+            {"generation": 4, "lanes": 8},
+            {"a": "elsewhere"},
+        ]
         chosen = self.some(list(block.links), "nothing")
         return links.ChangeLinks(chosen, changes[self.below(len(changes))], within=within)
 
@@ -186,9 +194,11 @@ class EditMaker:
     def make_add_group(self, design: Design) -> Edit:
         within, block = self.where(design)
         content = Block.model_validate(
-            {"parts": [Part(id="gpu0", kind="gpu"), Part(id="nic0", kind="nic", parent="gpu0")],
-             "links": [Link(id="l0", a="gpu0", b="nic0", kind="pcie")]}
-        )  # fmt: skip
+            {
+                "parts": [Part(id="gpu0", kind="gpu"), Part(id="nic0", kind="nic", parent="gpu0")],
+                "links": [Link(id="l0", a="gpu0", b="nic0", kind="pcie")],
+            }
+        )
         replicas = 1 + self.below(4)
         group = Group(
             id=next_id(block.groups, "g0"),

@@ -27,9 +27,20 @@ _MOST_OPEN = 4
 _LARGEST = 220
 _TEMPLATES = ("hgx-h100-8", "dgx-a100", "dell-r750xa", "vsphere-cluster-4")
 _PANELS = (
-    "inspector", "outline", "history", "parts", "flow", "links", "findings", "whatif", "timeline", "scaling",
-    "migration", "tables", "compare",
-)  # fmt: skip
+    "inspector",
+    "outline",
+    "history",
+    "parts",
+    "flow",
+    "links",
+    "findings",
+    "whatif",
+    "timeline",
+    "scaling",
+    "migration",
+    "tables",
+    "compare",
+)
 _THEMES = ("light", "dark", "contrast")
 #: edits before memory is first read: everything is loaded and shown once by then
 _WARM = 150

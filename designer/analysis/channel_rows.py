@@ -51,10 +51,15 @@ class ChannelRows(Rows[ChannelRow]):
         a, b = network.ends(channel)
         link = channel >> 1
         return ChannelRow(
-            network.channel_id(channel), network.net.path(a), network.net.path(b), network.net.link(link).kind,
-            float(network.rate[link]), float(self.load[index]), float(self.utilization[index]),
+            network.channel_id(channel),
+            network.net.path(a),
+            network.net.path(b),
+            network.net.link(link).kind,
+            float(network.rate[link]),
+            float(self.load[index]),
+            float(self.utilization[index]),
             str(network.quantity_status(link)),
-        )  # fmt: skip
+        )
 
     def rows_of(self, channels: Sequence[int] | Int) -> list[ChannelRow]:
         """Rows of channels by their numbers, in order of the table; those not listed are left out."""

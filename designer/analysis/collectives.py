@@ -143,8 +143,9 @@ def asked_group(network: Network, operation: Collective, place: str) -> Communic
     if len(parts) < 2:
         raise AnalysisError(
             f"a collective needs two accelerators, {operation.group!r} has {len(parts)}",
-            place=f"{place}.group", remedy="choose a larger group",
-        )  # fmt: skip
+            place=f"{place}.group",
+            remedy="choose a larger group",
+        )
     group = make_communicator(network, parts, place)
     if operation.collective == CollectiveKind.ALL_TO_ALL:
         group = group.exchanging()
@@ -261,9 +262,13 @@ def collective_bottlenecks(
     if not chosen:
         return []
     incidence = Incidence(
-        np.array([0, len(activity.resource)]), activity.resource.astype(np.int32), activity.usage, network.capacity,
-        np.ones(1), np.full(1, np.inf),
-    )  # fmt: skip
+        np.array([0, len(activity.resource)]),
+        activity.resource.astype(np.int32),
+        activity.usage,
+        network.capacity,
+        np.ones(1),
+        np.full(1, np.inf),
+    )
     bottlenecks, members = describe(Resources(network), incidence, chosen, {})
     alone = gain if len(members) == 1 else 1.0
     who = "server" if activity is group.between else "rank"
@@ -339,10 +344,13 @@ def _sweep(group: Communicator, operation: Collective, spreads: tuple[float, flo
     x = tuple(size for size, _ in found)
     return (
         Curve(
-            "bus bandwidth", x, tuple(t.bus_bandwidth for _, t in found), tuple(t.bus_low for _, t in found),
+            "bus bandwidth",
+            x,
+            tuple(t.bus_bandwidth for _, t in found),
+            tuple(t.bus_low for _, t in found),
             tuple(t.bus_high for _, t in found),
         ),
         Curve(
             "time", x, tuple(t.time for _, t in found), tuple(t.low for _, t in found), tuple(t.high for _, t in found)
         ),
-    )  # fmt: skip
+    )

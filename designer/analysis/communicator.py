@@ -260,10 +260,10 @@ def _activity(network: Network, legs: Legs, place: str) -> Activity:
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(
-            f"there is no way from {network.net.path(int(legs.source[f]))} to "
-            f"{network.net.path(int(legs.target[f]))}",
-            place=place, remedy="join them by accelerator links or PCIe, or give both servers NICs on one network",
-        )  # fmt: skip
+            f"there is no way from {network.net.path(int(legs.source[f]))} to {network.net.path(int(legs.target[f]))}",
+            place=place,
+            remedy="join them by accelerator links or PCIe, or give both servers NICs on one network",
+        )
     link = routes.channel >> 1
     direction = np.where(network.full[link], routes.channel & 1, 0)
     entry = network.first_resource[link] + direction * network.cables[link]
@@ -280,9 +280,16 @@ def _activity(network: Network, legs: Legs, place: str) -> Activity:
     rate_then = float(rest.min()) if len(rest) else np.inf
     then = resource[~binds][rest <= rate_then * (1 + TIE_TOLERANCE)] if len(rest) else resource[:0]
     return Activity(
-        legs, routes, resource, usage, rate, tuple(resource[binds].tolist()), tuple(then.tolist()), rate_then,
+        legs,
+        routes,
+        resource,
+        usage,
+        rate,
+        tuple(resource[binds].tolist()),
+        tuple(then.tolist()),
+        rate_then,
         *_edge(network, legs, routes, entry),
-    )  # fmt: skip
+    )
 
 
 def _edge(network: Network, legs: Legs, routes: Routes, entry: Int) -> tuple[EdgeRate, tuple[int, ...]]:

@@ -24,10 +24,17 @@ COPY, P2P, RDMA, STORAGE = range(len(PROTOCOLS))
 _PLACEMENTS: Final = (Placement.SAME_SWITCH, Placement.SAME_SOCKET, Placement.CROSS_SOCKET)
 N_PLACEMENTS: Final = len(_PLACEMENTS)
 _CLASS: Final = {
-    "pcie": LinkClass.PCIE, "nvlink": LinkClass.NVLINK, "xgmi": LinkClass.XGMI, "c2c": LinkClass.C2C,
-    "upi": LinkClass.SOCKET, "infinity_fabric": LinkClass.SOCKET, "memory_bus": LinkClass.MEMORY_BUS,
-    "ethernet": LinkClass.ETHERNET, "infiniband": LinkClass.INFINIBAND, "fabric": LinkClass.FABRIC,
-}  # fmt: skip
+    "pcie": LinkClass.PCIE,
+    "nvlink": LinkClass.NVLINK,
+    "xgmi": LinkClass.XGMI,
+    "c2c": LinkClass.C2C,
+    "upi": LinkClass.SOCKET,
+    "infinity_fabric": LinkClass.SOCKET,
+    "memory_bus": LinkClass.MEMORY_BUS,
+    "ethernet": LinkClass.ETHERNET,
+    "infiniband": LinkClass.INFINIBAND,
+    "fabric": LinkClass.FABRIC,
+}
 
 
 def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Constant:
@@ -110,9 +117,12 @@ class Efficiencies:
         if network.link_facts[definition].measured:
             kind = LinkClass.FABRIC
         found = achievable_fraction(
-            kind, PROTOCOLS[protocol], generation=generation, placement=_PLACEMENTS[placement],
+            kind,
+            PROTOCOLS[protocol],
+            generation=generation,
+            placement=_PLACEMENTS[placement],
             raw_bandwidth=BytesPerSecond(network.link_facts[definition].rate),
-        )  # fmt: skip
+        )
         return derated(found, link.attributes, str(PROTOCOLS[protocol]))
 
     def _nvlink_generation(self, definition: int) -> int:

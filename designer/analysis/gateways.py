@@ -153,10 +153,15 @@ Crossing = tuple[int, int, float]
 
 
 def cross(
-    source: LocalGraph, at: int, exits: tuple[tuple[int, frozenset[int]], ...],
-    target: LocalGraph, to: int, entries: tuple[tuple[int, frozenset[int]], ...],
-    rules: Rules, rail_affinity: bool,
-) -> tuple[Crossing, ...]:  # fmt: skip
+    source: LocalGraph,
+    at: int,
+    exits: tuple[tuple[int, frozenset[int]], ...],
+    target: LocalGraph,
+    to: int,
+    entries: tuple[tuple[int, frozenset[int]], ...],
+    rules: Rules,
+    rail_affinity: bool,
+) -> tuple[Crossing, ...]:
     """Doors for traffic from part `at` of one island to part `to` of another; empty when no fabric joins them."""
     there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
     roles = _roles(source.kinds[at].capabilities | target.kinds[to].capabilities)

@@ -217,18 +217,31 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
     policy = network.design.policy
     si, ti = network.island[legs.source], network.island[legs.target]
     key = np.stack(
-        [islands.class_of[si], islands.local[legs.source], doors.signature[si],
-         islands.class_of[ti], islands.local[legs.target], doors.signature[ti]], axis=1,
-    )  # fmt: skip
+        [
+            islands.class_of[si],
+            islands.local[legs.source],
+            doors.signature[si],
+            islands.class_of[ti],
+            islands.local[legs.target],
+            doors.signature[ti],
+        ],
+        axis=1,
+    )
     flows: list[Int] = []
     pairs: list[tuple[Int, Int]] = []
     shares: list[Float] = []
     ends: list[Legs] = []
     for (cls, at, sig, other, to, other_sig), rows in groups_of(key):
         crossings = cross(
-            islands.classes[cls], at, doors.doors[sig], islands.classes[other], to, doors.doors[other_sig], rules,
+            islands.classes[cls],
+            at,
+            doors.doors[sig],
+            islands.classes[other],
+            to,
+            doors.doors[other_sig],
+            rules,
             policy.rail_affinity,
-        )  # fmt: skip
+        )
         if not crossings:
             found.lost.append(legs.flow[rows])
         for leave, enter, part in crossings:

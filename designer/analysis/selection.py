@@ -183,9 +183,10 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
     if pairing == "pairs":
         if len(source) != len(target) and 1 not in (len(source), len(target)):
             raise AnalysisError(
-                f"pairs need as many parts on both sides, here {len(source)} and {len(target)}", place=place,
+                f"pairs need as many parts on both sides, here {len(source)} and {len(target)}",
+                place=place,
                 remedy="change the selection or use the pairing all",
-            )  # fmt: skip
+            )
         n = max(len(source), len(target))
         return np.resize(source, n), np.resize(target, n)
     if len(source) * len(target) > FLOWS_LIMIT:

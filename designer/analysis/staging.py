@@ -125,16 +125,30 @@ def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Boo
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
     si, ti = network.island[legs.source], network.island[legs.target]
     key = np.stack(
-        [islands.class_of[si], islands.local[legs.source], doors.signature[si],
-         islands.class_of[ti], islands.local[legs.target], doors.signature[ti], at_source.astype(np.int64),
-         at_target.astype(np.int64)], axis=1,
-    )  # fmt: skip
+        [
+            islands.class_of[si],
+            islands.local[legs.source],
+            doors.signature[si],
+            islands.class_of[ti],
+            islands.local[legs.target],
+            doors.signature[ti],
+            at_source.astype(np.int64),
+            at_target.astype(np.int64),
+        ],
+        axis=1,
+    )
     pieces: list[Legs] = []
     for (cls, at, sig, other, to, other_sig, first, last), rows in groups_of(key):
         crossings = cross(
-            islands.classes[cls], at, doors.doors[sig], islands.classes[other], to, doors.doors[other_sig], rules,
+            islands.classes[cls],
+            at,
+            doors.doors[sig],
+            islands.classes[other],
+            to,
+            doors.doors[other_sig],
+            rules,
             policy.rail_affinity,
-        )  # fmt: skip
+        )
         mine = _rows(legs, rows)
         if not crossings:
             pieces.append(mine)

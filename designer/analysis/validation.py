@@ -149,9 +149,7 @@ def _taking_part(design: Design, workload: WorkloadSpec) -> int:
 
 
 def _scored(measured: Measured, estimate: Estimate) -> Scored:
-    return Scored(
-        measured.group, estimate.value, measured.value, estimate.low, estimate.high, measured.sided
-    )  # fmt: skip
+    return Scored(measured.group, estimate.value, measured.value, estimate.low, estimate.high, measured.sided)
 
 
 def score(outcomes: Sequence[Outcome]) -> Validation:

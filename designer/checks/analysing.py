@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from designer.analysis import study
 from designer.analysis.results import Analysis, Rows
-from designer.checks.runner import as_findings, promises_of, run
-from designer.checks.world import World
 from designer.design.document import Design
 
 
@@ -49,6 +47,10 @@ def analyze(
     )
     if not design.assertions:
         return found
+    # loaded here: most designs hold no assertions, and the language of checks is a fifth of the start
+    from designer.checks.runner import as_findings, promises_of, run
+    from designer.checks.world import World
+
     world = World(design, cancelled=cancelled)
     world.seed(found)
     broken = as_findings(run(world, promises_of(design)))

@@ -92,9 +92,12 @@ def paragraph(opening: str, text: str, below: str | None = None) -> str:
 def finding_dict(finding: Finding) -> dict[str, Any]:
     """A finding as JSON."""
     return {
-        "code": finding.code, "severity": str(finding.severity), "text": finding.text, "where": list(finding.where),
+        "code": finding.code,
+        "severity": str(finding.severity),
+        "text": finding.text,
+        "where": list(finding.where),
         "remedy": finding.remedy,
-    }  # fmt: skip
+    }
 
 
 def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:

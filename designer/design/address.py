@@ -21,14 +21,21 @@ AnyAddress = tuple[str | Step, ...]
 #: names of the collections of a design; the first four are in every block
 What = Literal[
     "parts", "links", "groups", "wirings", "vms", "workloads", "assertions", "waivers", "annotations", "part_types"
-]  # fmt: skip
+]
 BLOCK_COLLECTIONS: tuple[What, ...] = ("parts", "links", "groups", "wirings")
 DESIGN_COLLECTIONS: tuple[What, ...] = ("vms", "workloads", "assertions", "waivers", "annotations", "part_types")
 _SINGULAR: dict[str, str] = {
-    "parts": "part", "links": "link", "groups": "group", "wirings": "wiring", "vms": "virtual machine",
-    "workloads": "workload", "assertions": "assertion", "waivers": "waiver", "annotations": "note",
+    "parts": "part",
+    "links": "link",
+    "groups": "group",
+    "wirings": "wiring",
+    "vms": "virtual machine",
+    "workloads": "workload",
+    "assertions": "assertion",
+    "waivers": "waiver",
+    "annotations": "note",
     "part_types": "part type",
-}  # fmt: skip
+}
 
 
 class Ref(NamedTuple):

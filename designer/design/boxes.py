@@ -249,9 +249,26 @@ def _assemble(
     own.update({ref: int(number[i]) for ref, i in base.hidden.items()})
     own_parts = {ref.id: box for ref, box in own.items() if ref.what == "parts"}
     return Boxes(
-        rect, origins, shift, parent, last, depth, is_open, placed, replicas, member, block_of, tuple(blocks),
-        tuple(refs), tuple(kinds), own, own_parts, opened, corner[0], _framed(corner[1]),
-    )  # fmt: skip
+        rect,
+        origins,
+        shift,
+        parent,
+        last,
+        depth,
+        is_open,
+        placed,
+        replicas,
+        member,
+        block_of,
+        tuple(blocks),
+        tuple(refs),
+        tuple(kinds),
+        own,
+        own_parts,
+        opened,
+        corner[0],
+        _framed(corner[1]),
+    )
 
 
 def _framed(high: tuple[float, float]) -> tuple[float, float]:

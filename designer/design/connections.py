@@ -77,10 +77,16 @@ def connections_of(block: Block, boxes: Boxes) -> Connections:
         shift = opened.box + 1
         pieces.append(
             Connections(
-                sub.a + shift, sub.b + shift, sub.block + block_number, sub.kinds, sub.count, sub.capacity, sub.status,
+                sub.a + shift,
+                sub.b + shift,
+                sub.block + block_number,
+                sub.kinds,
+                sub.count,
+                sub.capacity,
+                sub.status,
                 sub.links,
             )
-        )  # fmt: skip
+        )
     return _joined(pieces) if len(pieces) > 1 else pieces[0]
 
 

@@ -193,9 +193,7 @@ class Group(Named):
 
 
 #: what a host runs: a vSphere release, or KVM
-HypervisorRelease = Literal[
-    "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm"
-]  # fmt: skip
+HypervisorRelease = Literal["7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm"]
 
 
 class VmDevice(Frozen):

@@ -414,9 +414,10 @@ def _ends(block: Block, local: Mapping[str, int], net: Netlist) -> tuple[Int, In
             if index is None:
                 if "/" not in path:
                     raise DocumentError(
-                        f"it ends at {path!r}, which does not exist", place=f"links.{link.id}.{side}",
+                        f"it ends at {path!r}, which does not exist",
+                        place=f"links.{link.id}.{side}",
                         remedy="delete the link or give it another end",
-                    )  # fmt: skip
+                    )
                 try:
                     index = net.index_of(path)
                 except DocumentError as error:

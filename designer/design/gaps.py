@@ -132,11 +132,16 @@ def _with_links(design: Design, kind: str, missing: Mapping[int, int]) -> Design
                 pairs = [(gpu.id, switch.id, missing[id(gpu)]) for gpu in gpus]
             links += [
                 Link(
-                    id=_unused(f"unknown-{a}-{b}", block.links), a=a, b=b, kind=kind, count=count,
-                    bandwidth_per_direction=rate, status=Status.ASSUMED,
+                    id=_unused(f"unknown-{a}-{b}", block.links),
+                    a=a,
+                    b=b,
+                    kind=kind,
+                    count=count,
+                    bandwidth_per_direction=rate,
+                    status=Status.ASSUMED,
                 )
                 for a, b, count in pairs
-            ]  # fmt: skip
+            ]
         return {"parts": replaced(block.parts, parts), "links": replaced(block.links, links)} if links else {}
 
     return _everywhere(design, fill)

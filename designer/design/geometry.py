@@ -84,9 +84,15 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
     if scene is None:
         return lay_out(design, geometry.opened)
     made = replace(
-        geometry, design=design, rect=scene.rect, origin=scene.origin, connection_route=scene.routes,
-        connection_shape=scene.shapes, connection_blocked=scene.blocked, memory={**geometry.memory, "scene": scene},
-    )  # fmt: skip
+        geometry,
+        design=design,
+        rect=scene.rect,
+        origin=scene.origin,
+        connection_route=scene.routes,
+        connection_shape=scene.shapes,
+        connection_blocked=scene.blocked,
+        memory={**geometry.memory, "scene": scene},
+    )
     return _frozen(made)
 
 
@@ -258,20 +264,37 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, conn
     kinds = tuple(dict.fromkeys(names))
     codes = {name: i for i, name in enumerate(kinds)}
     refs = [
-        *(Ref("annotations", n.id) for n in back), *boxes.refs, *(Ref("annotations", n.id) for n in front),
-    ]  # fmt: skip
+        *(Ref("annotations", n.id) for n in back),
+        *boxes.refs,
+        *(Ref("annotations", n.id) for n in front),
+    ]
     last = np.arange(1, total + 1)
     last[here] = boxes.last + before
     parent = spread(np.where(boxes.parent >= 0, boxes.parent + before, -1), -1)
     is_group = np.array([ref.what == "groups" for ref in refs], dtype=bool)
     made = Geometry(
-        design=design, opened=opened, rect=rect, origin=origin, shift=shift,
-        kind=np.array([codes[name] for name in names], dtype=np.int64), kinds=kinds,
-        parent=parent, last=last, depth=spread(boxes.depth, 0), is_container=spread(boxes.is_open, 0).astype(bool),
-        is_group=is_group, replicas=spread(boxes.replicas, 1), member=spread(boxes.member, -1),
-        placed=spread(boxes.placed, 1).astype(bool), block=spread(boxes.block, 0), blocks=boxes.blocks, refs=refs,
-        boxes=boxes, connections=connections, **_strung(connections, rect, parent, before),
-    )  # fmt: skip
+        design=design,
+        opened=opened,
+        rect=rect,
+        origin=origin,
+        shift=shift,
+        kind=np.array([codes[name] for name in names], dtype=np.int64),
+        kinds=kinds,
+        parent=parent,
+        last=last,
+        depth=spread(boxes.depth, 0),
+        is_container=spread(boxes.is_open, 0).astype(bool),
+        is_group=is_group,
+        replicas=spread(boxes.replicas, 1),
+        member=spread(boxes.member, -1),
+        placed=spread(boxes.placed, 1).astype(bool),
+        block=spread(boxes.block, 0),
+        blocks=boxes.blocks,
+        refs=refs,
+        boxes=boxes,
+        connections=connections,
+        **_strung(connections, rect, parent, before),
+    )
     return _frozen(made)
 
 

@@ -139,9 +139,12 @@ def _containment(block: Block, within: Address) -> Iterator[Problem]:
             at = block.parts[at].parent if at in block.parts else None
         if at is not None and at in seen:
             yield _fatal(
-                "DOC-CIRCLE", place(within, "parts", part.id, "parent"), "it contains itself",
-                "break the circle of parents", path_text(within, part.id),
-            )  # fmt: skip
+                "DOC-CIRCLE",
+                place(within, "parts", part.id, "parent"),
+                "it contains itself",
+                "break the circle of parents",
+                path_text(within, part.id),
+            )
         sound.update(trail)
 
 
@@ -155,29 +158,41 @@ def _part(design: Design, part: Part, within: Address) -> Iterator[Problem]:
     kind = part_kinds().get(part.kind)
     if kind is None:
         yield _warn(
-            "DOC-KIND", f"{at}.kind", f"the kind {part.kind!r} is unknown; the part is kept as it is",
-            "update designer, or choose a known kind", path,
-        )  # fmt: skip
+            "DOC-KIND",
+            f"{at}.kind",
+            f"the kind {part.kind!r} is unknown; the part is kept as it is",
+            "update designer, or choose a known kind",
+            path,
+        )
     part_type = design.part_types.get(part.type)
     if part.type and part_type is None:
         yield _warn(
-            "DOC-TYPE", f"{at}.type", f"the design does not carry the part type {part.type!r}",
-            "choose the type again from the catalog", path,
-        )  # fmt: skip
+            "DOC-TYPE",
+            f"{at}.type",
+            f"the design does not carry the part type {part.type!r}",
+            "choose the type again from the catalog",
+            path,
+        )
     if part_type is not None and part_type.kind != part.kind:
         yield _warn(
-            "DOC-TYPE", f"{at}.type", f"{part_type.title} is a {part_type.kind}, the part is a {part.kind}",
-            "choose a type of the part's kind", path,
-        )  # fmt: skip
+            "DOC-TYPE",
+            f"{at}.type",
+            f"{part_type.title} is a {part_type.kind}, the part is a {part.kind}",
+            "choose a type of the part's kind",
+            path,
+        )
     if kind is None:
         return
     for name, quantity in part.overrides.items():
         field = kind.field(name)
         if field is None:
             yield _warn(
-                "DOC-VALUE", f"{at}.overrides.{name}", f"a {kind.title} has no such value",
-                "remove the value, or check its name", path,
-            )  # fmt: skip
+                "DOC-VALUE",
+                f"{at}.overrides.{name}",
+                f"a {kind.title} has no such value",
+                "remove the value, or check its name",
+                path,
+            )
             continue
         for text in problems_of(field, quantity):
             yield _fatal("DOC-VALUE", f"{at}.overrides.{name}", text, _remedy(text), path)
@@ -192,9 +207,12 @@ def _part_type(part_type: PartType) -> Iterator[Problem]:
         field = kind.field(name)
         if field is None:
             yield _warn(
-                "DOC-VALUE", f"{at}.values.{name}", f"a {kind.title} has no such value",
-                "remove the value, or check its name", part_type.id,
-            )  # fmt: skip
+                "DOC-VALUE",
+                f"{at}.values.{name}",
+                f"a {kind.title} has no such value",
+                "remove the value, or check its name",
+                part_type.id,
+            )
             continue
         for text in problems_of(field, quantity):
             yield _fatal("DOC-VALUE", f"{at}.values.{name}", text, _remedy(text), part_type.id)
@@ -210,14 +228,20 @@ def _link(block: Block, link: Link, within: Address) -> Iterator[Problem]:
     for side, end in (("a", link.a), ("b", link.b)):
         if not reaches(block, end):
             yield _fatal(
-                "DOC-DANGLING", f"{at}.{side}", f"it ends at {end!r}, which does not exist",
-                "delete the link or give it another end", path,
-            )  # fmt: skip
+                "DOC-DANGLING",
+                f"{at}.{side}",
+                f"it ends at {end!r}, which does not exist",
+                "delete the link or give it another end",
+                path,
+            )
         elif end not in block.parts and not _is_one(end):
             yield _fatal(
-                "DOC-DANGLING", f"{at}.{side}", f"it ends at {end!r}, which stands for several parts",
-                "name one part, or make it a wiring", path,
-            )  # fmt: skip
+                "DOC-DANGLING",
+                f"{at}.{side}",
+                f"it ends at {end!r}, which stands for several parts",
+                "name one part, or make it a wiring",
+                path,
+            )
     if link.a == link.b:
         yield _fatal("DOC-SELF", at, "both ends are the same part", "delete the link", path)
     yield from _link_kind(link.kind, at, path)
@@ -234,24 +258,33 @@ def _is_one(path: str) -> bool:
 def _link_kind(kind: str, at: str, path: str) -> Iterator[Problem]:
     if kind not in link_kinds():
         yield _warn(
-            "DOC-KIND", f"{at}.kind", f"the link kind {kind!r} is unknown; the link is kept as it is",
-            "update designer, or choose a known kind", path,
-        )  # fmt: skip
+            "DOC-KIND",
+            f"{at}.kind",
+            f"the link kind {kind!r} is unknown; the link is kept as it is",
+            "update designer, or choose a known kind",
+            path,
+        )
 
 
 def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     at, path = place(within, "wirings", wiring.id), path_text(within, wiring.id)
     if wiring.pattern not in patterns():
         yield _fatal(
-            WIRING, f"{at}.pattern", f"there is no wiring pattern {wiring.pattern!r}",
-            f"use one of {', '.join(patterns())}", path,
-        )  # fmt: skip
+            WIRING,
+            f"{at}.pattern",
+            f"there is no wiring pattern {wiring.pattern!r}",
+            f"use one of {', '.join(patterns())}",
+            path,
+        )
     for side, selector in (("a", wiring.a), ("b", wiring.b)):
         if not reaches(block, selector):
             yield _fatal(
-                WIRING, f"{at}.{side}", f"{selector!r} chooses no parts",
-                "delete the wiring, or check the path against the outline", path,
-            )  # fmt: skip
+                WIRING,
+                f"{at}.{side}",
+                f"{selector!r} chooses no parts",
+                "delete the wiring, or check the path against the outline",
+                path,
+            )
     yield from _link_kind(wiring.kind, at, path)
 
 
@@ -259,15 +292,21 @@ def _group(design: Design, block: Block, group: Group, within: Address) -> Itera
     at, path = place(within, "groups", group.id), path_text(within, group.id)
     if group.parent is not None and group.parent not in block.parts:
         yield _fatal(
-            "DOC-DANGLING", f"{at}.parent", f"it is contained in {group.parent!r}, which does not exist",
-            "give it another container or none", path,
-        )  # fmt: skip
+            "DOC-DANGLING",
+            f"{at}.parent",
+            f"it is contained in {group.parent!r}, which does not exist",
+            "give it another container or none",
+            path,
+        )
     for index in group.exceptions:
         if not 0 <= index < group.replicas:
             yield _fatal(
-                "DOC-EXCEPTION", f"{at}.exceptions.{index}", f"it is outside the group of {group.replicas}",
-                f"use members 0 to {group.replicas - 1}", path,
-            )  # fmt: skip
+                "DOC-EXCEPTION",
+                f"{at}.exceptions.{index}",
+                f"it is outside the group of {group.replicas}",
+                f"use members 0 to {group.replicas - 1}",
+                path,
+            )
     yield from _block(design, group.content, (*within, (group.id, None)))
     for index, inner in group.exceptions.items():
         if inner is not group.content:
@@ -280,20 +319,28 @@ def _references(design: Design) -> Iterator[Problem]:
         for name, path in targets:
             if path is not None and not reaches(design, path):
                 yield _warn(
-                    "DOC-REFERENCE", f"vms.{vm.id}.{name}", f"there is no part {path!r}",
-                    "choose a part of the design", vm.id,
-                )  # fmt: skip
+                    "DOC-REFERENCE",
+                    f"vms.{vm.id}.{name}",
+                    f"there is no part {path!r}",
+                    "choose a part of the design",
+                    vm.id,
+                )
     for assertion in design.assertions.values():
         if assertion.workload is not None and assertion.workload not in design.workloads:
             yield _warn(
-                "DOC-REFERENCE", f"assertions.{assertion.id}.workload",
-                f"there is no workload {assertion.workload!r}", "choose a workload of the design", assertion.id,
-            )  # fmt: skip
+                "DOC-REFERENCE",
+                f"assertions.{assertion.id}.workload",
+                f"there is no workload {assertion.workload!r}",
+                "choose a workload of the design",
+                assertion.id,
+            )
     if design.default_workload and design.default_workload not in design.workloads:
         yield _warn(
-            "DOC-REFERENCE", "default_workload", f"there is no workload {design.default_workload!r}",
+            "DOC-REFERENCE",
+            "default_workload",
+            f"there is no workload {design.default_workload!r}",
             "choose a workload of the design",
-        )  # fmt: skip
+        )
 
 
 def _elaborated(design: Design) -> list[Problem]:
@@ -330,6 +377,9 @@ def _ports(design: Design) -> Iterator[Problem]:
     """Parts at which more links end than they have ports or lanes for, each definition once."""
     for full in overfull(design):
         yield _fatal(
-            PORTS, full.path, f"its links need {full.taken} {full.what}, it has {full.total}",
-            "lower the count of its links, or choose a larger part", full.path,
-        )  # fmt: skip
+            PORTS,
+            full.path,
+            f"its links need {full.taken} {full.what}, it has {full.total}",
+            "lower the count of its links, or choose a larger part",
+            full.path,
+        )

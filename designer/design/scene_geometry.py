@@ -27,9 +27,13 @@ GroupAddress = Address
 STATUSES: Final = tuple(Status)
 #: what is told first of what a group holds: capability and, of switches, what they join
 _SUMMARY_ORDER: Final = (
-    (Capability.ACCELERATE, None), (Capability.CONTAIN, None), (Capability.SWITCH, Domain.NETWORK),
-    (Capability.ATTACH, None), (Capability.STORE, None), (Capability.SWITCH, Domain.ACCELERATOR),
-)  # fmt: skip
+    (Capability.ACCELERATE, None),
+    (Capability.CONTAIN, None),
+    (Capability.SWITCH, Domain.NETWORK),
+    (Capability.ATTACH, None),
+    (Capability.STORE, None),
+    (Capability.SWITCH, Domain.ACCELERATOR),
+)
 
 
 @dataclass(frozen=True, eq=False)

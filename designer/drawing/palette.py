@@ -65,9 +65,13 @@ def palettes() -> Mapping[str, Palette]:
     for path in sorted((assets() / "palettes").glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         found[data["name"]] = Palette(
-            data["name"], data["title"], data["surface"], data["kinds"], data["links"],
+            data["name"],
+            data["title"],
+            data["surface"],
+            data["kinds"],
+            data["links"],
             tuple(data["utilisation"]["scale"]),
-        )  # fmt: skip
+        )
     return found
 
 

@@ -160,12 +160,23 @@ def lay_trays(
     one = {box: paths[0] for box, paths in standing.items() if len(paths) == 1}
     gpus = _gpus(machines, box_of)
     return Trays(
-        machines, _rects(made.rect), np.array(made.box, dtype=np.int64), _rects(made.row_rect), tuple(made.rows),
-        np.array(made.head), _rects(made.chip_rect), tuple(made.chips), np.array(made.row_of, dtype=np.int64),
-        tuple(made.more), np.array(list(gpus), dtype=np.int64),
+        machines,
+        _rects(made.rect),
+        np.array(made.box, dtype=np.int64),
+        _rects(made.row_rect),
+        tuple(made.rows),
+        np.array(made.head),
+        _rects(made.chip_rect),
+        tuple(made.chips),
+        np.array(made.row_of, dtype=np.int64),
+        tuple(made.more),
+        np.array(list(gpus), dtype=np.int64),
         tuple(next(iter(u.values())) if len(u) == 1 else f"{len(u)} VMs" for u in gpus.values()),
-        tuple(frozenset(u) for u in gpus.values()), cut, fenced, one,
-    )  # fmt: skip
+        tuple(frozenset(u) for u in gpus.values()),
+        cut,
+        fenced,
+        one,
+    )
 
 
 def _rects(rows: Sequence[Rect]) -> Float:
@@ -279,8 +290,11 @@ class _Made:
         x, y, w, h = own
         middle = round((x + (w - width) / 2) / _STEP) * _STEP
         places = [
-            (middle, y + h + _AWAY), (x + w + 2 * _AWAY, y), (middle, y - height - 2 * _AWAY), (x - width - _AWAY, y)
-        ]  # fmt: skip
+            (middle, y + h + _AWAY),
+            (x + w + 2 * _AWAY, y),
+            (middle, y - height - 2 * _AWAY),
+            (x - width - _AWAY, y),
+        ]
         if box < 0:
             return places[0]
         covered: list[float] = []

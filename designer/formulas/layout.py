@@ -67,9 +67,10 @@ class Layout:
         at_once = self.data * self.micro_batch
         if global_batch < 1:
             raise AnalysisError(
-                f"a batch of {global_batch} samples holds nothing", place="global_batch",
+                f"a batch of {global_batch} samples holds nothing",
+                place="global_batch",
                 remedy="give a batch of 1 or more",
-            )  # fmt: skip
+            )
         if global_batch % at_once:
             raise AnalysisError(
                 f"a global batch of {global_batch} does not divide over {self.data} data-parallel ranks "

@@ -59,11 +59,24 @@ _PLACES: Final = (
     ),
 )
 _TITLES: Final = {
-    "parts": "Parts", "outline": "Outline", "inspector": "Inspector", "history": "History", "flow": "Flow",
-    "links": "Links", "findings": "Findings", "checks": "Tests", "whatif": "What if", "timeline": "Timeline",
-    "gantt": "Gantt", "plots": "Plots", "scaling": "Scaling", "migration": "Migration", "tables": "Tables",
-    "compare": "Compare", "measured": "Measured",
-}  # fmt: skip
+    "parts": "Parts",
+    "outline": "Outline",
+    "inspector": "Inspector",
+    "history": "History",
+    "flow": "Flow",
+    "links": "Links",
+    "findings": "Findings",
+    "checks": "Tests",
+    "whatif": "What if",
+    "timeline": "Timeline",
+    "gantt": "Gantt",
+    "plots": "Plots",
+    "scaling": "Scaling",
+    "migration": "Migration",
+    "tables": "Tables",
+    "compare": "Compare",
+    "measured": "Measured",
+}
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
 

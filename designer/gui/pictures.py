@@ -49,7 +49,11 @@ def write_picture(
         if ref.what in ("parts", "groups")
     )
     options = ExportOptions(
-        theme=theme, opened=opened, chosen=chosen if selected_only else frozenset(), loads=loads, scale=pixels.scale,
+        theme=theme,
+        opened=opened,
+        chosen=chosen if selected_only else frozenset(),
+        loads=loads,
+        scale=pixels.scale,
         transparent=pixels.transparent,
-    )  # fmt: skip
+    )
     return write_design(session.design, None, file, options)

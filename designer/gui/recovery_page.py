@@ -23,9 +23,19 @@ from designer.interchange.native.leftovers import Leftover, State
 _PICTURE: Final = QSize(168, 100)
 #: the language of the desktop does not matter: the window speaks English
 _MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 #: between two pictures there is time for a click [ms]
 _BETWEEN: Final = 15
 #: the widest the list gets [px]

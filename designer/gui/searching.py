@@ -26,10 +26,15 @@ _OUTSIDE: Final = ("switch", "storage", "server")
 
 
 def everything(
-    actions: Mapping[str, QAction], run: Callable[[str], object], session: Session | None,
-    open_template: Callable[[str], object], theme: Theme, find_icon: FindIcon,
-    go_to: Callable[[Picked], object] | None = None, insert: Callable[[str, str], object] | None = None,
-) -> list[Choice]:  # fmt: skip
+    actions: Mapping[str, QAction],
+    run: Callable[[str], object],
+    session: Session | None,
+    open_template: Callable[[str], object],
+    theme: Theme,
+    find_icon: FindIcon,
+    go_to: Callable[[Picked], object] | None = None,
+    insert: Callable[[str, str], object] | None = None,
+) -> list[Choice]:
     """All one can search for from anywhere; `go_to` takes one to a thing of the design, `insert` puts a part in."""
     from designer.gui.viewmodels.ranking import template_words
     from designer.gui.viewmodels.workloads import choices as workload_choices

@@ -51,15 +51,28 @@ _GAP: Final = 14
 _BETWEEN: Final = 15
 #: what pictures, and opening a design, need beside Qt: loaded by a thread once the window can be used
 _LATER: Final = (
-    "designer.interchange.native.reader", "designer.design.geometry", "designer.drawing.palette",
-    "designer.interchange.native.leftovers", "designer.interchange.native.writer", "designer.design.history",
-    "designer.design.edits.clipboard", "designer.design.edits.structure",
-)  # fmt: skip
+    "designer.interchange.native.reader",
+    "designer.design.geometry",
+    "designer.drawing.palette",
+    "designer.interchange.native.leftovers",
+    "designer.interchange.native.writer",
+    "designer.design.history",
+    "designer.design.edits.clipboard",
+    "designer.design.edits.structure",
+)
 #: the templates most people look for, shown first
 _FIRST: Final = (
-    "hgx-h100-8", "dgx-h100", "hgx-b200-8", "hgx-a100-8", "dgx-a100", "dgx-b200", "mi300x-platform", "gb200-tray",
-    "hgx-a100-4", "dell-xe9680",
-)  # fmt: skip
+    "hgx-h100-8",
+    "dgx-h100",
+    "hgx-b200-8",
+    "hgx-a100-8",
+    "dgx-a100",
+    "dgx-b200",
+    "mi300x-platform",
+    "gb200-tray",
+    "hgx-a100-4",
+    "dell-xe9680",
+)
 
 
 class Card(QFrame):

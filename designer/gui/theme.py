@@ -171,14 +171,27 @@ def qt_palette(theme: Theme) -> QPalette:
     palette = QPalette()
     role = QPalette.ColorRole
     for which, colour in (
-        (role.Window, theme.surface), (role.WindowText, theme.text), (role.Base, theme.surface),
-        (role.AlternateBase, theme.sunken), (role.Text, theme.text), (role.Button, theme.raised),
-        (role.ButtonText, theme.text), (role.ToolTipBase, theme.raised), (role.ToolTipText, theme.text),
-        (role.Highlight, theme.accent), (role.HighlightedText, theme.accent_text), (role.Link, theme.accent),
-        (role.PlaceholderText, theme.faint), (role.Mid, theme.border), (role.Midlight, theme.hover),
-        (role.Dark, theme.border), (role.Light, theme.raised), (role.Shadow, theme.border),
-        (role.BrightText, theme.bad), (role.Accent, theme.accent),
-    ):  # fmt: skip
+        (role.Window, theme.surface),
+        (role.WindowText, theme.text),
+        (role.Base, theme.surface),
+        (role.AlternateBase, theme.sunken),
+        (role.Text, theme.text),
+        (role.Button, theme.raised),
+        (role.ButtonText, theme.text),
+        (role.ToolTipBase, theme.raised),
+        (role.ToolTipText, theme.text),
+        (role.Highlight, theme.accent),
+        (role.HighlightedText, theme.accent_text),
+        (role.Link, theme.accent),
+        (role.PlaceholderText, theme.faint),
+        (role.Mid, theme.border),
+        (role.Midlight, theme.hover),
+        (role.Dark, theme.border),
+        (role.Light, theme.raised),
+        (role.Shadow, theme.border),
+        (role.BrightText, theme.bad),
+        (role.Accent, theme.accent),
+    ):
         palette.setColor(which, QColor(colour))
     off = QPalette.ColorGroup.Disabled
     for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):

@@ -27,8 +27,16 @@ if TYPE_CHECKING:
     from designer.gui.workspace import Document
 
 _ACTIONS: Final = (
-    "view.select", "edit.connect", "view.pan", "", "edit.undo", "edit.redo", "", "view.fit", "",
-)  # fmt: skip
+    "view.select",
+    "edit.connect",
+    "view.pan",
+    "",
+    "edit.undo",
+    "edit.redo",
+    "",
+    "view.fit",
+    "",
+)
 #: an analysis shows its progress after this [s]
 _LONG: Final = 0.4
 _ADD: Final = "+"
@@ -153,11 +161,15 @@ class ToolBar(QToolBar):
         if document is not None:
             session, live = document.session, document.live
             for signal, slot in (
-                (session.design_changed, self._design_changed), (session.workload_changed, self.fill),
-                (session.stale_changed, self.freshness), (session.analysis_changed, self.freshness),
-                (live.busy_changed, self.freshness), (live.timed, self.freshness),
-                (live.progressed, self.progressed), (live.busy_changed, self.busy),
-            ):  # fmt: skip
+                (session.design_changed, self._design_changed),
+                (session.workload_changed, self.fill),
+                (session.stale_changed, self.freshness),
+                (session.analysis_changed, self.freshness),
+                (live.busy_changed, self.freshness),
+                (live.timed, self.freshness),
+                (live.progressed, self.progressed),
+                (live.busy_changed, self.busy),
+            ):
                 signal.connect(slot)
                 self._connections.append((signal, slot))
             self.fill()

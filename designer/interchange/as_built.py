@@ -229,9 +229,14 @@ class _Messages:
         total = sum(self._rate(p) * n for p, n in self.plan.cables.items())
         gone = sum(self._rate(p) * n for p, n in missing.items()) + sum(lost.values())
         return Comparison(
-            tuple(self.findings), len(self.match), sum(self.plan.cables.values()), sum(missing.values()),
-            sum(extra.values()), slow, max(0.0, 1 - gone / total) if total else 0.0,
-        )  # fmt: skip
+            tuple(self.findings),
+            len(self.match),
+            sum(self.plan.cables.values()),
+            sum(missing.values()),
+            sum(extra.values()),
+            slow,
+            max(0.0, 1 - gone / total) if total else 0.0,
+        )
 
     def _rate(self, pair: _Pair) -> float:
         known = self.plan.rates.get(pair)
@@ -251,11 +256,13 @@ class _Messages:
         absent = [n for n in self.plan.nodes if n not in self.match]
         if absent:
             self._tell(
-                "BUILT-ABSENT", Severity.ERROR,
+                "BUILT-ABSENT",
+                Severity.ERROR,
                 f"{len(absent)} switches or servers of the design are not in the dump, or cannot be told from others: "
                 + ", ".join(self.plan.names[n][:60] for n in absent[:3]),
-                absent, "check that they are up; give them the names of the dump",
-            )  # fmt: skip
+                absent,
+                "check that they are up; give them the names of the dump",
+            )
         strange = [n for n in self.real.nodes if n not in self.back]
         if strange:
             names = ", ".join(self.real.names[n][:60] for n in strange[:5])
@@ -264,9 +271,10 @@ class _Messages:
                     "BUILT-UNPLANNED",
                     Severity.WARNING,
                     f"{len(strange)} nodes of the dump are not in the design: {names}",
-                    (), "draw them, or give nodes of the design their names",
+                    (),
+                    "draw them, or give nodes of the design their names",
                 )
-            )  # fmt: skip
+            )
 
     def _miswired(self, missing: dict[_Pair, int], extra: dict[_Pair, int]) -> None:
         """A cable that is missing at one place and too many at another, with one end in common, was plugged wrongly."""
@@ -282,10 +290,12 @@ class _Messages:
                 shared = next(n for n in pair if n in wrong)
                 meant, got = (next(n for n in p if n != shared) for p in (pair, wrong))
                 self._tell(
-                    "BUILT-MISWIRED", Severity.ERROR,
+                    "BUILT-MISWIRED",
+                    Severity.ERROR,
                     f"{self._shown(shared)} is cabled to {self._shown(got)} and not to {self._shown(meant)}",
-                    [shared, meant, got], "move the cable",
-                )  # fmt: skip
+                    [shared, meant, got],
+                    "move the cable",
+                )
         spare = {pair: n for pair, n in left.items() if n}
         if spare:
             nodes = [n for pair in spare for n in pair]

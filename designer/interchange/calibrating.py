@@ -28,9 +28,13 @@ LARGEST_TEXT: Final = 64_000_000
 _NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
 _NCCL_NAME: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
 _NCCL_KIND: Final = {
-    "all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
-    "alltoall": "all-to-all", "broadcast": "broadcast", "sendrecv": "send-recv",
-}  # fmt: skip
+    "all_reduce": "all-reduce",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
+    "alltoall": "all-to-all",
+    "broadcast": "broadcast",
+    "sendrecv": "send-recv",
+}
 _MATRIX: Final = re.compile(r"memcpy \w+ (CPU\(row\)[^\n]*|GPU\(row\)[^\n]*)\n(.*?)\n\s*\n", re.DOTALL)
 
 
@@ -139,8 +143,11 @@ def _mlperf(design: Design, text: str, key: str, _group: str) -> tuple[Design, F
 
 
 TOOLS: Final[Mapping[str, Callable[[Design, str, str, str], tuple[Design, Fitted]]]] = {
-    "nccl-tests": _nccl, "nvbandwidth": _nvbandwidth, "fio": _fio, "mlperf-storage": _mlperf,
-}  # fmt: skip
+    "nccl-tests": _nccl,
+    "nvbandwidth": _nvbandwidth,
+    "fio": _fio,
+    "mlperf-storage": _mlperf,
+}
 
 
 def _answer(design: Design, kind: str, settings: Mapping[str, Any]) -> Any:
@@ -194,9 +201,7 @@ def _derated(design: Design, what: str, factor: float, key: str, chosen: Callabl
     return cast("Design", changed)
 
 
-def _valued(
-    design: Design, kind: str, name: str, value: float, key: str, points: int
-) -> tuple[Design, Fitted]:  # fmt: skip
+def _valued(design: Design, kind: str, name: str, value: float, key: str, points: int) -> tuple[Design, Fitted]:
     before: list[float] = []
 
     def part(one: Part) -> Part:
@@ -213,9 +218,7 @@ def _valued(
     return cast("Design", changed), Fitted(f"{name} of every {kind}", value, before[0], points)
 
 
-def _everywhere(
-    block: Block, link: Callable[[Any], Any], part: Callable[[Part], Part]
-) -> Block:  # fmt: skip
+def _everywhere(block: Block, link: Callable[[Any], Any], part: Callable[[Part], Part]) -> Block:
     def group(one: Group) -> Group:
         inside = {index: _everywhere(b, link, part) for index, b in one.exceptions.items()}
         return with_changes(one, content=_everywhere(one.content, link, part), exceptions=inside)

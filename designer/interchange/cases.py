@@ -106,9 +106,10 @@ def _below(folder: Path) -> list[Path]:
         seen += len(names) + len(folders)
         if seen > _MOST_FILES:
             raise FormatError(
-                f"more than {_MOST_FILES:,} files stand below this folder", file=shown(folder),
+                f"more than {_MOST_FILES:,} files stand below this folder",
+                file=shown(folder),
                 remedy="name the files, or a folder with fewer",
-            )  # fmt: skip
+            )
         found += [Path(at, name) for name in names if name.endswith((".json", ".toml"))]
     return sorted(found)
 
@@ -182,9 +183,10 @@ def look_into(path: Path) -> CaseFile:
             first = seen.setdefault(measured.id, k)
             if first != k:
                 raise FormatError(
-                    f"the id {measured.id!r} exists twice, see cases[{first}]", place=f"cases[{k}].id",
+                    f"the id {measured.id!r} exists twice, see cases[{first}]",
+                    place=f"cases[{k}].id",
                     remedy="give each case an id of its own, or none",
-                )  # fmt: skip
+                )
         except FormatError as error:
             error.at(file=shown(path))
             problems.append(error)
@@ -263,11 +265,22 @@ def _case(case: Any, index: int, path: Path, defaults: Mapping[str, Any]) -> tup
         workload = _workload(design, data["workload"])
         kind = _kind(workload)
         metric = spellings.metric(kind, data["metric"])
-        return design, Measured(
-            name, str(data.get("area", kind.reports)), str(data.get("group") or source or path.stem),
-            source or "not told", metric.name, _value(data["value"], data.get("unit"), metric.name),
-            _sided(data.get("sided", "both")), workload, metric.per_accelerator, f"{shown(path)}: {place}",
-        ), bool(source)  # fmt: skip
+        return (
+            design,
+            Measured(
+                name,
+                str(data.get("area", kind.reports)),
+                str(data.get("group") or source or path.stem),
+                source or "not told",
+                metric.name,
+                _value(data["value"], data.get("unit"), metric.name),
+                _sided(data.get("sided", "both")),
+                workload,
+                metric.per_accelerator,
+                f"{shown(path)}: {place}",
+            ),
+            bool(source),
+        )
     except DesignerError as error:
         raise FormatError(error.text, place=f"{place}: {error.place or ''}".rstrip(": "), remedy=error.remedy) from None
     except ValidationError as error:
@@ -322,9 +335,10 @@ def _value(value: object, unit: object, metric: str) -> float:
         number = float(value)
         if dimension in ("rate", "size") and 0 < number < _FEW:
             raise FormatError(
-                f"{value!r} without a unit would be {value!r} {METRICS[metric].unit}", place="value",
+                f"{value!r} without a unit would be {value!r} {METRICS[metric].unit}",
+                place="value",
                 remedy=f'write the unit out, such as "{value} GB{"/s" if dimension == "rate" else ""}"',
-            )  # fmt: skip
+            )
     else:
         number = math.nan
     if not math.isfinite(number) or number <= 0:
@@ -400,7 +414,7 @@ def _given(told: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(inner, dict):
         raise FormatError(
             f"{str(inner)[:40]!r} is no object", place="workload.settings", remedy='write {"name": value}'
-        )  # fmt: skip
+        )
     beside = {name: value for name, value in told.items() if name not in ("kind", "settings", "id", "title", "note")}
     return {**beside, **cast("dict[str, Any]", inner)}
 

@@ -197,9 +197,7 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
     raise FormatError(f"{value!r} is no object", place=place, remedy='write {"name": value}')
 
 
-def _named(
-    design: Design, what: str, name: str, place: str
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:  # fmt: skip
+def _named(design: Design, what: str, name: str, place: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The blocks and the ids in them that a name stands for."""
     *way, last = name.split("/")
     within = tuple(step.removesuffix("[*]") for step in way)

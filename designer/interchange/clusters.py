@@ -73,9 +73,10 @@ def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
         raise FormatError(f"{count!r} is no number of racks", place=f"{place}.racks", remedy="give 1 or more")
     if group is None or not any(part.kind == "rack" for part in design.parts.values()) or "count" in told:
         raise FormatError(
-            "only a design of one rack becomes several, with all its servers", place=f"{place}.racks",
+            "only a design of one rack becomes several, with all its servers",
+            place=f"{place}.racks",
             remedy="start from a template of a rack, and leave count out",
-        )  # fmt: skip
+        )
     if count == 1:
         return design
     pattern = str(told.get("nics", "nic*"))
@@ -96,11 +97,17 @@ def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
     attributes = {"technology": str(told["technology"])} if "technology" in told else {}
     wirings = tuple(
         Wiring(
-            id=f"{switch}-{nic.id}", pattern="mesh", a=f"{name}[*]/{group}[*]/{nic.id}", b=switch, kind=kind,
-            bandwidth_per_direction=rate, attributes=attributes, source="case",
+            id=f"{switch}-{nic.id}",
+            pattern="mesh",
+            a=f"{name}[*]/{group}[*]/{nic.id}",
+            b=switch,
+            kind=kind,
+            bandwidth_per_direction=rate,
+            attributes=attributes,
+            source="case",
         )
         for nic in nics
-    )  # fmt: skip
+    )
     return AddWirings(wirings).apply(design)
 
 
@@ -151,11 +158,17 @@ def _joined(design: Design, count: int, told: Mapping[str, Any], place: str) -> 
     attributes = {"technology": str(told["technology"])} if "technology" in told else {}
     wirings = tuple(
         Wiring(
-            id=f"{switch}-{nic.id}", pattern="mesh", a=f"{name}[*]/{nic.id}", b=switch, kind=kind,
-            bandwidth_per_direction=rate, attributes=attributes, source="case",
+            id=f"{switch}-{nic.id}",
+            pattern="mesh",
+            a=f"{name}[*]/{nic.id}",
+            b=switch,
+            kind=kind,
+            bandwidth_per_direction=rate,
+            attributes=attributes,
+            source="case",
         )
         for nic in nics
-    )  # fmt: skip
+    )
     return AddWirings(wirings).apply(design)
 
 
@@ -179,7 +192,7 @@ def _rate(design: Design, nics: list[Part], place: str) -> str:
             return str(quantity.value)
     raise FormatError(
         "the NICs do not tell their rate", place=f"{place}.bandwidth", remedy='give it, such as "400 Gb/s"'
-    )  # fmt: skip
+    )
 
 
 def _network(design: Design, nics: list[Part]) -> str:

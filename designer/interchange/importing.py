@@ -25,14 +25,33 @@ _HEAD: Final = 64 * 1024
 _SURE: Final = 0.5
 _UNNAMED: Final = "<input>"
 _BOMS: Final = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
-)  # fmt: skip
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 #: encodings an XML declaration may name; others are not tried
 _DECLARED: Final = frozenset(
-    {"iso-8859-1", "iso-8859-15", "latin-1", "windows-1252", "cp1252", "us-ascii", "ascii", "koi8-r", "gb2312", "gbk",
-     "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251"}
-)  # fmt: skip
+    {
+        "iso-8859-1",
+        "iso-8859-15",
+        "latin-1",
+        "windows-1252",
+        "cp1252",
+        "us-ascii",
+        "ascii",
+        "koi8-r",
+        "gb2312",
+        "gbk",
+        "gb18030",
+        "big5",
+        "shift_jis",
+        "euc-jp",
+        "euc-kr",
+        "windows-1251",
+    }
+)
 
 
 def importers() -> Mapping[str, Importer]:

@@ -17,9 +17,18 @@ from designer.units import Bytes, parse
 from designer.workload.entries import check_entry, load_entry
 
 _FIELDS: Final = {
-    "id", "title", "samples", "validation_samples", "size", "decoded_sample", "files", "tokens", "source", "status",
+    "id",
+    "title",
+    "samples",
+    "validation_samples",
+    "size",
+    "decoded_sample",
+    "files",
+    "tokens",
+    "source",
+    "status",
     "note",
-}  # fmt: skip
+}
 
 
 NOTHING: Final = Bytes(0.0)

@@ -18,9 +18,19 @@ from designer.units import parse
 from designer.workload.entries import check_entry, load_entry
 
 _HEADER: Final = {
-    "id", "engine", "release", "title", "source", "fitted_on", "known", "step_spread", "first_spread", "overheads",
-    "scheduling", "note",
-}  # fmt: skip
+    "id",
+    "engine",
+    "release",
+    "title",
+    "source",
+    "fitted_on",
+    "known",
+    "step_spread",
+    "first_spread",
+    "overheads",
+    "scheduling",
+    "note",
+}
 ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
 
 

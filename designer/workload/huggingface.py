@@ -18,9 +18,25 @@ DEEPEST: Final = 64
 
 #: architectures whose feed-forward layers have no gate
 _PLAIN: Final = {
-    "bert", "bloom", "codegen", "distilbert", "electra", "falcon", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox", "gptj",
-    "mpt", "nemotron", "opt", "phi", "roberta", "starcoder2", "xlm-roberta",
-}  # fmt: skip
+    "bert",
+    "bloom",
+    "codegen",
+    "distilbert",
+    "electra",
+    "falcon",
+    "gpt2",
+    "gpt_bigcode",
+    "gpt_neo",
+    "gpt_neox",
+    "gptj",
+    "mpt",
+    "nemotron",
+    "opt",
+    "phi",
+    "roberta",
+    "starcoder2",
+    "xlm-roberta",
+}
 #: architectures that look both ways
 #: what names of layers that attend, or route to experts, hold
 _LAYER_WORDS: Final = ("attention", "full", "sliding", "chunked", "global", "local", "dense", "sparse", "moe")
@@ -218,9 +234,10 @@ class _Reader:
         value = self.number(*keys)
         if value is None:
             self._fail(
-                keys[0], f"no {what}: none of {', '.join(keys)} is given (model_type {self.family[:40]!r})",
+                keys[0],
+                f"no {what}: none of {', '.join(keys)} is given (model_type {self.family[:40]!r})",
                 "give the config.json of a transformer, or enter the model by hand",
-            )  # fmt: skip
+            )
         return value
 
     def flag(self, key: str, default: bool) -> bool:
@@ -273,7 +290,7 @@ class _Reader:
             qkv_biases=self.flag("attention_bias", self.flag("qkv_bias", self.family in _QKV_BIASES)),
             norm_vectors=2 if self.family in _PLAIN else 1,
             head_norms=self.flag("use_qk_norm", self.family in _HEAD_NORMS),
-        )  # fmt: skip
+        )
         if self.family not in _KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
         return ConfigResult(
@@ -284,23 +301,26 @@ class _Reader:
         heads = any(self.data.get(key) is not None for key in ("num_attention_heads", "n_head", "n_heads"))
         if not heads and any(word in self.family for word in _WITHOUT_ATTENTION):
             self._fail(
-                "model_type", f"{self.family!r} is an architecture without attention, which is not modelled",
+                "model_type",
+                f"{self.family!r} is an architecture without attention, which is not modelled",
                 "enter a transformer of the same size by hand",
-            )  # fmt: skip
+            )
         pattern = self._text("hybrid_override_pattern")
         kinds = self.data.get("layer_types")
         listed = {str(kind) for kind in cast("list[object]", kinds)} if isinstance(kinds, list) else set[str]()
         if "M" in pattern or any("mamba" in kind or "linear" in kind for kind in listed) or "mamba" in self.family:
             self._fail(
-                "model_type", f"{self.family!r} mixes attention with state-space layers, which are not modelled",
+                "model_type",
+                f"{self.family!r} mixes attention with state-space layers, which are not modelled",
                 "enter a transformer of the same size by hand",
-            )  # fmt: skip
+            )
         unknown = sorted(kind for kind in listed if not any(word in kind for word in _LAYER_WORDS))
         if unknown:
             self._fail(
-                "layer_types", f"layers of an unknown type: {', '.join(unknown[:2])}",
+                "layer_types",
+                f"layers of an unknown type: {', '.join(unknown[:2])}",
                 "enter a transformer of the same size by hand",
-            )  # fmt: skip
+            )
         if self.number("num_hidden_layers", "n_layer", "n_layers", "num_layers") is None and "d_model" in self.data:
             encoder, decoder = self.number("encoder_layers"), self.number("decoder_layers")
             if encoder or decoder:
@@ -312,9 +332,10 @@ class _Reader:
             return 1 if self.flag("multi_query", False) else heads
         if heads % given:
             self._fail(
-                "num_key_value_heads", f"{heads} attention heads do not share {given} key-value heads evenly",
+                "num_key_value_heads",
+                f"{heads} attention heads do not share {given} key-value heads evenly",
                 "give a divisor of the number of attention heads",
-            )  # fmt: skip
+            )
         return given
 
     def _latent(self, hidden: int, heads: int) -> tuple[int, int, int, int, int]:
@@ -323,16 +344,20 @@ class _Reader:
             plain = self.need("head size", "qk_nope_head_dim")
             rope = self.need("rotated head size", "qk_rope_head_dim")
             return (
-                self.number("q_lora_rank", least=0) or 0, kv_rank, rope, plain + rope,
+                self.number("q_lora_rank", least=0) or 0,
+                kv_rank,
+                rope,
+                plain + rope,
                 self.need("value head size", "v_head_dim"),
-            )  # fmt: skip
+            )
         size = self.number("head_dim", "kv_channels", "attention_head_dim")
         if size is None:
             if hidden % heads:
                 self._fail(
-                    "head_dim", f"a width of {hidden} does not divide over {heads} heads and no head_dim is given",
+                    "head_dim",
+                    f"a width of {hidden} does not divide over {heads} heads and no head_dim is given",
                     "give head_dim",
-                )  # fmt: skip
+                )
             size = hidden // heads
         return 0, 0, 0, size, size
 
@@ -413,8 +438,32 @@ class _Reader:
         return self.number("max_position_embeddings", "n_positions", "max_seq_len", "seq_length") or 0
 
 
-_KNOWN: Final = _PLAIN | _QKV_BIASES | _HEAD_NORMS | {
-    "cohere", "deepseek", "deepseek_v2", "deepseek_v3", "gemma", "gemma2", "gpt_oss", "granite", "grok", "internlm2",
-    "llama", "llama4", "minimax", "mistral", "mistral3", "mixtral",
-    "phi3", "phimoe", "stablelm", "yi", "kimi_k2", "glm4_moe",
-}  # fmt: skip
+_KNOWN: Final = (
+    _PLAIN
+    | _QKV_BIASES
+    | _HEAD_NORMS
+    | {
+        "cohere",
+        "deepseek",
+        "deepseek_v2",
+        "deepseek_v3",
+        "gemma",
+        "gemma2",
+        "gpt_oss",
+        "granite",
+        "grok",
+        "internlm2",
+        "llama",
+        "llama4",
+        "minimax",
+        "mistral",
+        "mistral3",
+        "mixtral",
+        "phi3",
+        "phimoe",
+        "stablelm",
+        "yi",
+        "kimi_k2",
+        "glm4_moe",
+    }
+)

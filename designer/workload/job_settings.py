@@ -11,9 +11,17 @@ from designer.workload.kind import Setting
 PRECISIONS: Final = ("bf16", "fp16", "fp8", "tf32", "fp32")
 SHARDINGS: Final = ("none", "optimizer", "gradients", "parameters")
 SOFTWARE: Final = (
-    "fsdp", "fsdp-compiled", "fsdp-eager", "transformer-engine", "transformer-engine-fp8-attention", "megatron-2022",
-    "tuned", "fused", "eager", "unknown",
-)  # fmt: skip
+    "fsdp",
+    "fsdp-compiled",
+    "fsdp-eager",
+    "transformer-engine",
+    "transformer-engine-fp8-attention",
+    "megatron-2022",
+    "tuned",
+    "fused",
+    "eager",
+    "unknown",
+)
 
 MODEL: Final = (
     Setting("model", "Model", "text", "llama-2-7b", help="id of a model, path of a config.json, or its JSON text"),
@@ -30,6 +38,7 @@ MODEL: Final = (
         "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels; "
         "unknown: any other, DeepSpeed, in wide bands",
     ),
+    Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those the parts are given to"),
     Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),
     Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a transformer"),
 )

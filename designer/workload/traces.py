@@ -92,9 +92,10 @@ def parse_trace(text: str, name: str = "trace") -> Trace:
         found = _azure(text)
     else:
         raise ExchangeError(
-            "neither JSON lines nor a CSV with a header", place="line 1",
+            "neither JSON lines nor a CSV with a header",
+            place="line 1",
             remedy="give Mooncake JSONL (timestamp, input_length, output_length) or Azure CSV",
-        )  # fmt: skip
+        )
     return _sorted(name, *found)
 
 
@@ -135,8 +136,10 @@ def _mooncake(text: str) -> _Rows:
         when = values["timestamp"]
         if isinstance(when, bool) or not isinstance(when, int | float) or not math.isfinite(when):
             _fail(number, f"timestamp is {str(when)[:40]!r}, not a number", "give milliseconds from the start")
-        sizes = (_tokens(values["input_length"], "input_length", number),
-                 _tokens(values["output_length"], "output_length", number))  # fmt: skip
+        sizes = (
+            _tokens(values["input_length"], "input_length", number),
+            _tokens(values["output_length"], "output_length", number),
+        )
         if not all(sizes):
             empty += 1
             continue

@@ -98,8 +98,12 @@ def test_a_whole_estimate_on_sixteen_thousand_accelerators_takes_three_seconds(b
 
 def test_ten_thousand_layouts_in_ten_seconds(benchmark: Any) -> None:
     settings = {
-        "model": "llama-2-70b", "global_batch": 1536, "software": "transformer-engine", "most_context": 8, "keep": 5,
-    }  # fmt: skip
+        "model": "llama-2-70b",
+        "global_batch": 1536,
+        "software": "transformer-engine",
+        "most_context": 8,
+        "keep": 5,
+    }
     network = build_network(open_design("cluster-1024"))
     spec = WorkloadSpec(id="s", kind="layout_search", settings=settings)
     results = []

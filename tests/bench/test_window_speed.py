@@ -229,9 +229,13 @@ os._exit(0)
 
 def test_starting_until_the_window_can_be_used(benchmark, tmp_path):
     surroundings = {
-        **os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": str(tmp_path),
-        "XDG_STATE_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path),
-    }  # fmt: skip
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_STATE_HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path),
+        "HOME": str(tmp_path),
+    }
 
     def start() -> float:
         begin = time.time()

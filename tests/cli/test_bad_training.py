@@ -17,9 +17,13 @@ pytestmark = pytest.mark.without_qt
 LLAMA: dict[str, Any] = {"model": "llama-2-7b", "sharding": "parameters"}
 FED: dict[str, Any] = {**LLAMA, "dataset": "c4-en", "source": "drives"}
 CONFIG: dict[str, Any] = {
-    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "intermediate_size": 11008, "vocab_size": 32000,
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "intermediate_size": 11008,
+    "vocab_size": 32000,
+}
 
 
 def analyzed(
@@ -80,10 +84,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "background that is no workload": ({**FED, "background": "elsewhere"}, r"job\.background: "),
     "online without arrivals": ({**LLAMA, "online": True}, r"job\.arrival_rate: "),
     "checkpoints to parts that keep none": (
-        {**LLAMA, "checkpoint_every": 10, "checkpoint_to": "nics"}, r"job\.checkpoint_to: .*storage, drives or memory",
+        {**LLAMA, "checkpoint_every": 10, "checkpoint_to": "nics"},
+        r"job\.checkpoint_to: .*storage, drives or memory",
     ),
     "servers of parameters that keep none": (
-        {"model": "resnet-50", "exchange": "parameter-server", "parameter_servers": "nics"}, "keeps no weights",
+        {"model": "resnet-50", "exchange": "parameter-server", "parameter_servers": "nics"},
+        "keeps no weights",
     ),
     "servers of parameters for shards": ({**LLAMA, "exchange": "parameter-server"}, r"job\.sharding: "),
     "parts that cannot train": ({**LLAMA, "group": "nics"}, r"job\.group: .*cannot train"),
@@ -92,7 +98,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a negative time": ({**LLAMA, "measured_compute": "-1 s"}, r"job\.measured_compute: "),
     "a time in bytes": ({**LLAMA, "measured_compute": "1 GB"}, r"job\.measured_compute: "),
     "a setting nobody knows": ({**LLAMA, "tensors": 2}, "no setting 'tensors'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -110,18 +116,23 @@ def test_a_job_that_cannot_be_is_refused_with_place_and_remedy(
 TOLD: dict[str, tuple[dict[str, Any], str, str, int]] = {
     "a model too large as laid out": ({"model": "llama-2-7b"}, "hgx-h100-8", "TRAIN-MEMORY.*this would fit: ", 1),
     "a model too large for a server": (
-        {"model": "llama-3-405b", "sharding": "parameters"}, "hgx-h100-8", "TRAIN-MEMORY.*spread the model over [1-9]",
+        {"model": "llama-3-405b", "sharding": "parameters"},
+        "hgx-h100-8",
+        "TRAIN-MEMORY.*spread the model over [1-9]",
         1,
     ),
     "a sequence too long": ({**LLAMA, "sequence": 10**9}, "hgx-h100-8", "TRAIN-MEMORY.*shorter sequences", 1),
     "a microbatch too large": ({**LLAMA, "micro_batch": 1000}, "hgx-h100-8", "this would fit: TP1 PP1 DP8 mb1 ", 1),
     "a model that fits when it is split": (
-        {"model": "llama-3-405b", "sharding": "optimizer"}, "cluster-1024", "this would fit: TP", 1,
+        {"model": "llama-3-405b", "sharding": "optimizer"},
+        "cluster-1024",
+        "this would fit: TP",
+        1,
     ),
     "a format the part has not": ({**LLAMA, "precision": "fp8"}, "hgx-a100-8", "TRAIN-PRECISION.*runs as bf16", 0),
     "accelerators left idle": ({**LLAMA, "data": 5}, "hgx-h100-8", "TRAIN-IDLE.*3 of 8", 0),
     "pictures for a language model": ({**FED, "dataset": "imagenet-1k"}, "hgx-h100-8", "TRAIN-DATASET", 0),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -210,9 +210,12 @@ def test_nothing_is_said_when_the_reader_has_gone():
     from tests.cli.calling import CHECKOUT
 
     closed = subprocess.run(
-        f"'{sys.executable}' -m designer analyze hgx-h100-8 --json | head -c 10", shell=True, cwd=CHECKOUT,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        f"'{sys.executable}' -m designer analyze hgx-h100-8 --json | head -c 10",
+        shell=True,
+        cwd=CHECKOUT,
+        capture_output=True,
+        check=False,
+    )
     assert closed.stderr == b""
 
 

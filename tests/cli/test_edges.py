@@ -95,8 +95,11 @@ def test_links_in_a_circle(tmp_path: Path) -> None:
     for arguments in (("analyze",), ("import",), ("validate",), ()):
         done = subprocess.run(
             [sys.executable, "-m", "designer", *arguments, str(tmp_path / "a")],
-            cwd=CHECKOUT, capture_output=True, timeout=60, check=False,
-        )  # fmt: skip
+            cwd=CHECKOUT,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
         assert done.returncode == 2
         assert "a" in harmless(done)
 
@@ -105,10 +108,16 @@ def test_links_in_a_circle(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wait", [0.02, 0.1, 0.3])
 def test_an_early_stop(wait: float) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", "import sys; from designer.__main__ import main; print('on', flush=True); "
-         "sys.exit(main(['analyze', 'cluster-16384']))"],
-        cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as running:  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "import sys; from designer.__main__ import main; print('on', flush=True); "
+            "sys.exit(main(['analyze', 'cluster-16384']))",
+        ],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
         assert running.stdout is not None
         running.stdout.readline()
         time.sleep(wait)

@@ -17,17 +17,28 @@ ESCAPE, TURN = "\x1b[31m\x07", "\u202e"
 def called(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "designer", *arguments],
-        capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=120, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        timeout=120,
+        check=False,
+    )
 
 
 def test_an_endless_key_with_control_characters_is_refused_in_few_lines(tmp_path: Path, checkout: Path) -> None:
     file = tmp_path / "hostile.design.json"
     key = ESCAPE + TURN + "k" * 1_000_000
-    file.write_text(json.dumps({
-        "format": "designer-design", "version": 1, "written_by": "designer 0.1.0",
-        "design": {"name": "x", key: 1, "parts": [{"id": "a" * 3000, "kind": key}]},
-    }))  # fmt: skip
+    file.write_text(
+        json.dumps(
+            {
+                "format": "designer-design",
+                "version": 1,
+                "written_by": "designer 0.1.0",
+                "design": {"name": "x", key: 1, "parts": [{"id": "a" * 3000, "kind": key}]},
+            }
+        )
+    )
     done = called("summary", str(file), cwd=checkout)
     assert done.returncode == 2
     assert 0 < len(done.stderr) < 8000

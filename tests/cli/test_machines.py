@@ -35,8 +35,10 @@ def test_tables_are_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     names = [column["name"] for column in machines["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in machines["rows"]]
     assert {row["machine"]: row["to"] for row in rows} == {
-        "Front end": "hosts[2]/server", "Inference 0": "hosts[2]/server", "Training 0": None,
-    }  # fmt: skip
+        "Front end": "hosts[2]/server",
+        "Inference 0": "hosts[2]/server",
+        "Training 0": None,
+    }
 
 
 def test_the_summary_lists_machines_and_what_they_break(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,7 +83,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "setting with a wrong unit": (lambda d: d["workloads"][0].update(settings={"size": "3 GB/s"}), "3 GB/s"),
     "workload on nothing": (lambda d: d["workloads"][0].update(settings={"to": "tpus"}), "tpus"),
     "workload without a way": (lambda d: d["links"].pop(1), "no way"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CHANGES)

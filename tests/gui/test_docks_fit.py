@@ -21,7 +21,7 @@ WAY = Figure(
         BarSeries("other flows", (0.0,), (3e10,), start=(1e9,), role="quiet"),
     ),
     sideways=True,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("columns", [links.COLUMNS, findings.COLUMNS])

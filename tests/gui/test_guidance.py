@@ -172,9 +172,13 @@ def test_jobs_report_on_the_thread_of_the_window(qtbot: QtBot) -> None:
 def case(name: str, value: str, size: str = "1 GiB") -> dict[str, object]:
     settings = {"collective": "all-reduce", "group": "gpus", "size": size}
     return {
-        "id": name, "source": "a test", "design": "hgx-h100-8", "metric": "bus_bandwidth", "value": value,
+        "id": name,
+        "source": "a test",
+        "design": "hgx-h100-8",
+        "metric": "bus_bandwidth",
+        "value": value,
         "workload": {"kind": "collective", "settings": settings},
-    }  # fmt: skip
+    }
 
 
 def test_measurements_stand_beside_their_predictions(shown: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

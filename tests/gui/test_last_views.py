@@ -50,9 +50,15 @@ def rest(canvas: Canvas) -> None:
 def zoom(canvas: Canvas, at: QPoint) -> None:
     where = QPointF(at)
     event = QWheelEvent(
-        where, canvas.mapToGlobal(where), QPoint(), QPoint(0, 240), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
+        where,
+        canvas.mapToGlobal(where),
+        QPoint(),
+        QPoint(0, 240),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(canvas, event)
 
 

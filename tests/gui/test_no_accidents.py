@@ -52,9 +52,15 @@ def turn_wheel(over: QWidget, steps: int = -3) -> bool:
     middle = QPointF(over.rect().center())
     where = QPointF(over.mapToGlobal(over.rect().center()))
     event = QWheelEvent(
-        middle, where, QPoint(0, 0), QPoint(0, 120 * steps), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
+        middle,
+        where,
+        QPoint(0, 0),
+        QPoint(0, 120 * steps),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(over, event)
     return event.isAccepted()
 

@@ -62,8 +62,13 @@ def test_rows_hold_all_tasks_and_the_critical_path_has_no_holes(player: Player):
     told = sorted(int(k) for row in rows for k in row.task)
     assert told == [k for k, t in enumerate(run.tasks) if not np.isnan(t.began)]
     # steps follow each other without a gap: the critical path of training is all of its time
-    critical = [(b, e) for row in rows if row.program == "resnet-50" and row.depth == 0
-                for b, e, c in zip(row.begin, row.end, row.critical, strict=True) if c]  # fmt: skip
+    critical = [
+        (b, e)
+        for row in rows
+        if row.program == "resnet-50" and row.depth == 0
+        for b, e, c in zip(row.begin, row.end, row.critical, strict=True)
+        if c
+    ]
     critical.sort()
     reached = 0.0
     for begin, end in critical:

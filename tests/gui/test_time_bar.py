@@ -112,9 +112,15 @@ def test_a_wheel_zooms_at_the_pointer(window: MainWindow, player: Player):
     at = QPointF(ruler.width() * 0.75, 20)
     before = ruler.time_at(at.x())
     event = QWheelEvent(
-        at, ruler.mapToGlobal(at), QPoint(), QPoint(0, 480), Qt.MouseButton.NoButton, NONE,
-        Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
+        at,
+        ruler.mapToGlobal(at),
+        QPoint(),
+        QPoint(0, 480),
+        Qt.MouseButton.NoButton,
+        NONE,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(ruler, event)
     assert ruler.end - ruler.begin < player.session.frames.end
     assert ruler.time_at(at.x()) == pytest.approx(before, rel=1e-9)

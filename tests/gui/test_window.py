@@ -105,9 +105,18 @@ def test_every_action_has_an_id_and_title_of_its_own_and_no_shortcut_twice(windo
 
 #: these ask something and wait, or close the window; they are tested by what they call
 ASKING = {
-    "file.open", "file.save_as", "file.save", "file.import", "file.export_picture", "file.export_selection",
-    "file.settings", "file.quit", "insert.workload", "analyze.edit", "help.about",
-}  # fmt: skip
+    "file.open",
+    "file.save_as",
+    "file.save",
+    "file.import",
+    "file.export_picture",
+    "file.export_selection",
+    "file.settings",
+    "file.quit",
+    "insert.workload",
+    "analyze.edit",
+    "help.about",
+}
 
 
 def test_every_action_runs_with_and_without_a_document(window: MainWindow, qtbot: QtBot) -> None:

@@ -29,9 +29,21 @@ SETTING = re.compile(r"(\A|_)((?i:TOLERANCE|ITERATIONS|ROUNDS|DIGITS)|LIMIT)\Z")
 BINARY_PREFIXES = {10, 20, 30, 40, 50, 60}
 #: arguments that count digits, lines or axes, or say how close is close
 STRUCTURAL_ARGUMENTS = {
-    "axis", "decimals", "digits", "ndigits", "maxsize", "maxlen", "stacklevel", "ndmin", "ndim",
-    "rtol", "atol", "rel_tol", "abs_tol", "tolerance",
-}  # fmt: skip
+    "axis",
+    "decimals",
+    "digits",
+    "ndigits",
+    "maxsize",
+    "maxlen",
+    "stacklevel",
+    "ndmin",
+    "ndim",
+    "rtol",
+    "atol",
+    "rel_tol",
+    "abs_tol",
+    "tolerance",
+}
 
 
 def naked_numbers(text: str, makers: frozenset[str] = frozenset()) -> list[tuple[int, str]]:

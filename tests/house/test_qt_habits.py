@@ -28,9 +28,13 @@ FORBIDDEN_CALLS = {
 }
 #: Qt's control → ours, which is plain and deaf to the wheel
 OURS = {
-    "QLabel": "Label", "QComboBox": "Choice", "QSlider": "Slider", "QSpinBox": "NumberBox",
-    "QDoubleSpinBox": "a control of controls.py", "QDial": "a control of controls.py",
-}  # fmt: skip
+    "QLabel": "Label",
+    "QComboBox": "Choice",
+    "QSlider": "Slider",
+    "QSpinBox": "NumberBox",
+    "QDoubleSpinBox": "a control of controls.py",
+    "QDial": "a control of controls.py",
+}
 #: calls whose texts Qt may take for HTML → position of the text
 TEXTS = {"setToolTip": 0, "setTabToolTip": 1, "showText": 1, "setItemToolTip": 1, "setWhatsThis": 0}
 #: names of classes that show a message which Qt may take for HTML

@@ -77,7 +77,7 @@ def windows(checkout: Path) -> Iterator[subprocess.Popen[str]]:
     program = [sys.executable, "-m", "tests.long.edit_until_killed"]
     with subprocess.Popen(
         program, cwd=checkout, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    ) as server:  # fmt: skip
+    ) as server:
         try:
             yield server
         finally:

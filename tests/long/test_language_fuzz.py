@@ -15,13 +15,13 @@ from tests.unit.checks.test_language import HELD, WRONG, spelled
 pytestmark = pytest.mark.long
 TEXTS = 1_000_000
 #: no text may take longer, in processor time [s]
-SLOWEST = 0.5
+SLOWEST = 0.1
 
 
 def test_a_million_texts() -> None:
     chance, world, pieces = random.Random(7), World(Design(name="d")), spelled()
     right = [*HELD, *(text for text, _, _ in WRONG)]
-    slowest = 0.0
+    slow: list[str] = []
     for number in range(TEXTS):
         kind = number % 4
         if kind == 0:
@@ -38,6 +38,16 @@ def test_a_million_texts() -> None:
             text = "".join(seed)
         begun = time.process_time()
         outcome = judge(world, Promise("p", text))
-        slowest = max(slowest, time.process_time() - begun)
+        if time.process_time() - begun > SLOWEST:
+            slow.append(text)
         assert outcome.state in State, text
-    assert slowest < SLOWEST
+    # the first text of its kind loads what it needs, and a pause to collect garbage hits anyone
+    assert not [text for text in slow if min(_seconds(text) for _ in range(3)) > SLOWEST]
+
+
+def _seconds(text: str) -> float:
+    """Processor time of one text in a design nobody asked before [s]."""
+    world = World(Design(name="d"))
+    begun = time.process_time()
+    judge(world, Promise("p", text))
+    return time.process_time() - begun

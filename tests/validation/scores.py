@@ -41,8 +41,12 @@ WORKED_OUT: Mapping[str, Callable[[], Mapping[str, float]]] = {
 }
 #: the error aimed at on machines never seen
 TARGETS: Mapping[str, str] = {
-    "collectives": "6 %", "transfers": "10 %", "training step": "10 %", "storage feed": "12 %", "migration": "12 %",
-}  # fmt: skip
+    "collectives": "6 %",
+    "transfers": "10 %",
+    "training step": "10 %",
+    "storage feed": "12 %",
+    "migration": "12 %",
+}
 #: folder of the cases drawn as templates
 DRAWN: Mapping[str, str] = {"training step": "training", "storage feed": "storage"}
 

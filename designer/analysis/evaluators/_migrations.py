@@ -70,9 +70,13 @@ def _as_one(network: Network, loads: ChannelLoads) -> Incidence:
     busy = np.flatnonzero(used > 0)
     peak = float(used.max())
     return Incidence(
-        np.array([0, len(busy)]), busy.astype(np.int32), used[busy] / peak, network.capacity, np.ones(1),
+        np.array([0, len(busy)]),
+        busy.astype(np.int32),
+        used[busy] / peak,
+        network.capacity,
+        np.ones(1),
         np.array([peak]),
-    )  # fmt: skip
+    )
 
 
 def answer(
@@ -104,9 +108,16 @@ def answer(
         1 for m in plan.moved if m.migration is not None and m.migration.stun and m.going.name in plan.drains
     )
     result = WorkloadResult(
-        question.id, question.reports, question.title, report.metrics(plan, name), plan.binding, plan.next, flows,
+        question.id,
+        question.reports,
+        question.title,
+        report.metrics(plan, name),
+        plan.binding,
+        plan.next,
+        flows,
         frame_buffers + sum(1 for moved in plan.moved if moved.migration is not None),
         tuple(report.findings(plan, conditions, effect, named=name == "migration_time")),
-        report.curves(plan) if question.curves else {}, tables,
-    )  # fmt: skip
+        report.curves(plan) if question.curves else {},
+        tables,
+    )
     return result, report.loads(network, plan)

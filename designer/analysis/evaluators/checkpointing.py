@@ -28,9 +28,13 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
     """A checkpoint of a job."""
     plan = prepare(network, operation.job, question.place)
     routed_step = route_checkpoint(
-        network, plan, operation.target, snapshot=operation.snapshot, from_one=operation.restore_from_one,
+        network,
+        plan,
+        operation.target,
+        snapshot=operation.snapshot,
+        from_one=operation.restore_from_one,
         place=question.place,
-    )  # fmt: skip
+    )
     found, write, read = routed_step.estimate, routed_step.write, routed_step.read
     sources = tuple(sorted({"zero-2020", "young-1974", *write.sources}))
     spread = BYTES_PER_PARAMETER
@@ -74,9 +78,16 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
             )
         )
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, write.binding, write.next, write.flows,
-        write.traffic.n_flows, tuple(findings),
-    )  # fmt: skip
+        question.id,
+        question.reports,
+        question.title,
+        metrics,
+        write.binding,
+        write.next,
+        write.flows,
+        write.traffic.n_flows,
+        tuple(findings),
+    )
     return result, write.loads
 
 

@@ -49,9 +49,17 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
     }
     stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, answer.binding, answer.next, answer.flows,
-        answer.traffic.n_flows, answer.findings, {"flow-stages": stages} if question.curves else {},
-    )  # fmt: skip
+        question.id,
+        question.reports,
+        question.title,
+        metrics,
+        answer.binding,
+        answer.next,
+        answer.flows,
+        answer.traffic.n_flows,
+        answer.findings,
+        {"flow-stages": stages} if question.curves else {},
+    )
     return result, answer.loads
 
 

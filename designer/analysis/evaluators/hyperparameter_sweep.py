@@ -30,9 +30,10 @@ def evaluate(
     parts = resolve(network, training.job.group, f"{place}.group")
     if not 1 <= each <= len(parts) or trials < 1:
         raise AnalysisError(
-            f"{trials} trials of {each} accelerators on {len(parts)}", place=place,
+            f"{trials} trials of {each} accelerators on {len(parts)}",
+            place=place,
             remedy="give at least one trial, of at least one accelerator and no more than there are",
-        )  # fmt: skip
+        )
     at_once = min(trials, len(parts) // each)
     first = ",".join(network.net.path(int(p)) for p in parts[:each].tolist())
     plan = prepare(network, replace(training.job, group=first), place)
@@ -74,9 +75,16 @@ def evaluate(
     found["samples_per_second"] = _times(rate, at_once, "all trials together")
     binding, after = bottlenecks(routed_step)
     result = WorkloadResult(
-        question.id, question.reports, question.title, found, binding, after, Rows(lambda: flows(routed_step)),
-        n_flows(routed_step), routed_step.findings,
-    )  # fmt: skip
+        question.id,
+        question.reports,
+        question.title,
+        found,
+        binding,
+        after,
+        Rows(lambda: flows(routed_step)),
+        n_flows(routed_step),
+        routed_step.findings,
+    )
     return result, loads(network, routed_step)
 
 

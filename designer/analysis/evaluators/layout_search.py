@@ -61,9 +61,7 @@ def evaluate(network: Network, operation: LayoutSearch, question: Question) -> t
 def _search(network: Network, plan: TrainingPlan, operation: LayoutSearch, question: Question) -> SearchResult:
     count = len(plan.ranks.parts)
     per_server = int(np.unique(network.island[plan.ranks.parts], return_counts=True)[1].max())
-    limits = SearchLimits(
-        per_server, operation.most_tensor, operation.most_pipeline, max(1, operation.most_context)
-    )  # fmt: skip
+    limits = SearchLimits(per_server, operation.most_tensor, operation.most_pipeline, max(1, operation.most_context))
     trainer = plan.trainer()
     expected = 0
     if question.progress is not None:
@@ -101,12 +99,16 @@ def _metrics(found: SearchResult) -> Mapping[str, Estimate]:
         "tokens_per_second": rate(best.tokens_per_second),
         "mfu": rate(best.mfu, "1"),
         "memory_per_gpu": Estimate(
-            best.memory.total, best.memory.total - best.memory.reserve / 2, best.memory.total + best.memory.reserve / 2,
-            "B", sources, note,
+            best.memory.total,
+            best.memory.total - best.memory.reserve / 2,
+            best.memory.total + best.memory.reserve / 2,
+            "B",
+            sources,
+            note,
         ),
         "candidates": exact(found.candidates, "layouts looked at"),
         "fitting": exact(found.fitting, "layouts that fit in memory"),
-    }  # fmt: skip
+    }
 
 
 def _curves(found: SearchResult) -> Mapping[str, tuple[Curve, ...]]:
@@ -115,12 +117,15 @@ def _curves(found: SearchResult) -> Mapping[str, tuple[Curve, ...]]:
     return {
         "layouts": (
             Curve(
-                "step_time", x, tuple(s.step_time for s in found.best), tuple(s.low for s in found.best),
+                "step_time",
+                x,
+                tuple(s.step_time for s in found.best),
+                tuple(s.low for s in found.best),
                 tuple(s.high for s in found.best),
             ),
             Curve("memory_per_gpu", x, tuple(s.memory.total for s in found.best)),
         )
-    }  # fmt: skip
+    }
 
 
 EVALUATOR = Evaluator(evaluate)

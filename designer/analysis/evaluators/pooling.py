@@ -23,9 +23,10 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     count = int(network.has(Capability.ACCELERATE)[parts].sum())
     if operation.owners < 1 or count < operation.owners:
         raise AnalysisError(
-            f"{count} accelerators cannot be owned by {operation.owners} teams", place=f"{question.place}.owners",
+            f"{count} accelerators cannot be owned by {operation.owners} teams",
+            place=f"{question.place}.owners",
             remedy="choose from 1 to as many owners as there are accelerators",
-        )  # fmt: skip
+        )
     each = count // operation.owners
     try:
         found = pooling(
@@ -47,13 +48,19 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     rows = tuple(
         (name, float(queue.accelerators), queue.utilisation, queue.waits, queue.mean_wait, queue.wait_p95)
         for name, queue in (
-            ("each team its own", found.dedicated), ("all share all", found.shared), ("smallest pool", found.smallest)
+            ("each team its own", found.dedicated),
+            ("all share all", found.shared),
+            ("smallest pool", found.smallest),
         )
-    )  # fmt: skip
+    )
     columns = (
-        Column("how"), Column("accelerators", "1"), Column("busy", "1"), Column("chance to wait", "1"),
-        Column("mean wait", "s"), Column("95 % wait less than", "s"),
-    )  # fmt: skip
+        Column("how"),
+        Column("accelerators", "1"),
+        Column("busy", "1"),
+        Column("chance to wait", "1"),
+        Column("mean wait", "s"),
+        Column("95 % wait less than", "s"),
+    )
 
     def metric(value: float, unit: str) -> Estimate:
         return Estimate(value, value, value, unit, SOURCES)
@@ -68,9 +75,18 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     words = f"{operation.owners} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
     bottleneck = Bottleneck("limit", "queue", "arrival of jobs against accelerators", words)
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, (bottleneck,), (), (), 0, tuple(told), {},
+        question.id,
+        question.reports,
+        question.title,
+        metrics,
+        (bottleneck,),
+        (),
+        (),
+        0,
+        tuple(told),
+        {},
         {"pools": Table("Pools", columns, rows)},
-    )  # fmt: skip
+    )
     return result, None
 
 

@@ -38,6 +38,8 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         placement = place_deployment(network, operation.deployment, question.place)
         served = serve(placement, operation, question.cancelled)
     found = dict(metrics(served))
+    if placement.guest is not None:
+        found |= placement.guest.metrics()
     binding, after = bottlenecks(served)
     told: tuple[Finding, ...] = ()
     if served.pull is not None:
@@ -86,8 +88,11 @@ def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow]
 def _kept(found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
     """Limits that do not hold."""
     share = f"p{limits.share:.0%}".removesuffix("%")
-    asked = (("ttft", f"ttft_{share}", limits.ttft, "first token"), ("tpot", f"itl_{share}", 0.0, ""),
-             ("latency", f"latency_{share}", limits.latency, "whole answer"))  # fmt: skip
+    asked = (
+        ("ttft", f"ttft_{share}", limits.ttft, "first token"),
+        ("tpot", f"itl_{share}", 0.0, ""),
+        ("latency", f"latency_{share}", limits.latency, "whole answer"),
+    )
     told: list[Finding] = []
     for _, name, limit, words in asked:
         value = found.get(name)
@@ -144,10 +149,11 @@ def _tables(served: Served) -> Mapping[str, Table]:
     rows = [
         (title, values.get(mean), *(values.get(f"{what}_{p}") for p in ("p50", "p90", "p95", "p99")))
         for title, what, mean in (
-            ("until the first token", "ttft", "ttft"), ("between tokens", "itl", "tpot"),
+            ("until the first token", "ttft", "ttft"),
+            ("between tokens", "itl", "tpot"),
             ("whole answer", "latency", "latency"),
         )
-    ]  # fmt: skip
+    ]
     columns = (Column("time"), *(Column(name, "s") for name in ("mean", "p50", "p90", "p95", "p99")))
     return {"serving-latency": Table("Latency", columns, tuple(rows))}
 

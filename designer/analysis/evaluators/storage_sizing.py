@@ -46,8 +46,11 @@ _KEPT: Final = {"unet3d": _rule(0.9), "resnet50": _rule(0.9), "cosmoflow": _rule
 #: more than any link carries
 UNLIMITED: Final = Constant(1e30, 1e30, 1e30, "mlperf-storage-rules", Status.ASSUMED, "B/s")
 _PROTOCOLS: Final = (
-    ("lustre", Client.LUSTRE), ("nfs", Client.NFS), ("nvme", Client.BLOCK), ("parallel", Client.PARALLEL),
-)  # fmt: skip
+    ("lustre", Client.LUSTRE),
+    ("nfs", Client.NFS),
+    ("nvme", Client.BLOCK),
+    ("parallel", Client.PARALLEL),
+)
 
 
 def evaluate(network: Network, operation: StorageSizing, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
@@ -99,16 +102,25 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
         why = f"{format_quantity(found.rate, 'rate')} for {format_quantity(work.demand, 'rate')} each"
         binding, after = (Bottleneck("limit", found.binding, _BINDING[found.binding], why),), reads.binding
     result = WorkloadResult(
-        question.id, question.reports, question.title, metrics, binding, after, reads.flows, reads.traffic.n_flows,
+        question.id,
+        question.reports,
+        question.title,
+        metrics,
+        binding,
+        after,
+        reads.flows,
+        reads.traffic.n_flows,
         reads.findings,
-    )  # fmt: skip
+    )
     return result, reads.loads
 
 
 _BINDING: Final = {
-    "hosts": "what one host's client gets", "servers": "the storage servers", "step overhead": "overhead of a step",
+    "hosts": "what one host's client gets",
+    "servers": "the storage servers",
+    "step overhead": "overhead of a step",
     "processor threads": "reader processes of the hosts",
-}  # fmt: skip
+}
 
 
 def _over_links(network: Network, reads: TransferAnswer) -> npt.NDArray[np.float64]:

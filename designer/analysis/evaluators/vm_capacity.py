@@ -106,13 +106,15 @@ def _spare(placement: Placement, release: str) -> tuple[Table, tuple[Finding, ..
     columns = (Column("if this fails"), Column("restart elsewhere", "1"), Column("have no place", "1"), Column("shape"))
     findings = tuple(
         Finding(
-            "HA-SHAPE", Severity.WARNING,
+            "HA-SHAPE",
+            Severity.WARNING,
             f"machines with {shape} have no place left when "
             f"{hosts[0] if len(hosts) == 1 else f'one of {len(hosts)} hosts, such as {hosts[0]},'} fails",
-            tuple(hosts), "keep as much of this shape free on another host",
+            tuple(hosts),
+            "keep as much of this shape free on another host",
         )
         for shape, hosts in lost.items()
-    )  # fmt: skip
+    )
     return Table("Spare capacity, one host down", columns, tuple(rows)), findings
 
 

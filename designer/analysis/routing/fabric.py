@@ -184,9 +184,14 @@ def hashed_paths(
 
 
 def _walk(
-    graph: SwitchGraph, distances: Distances, request: Int, switch: Int, target: Int, share: Float,
+    graph: SwitchGraph,
+    distances: Distances,
+    request: Int,
+    switch: Int,
+    target: Int,
+    share: Float,
     hashed: tuple[Int, int] | None,
-) -> FabricPaths:  # fmt: skip
+) -> FabricPaths:
     out: list[tuple[Int, Int, Float]] = []
     done: list[tuple[Int, Int, Float]] = []
     left = distances.of(switch, target)

@@ -115,12 +115,10 @@ def step_spread(placement: Placement) -> float:
     unlike = split.pipeline > 1 or split.data > 1 or (group is not None and group.situation.servers > 1)
     unlike = unlike or (group is not None and not group.situation.intra_path.is_nvlink)
     unmeasured = any(f.code == "SERVE-DEVICE" for f in placement.findings)
-    wider = _WIDER.value
     processors = _PROCESSORS.value if placement.device.kernels.processor else 0.0
-    hosted = placement.hosted()
-    machine = math.log(hosted.high / hosted.low) / 2 if placement.deployment.virtual else 0.0
-    shared = wider if placement.each > 1 else 0.0
-    return math.hypot(spread, wider if unlike else 0.0, wider if unmeasured else 0.0, shared, machine, processors)
+    machine = math.log(placement.guest.longer[1]) if placement.guest is not None else 0.0
+    differs = sum((unlike, unmeasured, placement.each > 1))
+    return math.hypot(spread, math.sqrt(differs) * _WIDER.value, machine, processors)
 
 
 def serve(
@@ -141,8 +139,9 @@ def serve(
     if shortest > placement.capacity:
         raise AnalysisError(
             f"keys and values of {placement.capacity:,} tokens fit in a replica, the shortest request has {shortest:,}",
-            place=placement.place, remedy="use more devices for a replica, narrower formats, or shorter requests",
-        )  # fmt: skip
+            place=placement.place,
+            remedy="use more devices for a replica, narrower formats, or shorter requests",
+        )
     findings: list[Finding] = [*sampled(sent.notes)]
     if longest > placement.capacity:
         text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
@@ -156,7 +155,7 @@ def serve(
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together"))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas)
     runs = tuple(
-        settled(placement, requests, factor, asked.load.kind != "offline", cancelled)
+        settled(placement, requests, factor, cancelled)
         for factor, end in zip(factors, most, strict=False)
         # a band that reaches beyond what the engine can take has no upper end there
         if not open_loop or rate <= _FULL_TOLERANCE * end
@@ -168,11 +167,11 @@ def serve(
 
 
 def settled(
-    placement: Placement, requests: Requests, factor: float, online: bool, cancelled: Callable[[], bool] | None = None
+    placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None = None
 ) -> ServingRun:
     """A run in which those that take turns on a device are as busy as this one is."""
     busy = 0.0
-    run = _run(placement, requests, factor * placement.slowed(busy, online), cancelled)
+    run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
     if placement.cut is None or placement.cut.turns < 2:
         return run
     for _ in range(_SETTLING_ROUNDS):
@@ -180,7 +179,7 @@ def settled(
         length = float((turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2).sum())
         # halfway to what was found: a run that slows others down is slowed down by them
         busy = (busy + min(1.0, length / run.end)) / 2
-        run = _run(placement, requests, factor * placement.slowed(busy, online), cancelled)
+        run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
     return run
 
 
@@ -266,10 +265,12 @@ class Readings:
     errors: Mapping[str, float]
 
 
-_SHARES: Final = {"p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
-                  "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
-                  "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
-                  "p99": Constant(0.99, 0.99, 0.99, "counted-serving", Status.PRIMARY)}  # fmt: skip
+_SHARES: Final = {
+    "p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
+    "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
+    "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
+    "p99": Constant(0.99, 0.99, 0.99, "counted-serving", Status.PRIMARY),
+}
 
 
 def read(run: ServingRun, first: int) -> Readings:
@@ -324,9 +325,13 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     found["accelerators"] = _exact(devices, "as placed")
     low, high = placement.capacity_band
     found["kv_capacity"] = Estimate(
-        placement.capacity, min(low, placement.capacity), max(high, placement.capacity), "1", ("blis", "aic-config"),
+        placement.capacity,
+        min(low, placement.capacity),
+        max(high, placement.capacity),
+        "1",
+        ("blis", "aic-config"),
         "tokens of a replica",
-    )  # fmt: skip
+    )
     held = placement.device.memory * placement.scheduling.memory_share
     found["memory_per_gpu"] = Estimate(
         held, placement.weights, placement.device.memory, "B", SOURCES, "claimed at start"
@@ -388,8 +393,14 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     busy = min(1.0, float(share.sum()) / whole)
     running = float((share * turns[:, 4]).sum() / whole)
     waiting = float((share * turns[:, 6]).sum() / whole)
-    found["requests_running"] = Estimate(running, running * math.exp(-served.spread), running * math.exp(served.spread),
-                                         "1", SOURCES, "that decode, of a replica")  # fmt: skip
+    found["requests_running"] = Estimate(
+        running,
+        running * math.exp(-served.spread),
+        running * math.exp(served.spread),
+        "1",
+        SOURCES,
+        "that decode, of a replica",
+    )
     found["requests_waiting"] = Estimate(waiting, 0.0, waiting * math.exp(2 * served.spread), "1", SOURCES)
     use = run.counts.kv_peak / max(1, placement.capacity)
     ends = [one.counts.kv_peak / max(1, placement.capacity) for one in served.runs]
@@ -441,8 +452,16 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     else:
         one, alike = serving_power(device.power, busy, memory, min(1.0, arithmetic)), placement.each
     watts = one * devices * alike
-    found = {"power": Estimate(watts, watts * math.exp(-POWER_SPREAD.value), min(device.power * alike * devices,
-             watts * math.exp(POWER_SPREAD.value)), "W", ("mlenergy-h100",), "accelerators alone")}  # fmt: skip
+    found = {
+        "power": Estimate(
+            watts,
+            watts * math.exp(-POWER_SPREAD.value),
+            min(device.power * alike * devices, watts * math.exp(POWER_SPREAD.value)),
+            "W",
+            ("mlenergy-h100",),
+            "accelerators alone",
+        )
+    }
     if tokens > 0:
         band = math.hypot(POWER_SPREAD.value, served.spread)
         each = watts / tokens

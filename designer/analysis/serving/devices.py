@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.training.accelerators import HOST_SHARE, number
+from designer.analysis.vms.guests import Guest
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -52,13 +55,28 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
     return slowest, tuple(told)
 
 
+def in_machine(device: Device, guest: Guest) -> Device:
+    """What a machine has of a device; its multiprocessors are those of its slice, in a turn all of them."""
+    speed, traffic = guest.speed.value, guest.traffic.value
+    units = device.units if guest.turns else max(1, round(device.units * guest.compute.value))
+    return replace(
+        device,
+        name=f"share of {device.name}",
+        flops={name: rate * speed for name, rate in device.flops.items()},
+        bandwidth=device.bandwidth * traffic,
+        memory=min(device.memory, guest.memory or math.inf),
+        units=units,
+    )
+
+
 def _device(network: Network, index: int, place: str) -> Device:
     part, kind = network.net.part(index), network.kind(index)
     if not kind.capabilities & {Capability.ACCELERATE, Capability.COMPUTE}:
         raise AnalysisError(
-            f"{network.net.path(index)} is a {kind.title.lower()} and cannot serve", place=place,
+            f"{network.net.path(index)} is a {kind.title.lower()} and cannot serve",
+            place=place,
             remedy="choose gpus or cpus",
-        )  # fmt: skip
+        )
     flops = {name: rate for name in _FORMATS if (rate := number(network, index, f"flops_{name}"))}
     processor = Capability.ACCELERATE not in kind.capabilities
     memory = number(network, index, "memory_reported") or number(network, index, "memory_capacity")
@@ -72,16 +90,22 @@ def _device(network: Network, index: int, place: str) -> Device:
     ]
     if missing:
         raise AnalysisError(
-            f"{part.label} has no {' and no '.join(missing)}", place=network.net.path(index),
+            f"{part.label} has no {' and no '.join(missing)}",
+            place=network.net.path(index),
             remedy="say which product it is, such as gpu*.type=gpu/nvidia/h100-sxm5, or give the part these values",
-        )  # fmt: skip
+        )
     part_type = network.design.type_of(part)
     units = number(network, index, "cores" if processor else "streaming_multiprocessors") or USUAL_UNITS.value
     kernels = processor_kernels() if processor else kernels_of(_text(network, index, "architecture"))[0]
     return Device(
-        part_type.title if part_type else part.label, flops, bandwidth or 0.0, memory or 0.0, max(1, round(units)),
-        kernels, number(network, index, "power_per_part") or 0.0,
-    )  # fmt: skip
+        part_type.title if part_type else part.label,
+        flops,
+        bandwidth or 0.0,
+        memory or 0.0,
+        max(1, round(units)),
+        kernels,
+        number(network, index, "power_per_part") or 0.0,
+    )
 
 
 def _host_memory(network: Network, index: int) -> float:

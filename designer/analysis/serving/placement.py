@@ -14,10 +14,11 @@ from designer.analysis.collectives import role_findings
 from designer.analysis.communicator import Communicator, make_concurrent, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
+from designer.analysis.vms.guests import Guest, Work, guest_of
 from designer.errors import AnalysisError, CatalogError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
@@ -28,9 +29,7 @@ from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
 from designer.formulas.serving.small_all_reduce import small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.time_slicing import time_slicing
-from designer.formulas.serving.virtual_machine import virtual_machine
 from designer.formulas.serving.weights_size import weights_size
-from designer.sources import Constant
 from designer.units import format_quantity
 from designer.workload.drafts import draft
 from designer.workload.engines import Chosen, release
@@ -80,6 +79,7 @@ class Placement:
     place: str
     findings: tuple[Finding, ...]
     curve: tuple[float, ...] = ()
+    guest: Guest | None = None
     cut: Slice | None = None
 
     @property
@@ -92,23 +92,16 @@ class Placement:
         """Replicas on one device where they have parts of it."""
         return self.cut.each if self.cut is not None else 1
 
-    def slowed(self, busy: float, online: bool = True) -> float:
-        """How much longer steps take than on a device of its own and a bare host [1].
+    def slowed(self, busy: float) -> float:
+        """How much longer steps take than on a device of its own [1].
 
         Parameters
         ----------
         busy
             Share of time in which those that take turns on the device have work.
-        online
-            True if answers are waited for.
         """
         cut = self.cut
-        factor = time_slicing(cut.turns, busy, cut.turn) if cut is not None and cut.turns > 1 else 1.0
-        return factor / self.hosted(online).value if self.deployment.virtual else factor
-
-    def hosted(self, online: bool = True) -> Constant:
-        """What a virtual machine keeps of the rate [1]."""
-        return virtual_machine(self.device.kernels.processor, online)
+        return time_slicing(cut.turns, busy, cut.turn) if cut is not None and cut.turns > 1 else 1.0
 
     @property
     def timed(self) -> StepTime | Drafted:
@@ -126,9 +119,15 @@ class Placement:
         joins = _joins(self.network, self.group, self.split, self.deployment.graph, links)
         steps = self.steps
         return StepTime(
-            self.shape, device or self.device, self.split, steps.weights, number_format(self.deployment.cache),
-            self.release.overheads, joins, self.deployment.adapters,
-        )  # fmt: skip
+            self.shape,
+            device or self.device,
+            self.split,
+            steps.weights,
+            number_format(self.deployment.cache),
+            self.release.overheads,
+            joins,
+            self.deployment.adapters,
+        )
 
 
 def place_deployment(network: Network, asked: Deployment, place: str) -> Placement:
@@ -148,6 +147,9 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, asked.group, f"{place}.group")
     device, findings = device_of(network, parts, f"{place}.group")
+    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place)
+    if guest is not None:
+        device = in_machine(device, guest)
     try:
         chosen = release(asked.engine, asked.release)
     except CatalogError as error:
@@ -166,14 +168,29 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
-    told = [*findings, *_findings_of(asked, chosen, replicas, len(parts))]
+    told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
     if group is not None:
         told += role_findings(group)
     return Placement(
-        network, asked, shape, device, split, chosen, how, replicas, steps, capacities[0],
-        (capacities[1], capacities[2]), held, group, place, tuple(told), _curve(asked, place),
+        network,
+        asked,
+        shape,
+        device,
+        split,
+        chosen,
+        how,
+        replicas,
+        steps,
+        capacities[0],
+        (capacities[1], capacities[2]),
+        held,
+        group,
+        place,
+        tuple(told),
+        _curve(asked, place),
+        guest,
         cut,
-    )  # fmt: skip
+    )
 
 
 def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:
@@ -249,14 +266,16 @@ def _split(
     if not choices:
         raise AnalysisError(
             f"{data} x {pipeline} (data, pipeline) need more than the {len(parts)} accelerators of the group",
-            place=place, remedy="use smaller widths or a larger group",
-        )  # fmt: skip
+            place=place,
+            remedy="use smaller widths or a larger group",
+        )
     for tensor in choices:
         if shape.heads % tensor:
             raise AnalysisError(
-                f"{shape.heads} attention heads do not share out over {tensor} devices", place=f"{place}.tensor",
+                f"{shape.heads} attention heads do not share out over {tensor} devices",
+                place=f"{place}.tensor",
                 remedy="choose a divisor of the number of heads",
-            )  # fmt: skip
+            )
         if pipeline > shape.layers:
             raise AnalysisError(
                 f"{shape.layers} layers make no {pipeline} stages", place=f"{place}.pipeline", remedy="use fewer stages"
@@ -269,9 +288,10 @@ def _split(
     split = Split(choices[-1], data, pipeline, expert)
     if split.devices > len(parts):
         raise AnalysisError(
-            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}", place=place,
+            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}",
+            place=place,
             remedy="use smaller widths or a larger group",
-        )  # fmt: skip
+        )
     held = weights_size(shape, weights, split.tensor, data, pipeline)
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on each of "
@@ -289,8 +309,9 @@ def _replicas(asked: Deployment, parts: Int, split: Split, place: str) -> Int:
         raise AnalysisError(
             f"{count} replicas of {split.devices} need {count * split.devices} accelerators, {asked.group!r} has "
             f"{len(parts)}",
-            place=f"{place}.replicas", remedy=f"ask for {most} at most, or 0 for as many as fit",
-        )  # fmt: skip
+            place=f"{place}.replicas",
+            remedy=f"ask for {most} at most, or 0 for as many as fit",
+        )
     return parts[: count * split.devices].reshape(count, split.devices)
 
 

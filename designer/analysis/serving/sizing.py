@@ -75,14 +75,20 @@ class Sized:
     def table(self) -> Table:
         """All ways as rows."""
         columns = (
-            Column("tensor parallel"), Column("replicas"), Column("accelerators"), Column("first token", "s"),
-            Column("per token", "s"), Column("answer", "s"), Column("why"),
-        )  # fmt: skip
+            Column("tensor parallel"),
+            Column("replicas"),
+            Column("accelerators"),
+            Column("first token", "s"),
+            Column("per token", "s"),
+            Column("answer", "s"),
+            Column("why"),
+        )
         rows: list[tuple[Cell, ...]] = [
-            (c.tensor, c.replicas, c.accelerators, c.ttft, c.tpot, c.latency, c.why) if c.holds
+            (c.tensor, c.replicas, c.accelerators, c.ttft, c.tpot, c.latency, c.why)
+            if c.holds
             else (c.tensor, None, None, None, None, None, c.why)
             for c in self.candidates
-        ]  # fmt: skip
+        ]
         return Table("Ways to serve", columns, tuple(rows))
 
 
@@ -201,9 +207,10 @@ def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] 
 def _missed(tried: _Tried, limits: Limits) -> str:
     """Which limit even an idle replica does not keep."""
     pairs = (
-        (limits.ttft, tried.ttft, "first token"), (limits.tpot, tried.tpot, "token"),
+        (limits.ttft, tried.ttft, "first token"),
+        (limits.tpot, tried.tpot, "token"),
         (limits.latency, tried.latency, "whole answer"),
-    )  # fmt: skip
+    )
     for limit, value, words in pairs:
         if limit and value > limit:
             found, most = format_quantity(value, "duration"), format_quantity(limit, "duration")
@@ -213,7 +220,7 @@ def _missed(tried: _Tried, limits: Limits) -> str:
 
 def _try(placement: Placement, asked: Serving, replicas: int, cancelled: Callable[[], bool] | None) -> _Tried:
     sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
-    run = settled(placement, sent.requests, 1.0, asked.load.kind != "offline", cancelled)
+    run = settled(placement, sent.requests, 1.0, cancelled)
     values = read(run, sent.first).values
     share = f"p{asked.limits.share:.0%}".removesuffix("%")
     # refused requests keep no limit
@@ -247,7 +254,8 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
 def ways(found: Sequence[Candidate]) -> list[str]:
     """The ways in words, best first."""
     return [
-        f"tensor parallel {c.tensor}: {c.replicas} replicas, {c.accelerators} accelerators" if c.holds
+        f"tensor parallel {c.tensor}: {c.replicas} replicas, {c.accelerators} accelerators"
+        if c.holds
         else f"tensor parallel {c.tensor}: {c.why}"
         for c in found
-    ]  # fmt: skip
+    ]

@@ -87,9 +87,10 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     both = np.intersect1d(answers.replicas, prompts.replicas)
     if len(both):
         raise AnalysisError(
-            f"{network.net.path(int(both[0]))} is in both groups", place=f"{place}.prompt_group",
+            f"{network.net.path(int(both[0]))} is in both groups",
+            place=f"{place}.prompt_group",
             remedy="give prompts and answers accelerators of their own",
-        )  # fmt: skip
+        )
     sent = sent_to_one(asked.load, 1, place, answers.capacity)
     requests = sent.requests
     size = answers.steps.kv.held(float(np.mean(requests.prompt)))
@@ -178,30 +179,46 @@ def _run(
         if not len(mine):
             continue
         asked = Requests(
-            [requests.prompt[i] for i in mine], [requests.output[i] for i in mine], there[mine].tolist(),
+            [requests.prompt[i] for i in mine],
+            [requests.output[i] for i in mine],
+            there[mine].tolist(),
             cached=[requests.prompt[i] - 1 for i in mine],
-        )  # fmt: skip
+        )
         run = _through(answers, asked, factor, 0.0, cancelled)
         first[mine], done[mine] = run.first, run.done
         kept_run = kept_run or run
     assert kept_run is not None
     counts = kept_run.counts
     whole = Counts(
-        counts.turns, counts.steps, counts.tokens_in, counts.tokens_out, counts.preempted, n - len(order),
-        counts.kv_peak, counts.kv_capacity,
-    )  # fmt: skip
+        counts.turns,
+        counts.steps,
+        counts.tokens_in,
+        counts.tokens_out,
+        counts.preempted,
+        n - len(order),
+        counts.kv_peak,
+        counts.kv_capacity,
+    )
     return ServingRun(
-        np.array(requests.at), first, done, np.array(requests.prompt, dtype=np.int64),
-        np.array(requests.output, dtype=np.int64), float(np.nanmax(done)), kept_run.turns, whole,
-    )  # fmt: skip
+        np.array(requests.at),
+        first,
+        done,
+        np.array(requests.prompt, dtype=np.int64),
+        np.array(requests.output, dtype=np.int64),
+        float(np.nanmax(done)),
+        kept_run.turns,
+        whole,
+    )
 
 
 def _some(requests: Requests, which: Int) -> Requests:
     cached = [requests.cached[i] for i in which] if requests.cached else ()
     return Requests(
-        [requests.prompt[i] for i in which], [requests.output[i] for i in which], [requests.at[i] for i in which],
+        [requests.prompt[i] for i in which],
+        [requests.output[i] for i in which],
+        [requests.at[i] for i in which],
         cached=cached,
-    )  # fmt: skip
+    )
 
 
 def _through(

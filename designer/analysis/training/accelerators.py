@@ -51,9 +51,10 @@ def _accelerator(network: Network, index: int, place: str) -> Accelerator:
     kind = network.kind(index)
     if not kind.capabilities & {Capability.ACCELERATE, Capability.COMPUTE}:
         raise AnalysisError(
-            f"{network.net.path(index)} is a {kind.title.lower()} and cannot train", place=place,
+            f"{network.net.path(index)} is a {kind.title.lower()} and cannot train",
+            place=place,
             remedy="choose gpus or cpus",
-        )  # fmt: skip
+        )
     rates = {name: rate for name in _FORMATS if (rate := _value(network, part, f"flops_{name}"))}
     processor = Capability.ACCELERATE not in kind.capabilities
     memory = _value(network, part, "memory_reported") or _value(network, part, "memory_capacity")
@@ -67,9 +68,10 @@ def _accelerator(network: Network, index: int, place: str) -> Accelerator:
     ]
     if missing:
         raise AnalysisError(
-            f"{part.label} has no {' and no '.join(missing)}", place=network.net.path(index),
+            f"{part.label} has no {' and no '.join(missing)}",
+            place=network.net.path(index),
             remedy="give its type or the part these values",
-        )  # fmt: skip
+        )
     part_type = network.design.type_of(part)
     return Accelerator(
         part_type.title if part_type else part.label,

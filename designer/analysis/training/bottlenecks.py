@@ -19,9 +19,12 @@ _ALL: Final = ((1.0, 1.0),)
 #: what saves less than this share of the step is not worth naming
 NOTICE_TOLERANCE: Final = 1.005
 _WORDS: Final = {
-    "tensor": "tensor-parallel", "context": "context-parallel", "expert": "expert-parallel", "data": "data-parallel",
+    "tensor": "tensor-parallel",
+    "context": "context-parallel",
+    "expert": "expert-parallel",
+    "data": "data-parallel",
     "pipeline": "pipeline",
-}  # fmt: skip
+}
 
 
 def bottlenecks(routed_step: RoutedStep) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
@@ -118,17 +121,26 @@ def _serial(routed_step: RoutedStep) -> list[Bottleneck]:
     whole, loading = routed_step.step.step_time, routed_step.input[0]
     found = [
         Bottleneck(
-            "limit", f"input:{name}", f"{_stage(name, routed_step)} before computing",
+            "limit",
+            f"input:{name}",
+            f"{_stage(name, routed_step)} before computing",
             f"no batches ahead: {format_quantity(size / rate, 'duration')} of {format_quantity(whole, 'duration')}",
-            gain := whole / (whole - size / rate / 2), gain,
+            gain := whole / (whole - size / rate / 2),
+            gain,
         )
         for name, rate in routed_step.feed.stages.items()
-    ]  # fmt: skip
+    ]
     hidden = whole / max(routed_step.busy.step_time, size / routed_step.feed.rate)
     found.append(
-        Bottleneck("limit", "input:prefetch", "loading one batch after the other",
-              f"loading {format_quantity(loading, 'duration')} is not hidden behind computing", hidden, hidden)
-    )  # fmt: skip
+        Bottleneck(
+            "limit",
+            "input:prefetch",
+            "loading one batch after the other",
+            f"loading {format_quantity(loading, 'duration')} is not hidden behind computing",
+            hidden,
+            hidden,
+        )
+    )
     return found
 
 

@@ -46,9 +46,10 @@ def route_checkpoint(
     keeps = (network.has(Capability.STORE) | network.has(Capability.MEMORY))[kept]
     if not keeps.all():
         raise AnalysisError(
-            f"{network.net.path(int(kept[~keeps][0]))} keeps no checkpoint", place=f"{place}.checkpoint_to",
+            f"{network.net.path(int(kept[~keeps][0]))} keeps no checkpoint",
+            place=f"{place}.checkpoint_to",
             remedy="choose storage, drives or memory",
-        )  # fmt: skip
+        )
     group = plan.job.group if not plan.job.data else ",".join(network.net.path(int(p)) for p in parts.tolist())
     write = evaluate_transfer(network, Transfer("write", group, target), place)
     read = evaluate_transfer(network, Transfer("read", target, group), place)

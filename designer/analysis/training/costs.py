@@ -20,9 +20,12 @@ Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
 _KIND: Final = {
-    Kind.ALL_REDUCE: "all-reduce", Kind.ALL_GATHER: "all-gather", Kind.REDUCE_SCATTER: "reduce-scatter",
-    Kind.ALL_TO_ALL: "all-to-all", Kind.SEND: "send-recv",
-}  # fmt: skip
+    Kind.ALL_REDUCE: "all-reduce",
+    Kind.ALL_GATHER: "all-gather",
+    Kind.REDUCE_SCATTER: "reduce-scatter",
+    Kind.ALL_TO_ALL: "all-to-all",
+    Kind.SEND: "send-recv",
+}
 #: (group, members, stride): equal for many layouts, so that a search routes few of them
 Arrangement = tuple[bool, int, int]
 

@@ -19,9 +19,18 @@ from designer.workload.shape import TransformerShape
 
 #: parts of a step in the order they run
 _ORDER: Final = (
-    "input_stall", "compute", "recompute", "tensor_communication", "context_communication", "expert_communication",
-    "pipeline_communication", "bubble", "data_communication", "optimizer", "waiting",
-)  # fmt: skip
+    "input_stall",
+    "compute",
+    "recompute",
+    "tensor_communication",
+    "context_communication",
+    "expert_communication",
+    "pipeline_communication",
+    "bubble",
+    "data_communication",
+    "optimizer",
+    "waiting",
+)
 #: a scaling curve has a point for every doubling up to so many accelerators, and half as many above
 DOUBLED_LIMIT: Final = 4096
 #: points on a roofline

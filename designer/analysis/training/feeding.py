@@ -81,9 +81,15 @@ class Feed:
 
 
 def feed(
-    network: Network, readers: Int, path: InputPath, samples: Samples, place: str, demand: float = np.inf,
-    *, explained: bool = True,
-) -> Feed:  # fmt: skip
+    network: Network,
+    readers: Int,
+    path: InputPath,
+    samples: Samples,
+    place: str,
+    demand: float = np.inf,
+    *,
+    explained: bool = True,
+) -> Feed:
     """Rates at which readers get their samples, all at once.
 
     Parameters
@@ -134,9 +140,10 @@ def _feed(
     if not moved.all() and np.isinf(demand):
         where = network.net.path(int(readers[~moved][0]))
         raise AnalysisError(
-            f"{where} reads only what is in host memory, and none is drawn on its way", place=f"{place}.source",
+            f"{where} reads only what is in host memory, and none is drawn on its way",
+            place=f"{place}.source",
             remedy="draw the memory of its host, or let it read from storage",
-        )  # fmt: skip
+        )
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
@@ -279,9 +286,10 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
         if not isinstance(operation, Transfer):
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
             raise AnalysisError(
-                f"{name!r} is no transfer workload of this design", place=f"{place}.background",
+                f"{name!r} is no transfer workload of this design",
+                place=f"{place}.background",
                 remedy=f"its transfers: {known}; another job is one from its storage, with a demand",
-            )  # fmt: skip
+            )
         traffic = pair_up(network, operation, f"workloads.{name}")
         traffic = replace(traffic, legs=staged(network, traffic.legs))
         joined = traffic if joined is None else _joined(joined, traffic)

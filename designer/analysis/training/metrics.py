@@ -92,6 +92,8 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
         f"of {format_si(memory.capacity, 'B')}",
     )
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
+    if plan.guest is not None:
+        found |= plan.guest.metrics()
     return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
 
 
@@ -117,9 +119,12 @@ def _rests(routed_step: RoutedStep) -> _Rests:
     fed = {*routed_step.feed.answer.sources, "fit-storage"} if routed_step.feed is not None else set[str]()
     every = {*routed_step.busy.sources, *compute, *communication, *fed}
     return _Rests(
-        _keys(compute), _keys(communication or compute), _keys({*memory.sources}), _keys(fed),
+        _keys(compute),
+        _keys(communication or compute),
+        _keys({*memory.sources}),
+        _keys(fed),
         _keys(every),
-    )  # fmt: skip
+    )
 
 
 #: what takes from perfect scaling, in words
@@ -143,9 +148,10 @@ def _arriving(training: Training, rate: float, place: str) -> float:
     arriving = training.run.arrival_rate
     if arriving <= 0:
         raise AnalysisError(
-            "online learning without samples arriving", place=f"{place}.arrival_rate",
+            "online learning without samples arriving",
+            place=f"{place}.arrival_rate",
             remedy="give how many arrive a second",
-        )  # fmt: skip
+        )
     return min(rate, arriving)
 
 
@@ -188,9 +194,14 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
 
 
 def _of_run(
-    network: Network, routed_step: RoutedStep, training: Training, rate: float, shorter: float, longer: float,
+    network: Network,
+    routed_step: RoutedStep,
+    training: Training,
+    rate: float,
+    shorter: float,
+    longer: float,
     sources: tuple[str, ...],
-) -> dict[str, Estimate]:  # fmt: skip
+) -> dict[str, Estimate]:
     run, plan = training.run, routed_step.plan
     found: dict[str, Estimate] = {}
 
@@ -214,18 +225,23 @@ def _of_run(
     if not samples:
         if run.retrain_every > 0:
             raise AnalysisError(
-                "how long a retraining takes is not known", place=f"{plan.place}.retrain_every",
+                "how long a retraining takes is not known",
+                place=f"{plan.place}.retrain_every",
                 remedy="give a dataset, or samples to converge",
-            )  # fmt: skip
+            )
         return found
     validation = None
     data = routed_step.data
     if run.validate_every > 0 and data is not None and data.validation_samples:
         validation = Validation(data.validation_samples, round(run.validate_every * epoch))
     whole: TimeToTrain = time_to_train(
-        step, plan.global_batch, samples, validation=validation, checkpoint_stall=stall,
+        step,
+        plan.global_batch,
+        samples,
+        validation=validation,
+        checkpoint_stall=stall,
         checkpoint_every=run.checkpoint_every,
-    )  # fmt: skip
+    )
     parts = f"{whole.steps:,} steps"
     if whole.phases:
         parts += f", {whole.phases} validations take {whole.validation / whole.total:.0%}"

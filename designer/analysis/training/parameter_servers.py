@@ -56,16 +56,18 @@ def server_costs(ranks: Ranks, layout: Layout, selector: str) -> ServerCosts:
     """
     if layout.sharding is not Sharding.NONE:
         raise AnalysisError(
-            "ranks that shard the weights have no parameter servers", place=f"{ranks.place}.sharding",
+            "ranks that shard the weights have no parameter servers",
+            place=f"{ranks.place}.sharding",
             remedy="set the sharding to none",
-        )  # fmt: skip
+        )
     servers = resolve(ranks.network, selector, f"{ranks.place}.parameter_servers")
     keeps = np.logical_or.reduce([ranks.network.has(capability) for capability in _KEEPS])[servers]
     if not keeps.all():
         raise AnalysisError(
             f"{ranks.network.net.path(int(servers[~keeps][0]))} keeps no weights",
-            place=f"{ranks.place}.parameter_servers", remedy="choose memory, processors or accelerators",
-        )  # fmt: skip
+            place=f"{ranks.place}.parameter_servers",
+            remedy="choose memory, processors or accelerators",
+        )
     workers = ranks.parts
     flow = np.repeat(np.arange(len(workers)), len(servers))
     near, far = np.repeat(workers, len(servers)), np.tile(servers, len(workers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations
@@ -17,6 +18,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
+from designer.analysis.vms.guests import Guest, Work, guest_of
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
@@ -37,7 +39,7 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import UNKNOWN, Software, software
-from designer.units import Flop, FlopPerSecond, Ratio, Seconds
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
@@ -61,6 +63,7 @@ class TrainingPlan:
     ranks: Ranks
     place: str
     findings: tuple[Finding, ...]
+    guest: Guest | None = None
 
     @property
     def is_transformer(self) -> bool:
@@ -90,10 +93,26 @@ class TrainingPlan:
         return replace(self, layout=layout, global_batch=batch, ranks=self.ranks.first(layout.ranks))
 
     def estimate(
-        self, costs: CommunicationCosts, stage: InputStage = NO_INPUT, *, must_fit: bool = False,
-        accelerator: Accelerator | None = None, faster: float = 1.0,
-    ) -> StepEstimate:  # fmt: skip
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage = NO_INPUT,
+        *,
+        must_fit: bool = False,
+        accelerator: Accelerator | None = None,
+        faster: float = 1.0,
+    ) -> StepEstimate:
         """The step; `faster` divides a computing time that was measured."""
+        step = self._estimate(costs, stage, must_fit, accelerator, faster)
+        return step if self.guest is None else _less_sure(step, self.guest)
+
+    def _estimate(
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage,
+        must_fit: bool,
+        accelerator: Accelerator | None,
+        faster: float,
+    ) -> StepEstimate:
         part = accelerator or self.accelerator
         measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
         if isinstance(self.shape, TransformerShape):
@@ -104,9 +123,17 @@ class TrainingPlan:
             step = self._forward(part, stage, must_fit)
         else:
             return convolutional_estimate(
-                self.shape, part, self.precision, self.software, self.layout, self.global_batch, costs, stage,
-                must_fit=must_fit, measured=measured,
-            )  # fmt: skip
+                self.shape,
+                part,
+                self.precision,
+                self.software,
+                self.layout,
+                self.global_batch,
+                costs,
+                stage,
+                must_fit=must_fit,
+                measured=measured,
+            )
         if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
             return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
@@ -136,9 +163,14 @@ class TrainingPlan:
         tokens = round(step.tokens_per_second * step.step_time)
         peak = FlopPerSecond(self.layout.ranks * part.peak(self.precision.name))
         return StepFrame(
-            self.layout, self.global_batch, tokens, step.model_flop, peak, Ratio(self.software.straggler.value),
+            self.layout,
+            self.global_batch,
+            tokens,
+            step.model_flop,
+            peak,
+            Ratio(self.software.straggler.value),
             step.memory,
-        )  # fmt: skip
+        )
 
     def trainer(self) -> TransformerStep:
         """The estimator of many layouts.
@@ -150,12 +182,23 @@ class TrainingPlan:
         """
         if not isinstance(self.shape, TransformerShape):
             raise AnalysisError(
-                f"{self.shape.name} has one layout: data-parallel", place=f"{self.place}.model",
+                f"{self.shape.name} has one layout: data-parallel",
+                place=f"{self.place}.model",
                 remedy="choose a transformer",
-            )  # fmt: skip
+            )
         return _trainer(
             self.shape, self.accelerator, self.precision, self.software, self.job.sequence, self.job.adapters
         )
+
+
+def _less_sure(step: StepEstimate, guest: Guest) -> StepEstimate:
+    """The step with a band that holds what is not known of the share a machine has."""
+    computing = step.compute + step.recompute + step.optimizer
+    shorter, longer = guest.longer
+    whole = step.step_time
+    low = whole - math.hypot(whole - step.low, computing * (1 - shorter))
+    high = whole + math.hypot(step.high - whole, computing * (longer - 1))
+    return replace(step, low=Seconds(max(0.0, low)), high=Seconds(high))
 
 
 @lru_cache(maxsize=64)
@@ -183,8 +226,8 @@ def shape_of(text: str, place: str) -> ModelShape:
         raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
 
 
-def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
-    """The plan of a job.
+def prepare(network: Network, job: Job, place: str, running: Collection[str] = ()) -> TrainingPlan:
+    """The plan of a job; `running` machines have work of their own on the same clock.
 
     Raises
     ------
@@ -196,20 +239,35 @@ def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
     accelerator, findings = accelerator_of(network, parts, f"{place}.group")
+    guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
+    findings = (*findings, *told)
+    if guest is not None:
+        memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
+        accelerator = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
-            "a forward pass alone is estimated for convolutional networks", place=f"{place}.forward_only",
+            "a forward pass alone is estimated for convolutional networks",
+            place=f"{place}.forward_only",
             remedy="use an inference workload for transformers",
-        )  # fmt: skip
+        )
     if job.micro_batch < 1:
         raise AnalysisError("a microbatch of no samples", place=f"{place}.micro_batch", remedy="use 1 or more")
     batch = job.global_batch or job.micro_batch * layout.data
     findings = (*findings, *_findings_about(job, accelerator, layout, len(parts)))
     plan = TrainingPlan(
-        job, shape, accelerator, precision(job.precision), software(job.software), layout, batch,
-        ranks_of(network, parts[: layout.ranks], place), place, findings,
-    )  # fmt: skip
+        job,
+        shape,
+        accelerator,
+        precision(job.precision),
+        software(job.software),
+        layout,
+        batch,
+        ranks_of(network, parts[: layout.ranks], place),
+        place,
+        findings,
+        guest,
+    )
     return _best_order(plan) if job.placement == "best" else plan
 
 
@@ -237,17 +295,27 @@ def _layout(job: Job, count: int, place: str) -> Layout:
         raise AnalysisError(
             f"{count} accelerators do not divide by {job.tensor} x {job.pipeline} x {job.context} (tensor, pipeline, "
             "context)",
-            place=place, remedy="choose degrees of 1 or more whose product divides the group",
-        )  # fmt: skip
+            place=place,
+            remedy="choose degrees of 1 or more whose product divides the group",
+        )
     if fixed * data > count:
         raise AnalysisError(
-            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}", place=place,
+            f"the layout needs {fixed * data} accelerators, {job.group!r} has {count}",
+            place=place,
             remedy="use smaller degrees or a larger group",
-        )  # fmt: skip
+        )
     return Layout(
-        job.tensor, job.pipeline, data, job.context, job.expert, job.interleave, job.micro_batch, job.sequence_parallel,
-        Sharding(job.sharding), Recompute(job.recompute),
-    )  # fmt: skip
+        job.tensor,
+        job.pipeline,
+        data,
+        job.context,
+        job.expert,
+        job.interleave,
+        job.micro_batch,
+        job.sequence_parallel,
+        Sharding(job.sharding),
+        Recompute(job.recompute),
+    )
 
 
 def _best_order(plan: TrainingPlan) -> TrainingPlan:

@@ -80,9 +80,13 @@ class _Beside:
 
 
 def share_links(
-    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate, beside: TransferAnswer, fed: Feed | None,
+    plan: TrainingPlan,
+    costs: RoutedCosts | ServerCosts,
+    busy: StepEstimate,
+    beside: TransferAnswer,
+    fed: Feed | None,
     stored: float,
-) -> Shared:  # fmt: skip
+) -> Shared:
     """What the collectives of a step and the flows beside them leave each other.
 
     Parameters

@@ -89,9 +89,21 @@ def route_step(network: Network, plan: TrainingPlan, training: Training, *, expl
             costs = share_links(plan, costs, busy, others, None, 0.0).costs(costs)
             busy, findings = _fitting(plan, costs)
         return RoutedStep(
-            plan, costs, busy, busy, busy.low, busy.high, None, None, None, path, (0.0, 0.0, 0.0), True, others,
+            plan,
+            costs,
+            busy,
+            busy,
+            busy.low,
+            busy.high,
+            None,
+            None,
+            None,
+            path,
+            (0.0, 0.0, 0.0),
+            True,
+            others,
             findings,
-        )  # fmt: skip
+        )
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
     fed = feed(network, plan.readers(), path, samples, place, explained=explained)
     overlapped = path.prefetch > 0

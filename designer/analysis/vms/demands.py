@@ -28,15 +28,26 @@ def _limit(value: float, status: Status = Status.PRIMARY, unit: str = "1", note:
 PAGE: Final = Constant(4096, 4096, 4096, "x86-page", Status.PRIMARY, "B", "small page, the grain of dirty tracking")
 #: most of something per machine, by the first release that allows it
 PASSTHROUGH_DEVICES: Final = {
-    Release.V7_0: _limit(16), Release.V8_0: _limit(32), Release.V8_0_U1: _limit(64), Release.V8_0_U2: _limit(128),
-}  # fmt: skip
+    Release.V7_0: _limit(16),
+    Release.V8_0: _limit(32),
+    Release.V8_0_U1: _limit(64),
+    Release.V8_0_U2: _limit(128),
+}
 VIRTUAL_GPUS: Final = {
-    Release.V7_0: _limit(4), Release.V8_0: _limit(8), Release.V8_0_U1: _limit(8), Release.V8_0_U2: _limit(16),
-}  # fmt: skip
+    Release.V7_0: _limit(4),
+    Release.V8_0: _limit(8),
+    Release.V8_0_U1: _limit(8),
+    Release.V8_0_U2: _limit(16),
+}
 HARDWARE: Final = {
-    Release.V7_0: _limit(17), Release.V7_0_U1: _limit(18), Release.V7_0_U2: _limit(19), Release.V7_0_U3: _limit(19),
-    Release.V8_0: _limit(20), Release.V8_0_U2: _limit(21), Release.V9_0: _limit(22),
-}  # fmt: skip
+    Release.V7_0: _limit(17),
+    Release.V7_0_U1: _limit(18),
+    Release.V7_0_U2: _limit(19),
+    Release.V7_0_U3: _limit(19),
+    Release.V8_0: _limit(20),
+    Release.V8_0_U2: _limit(21),
+    Release.V9_0: _limit(22),
+}
 #: the oldest hardware version a device works with; groups came with 8.0, placement by label with 7.0, shared PCI
 #: devices with compatibility ESXi 6.0
 HARDWARE_OF_DEVICE: Final = {

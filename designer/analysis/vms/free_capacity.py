@@ -168,9 +168,10 @@ def _place(
         )
     if host.cores and vm.vcpus > host.cores * 2:
         raise _Refused(
-            "VM-TOO-BIG", f"{vm.vcpus} virtual CPUs are more than {host.path} has threads, {host.cores * 2}",
+            "VM-TOO-BIG",
+            f"{vm.vcpus} virtual CPUs are more than {host.path} has threads, {host.cores * 2}",
             "give it fewer CPUs, or a larger host",
-        )  # fmt: skip
+        )
     if memory > free_capacity.memory:
         free = format_quantity(max(0.0, free_capacity.memory), "size")
         raise _Refused(
@@ -257,9 +258,10 @@ class _Work:
             wanted = sum(d.count for d in self.vm.devices if d.kind == "passthrough")
             if wanted < len(board.modules):
                 raise _Refused(
-                    "VM-NVSWITCH", "part of an NVSwitch board cannot be passed through",
+                    "VM-NVSWITCH",
+                    "part of an NVSwitch board cannot be passed through",
                     "use a device group of virtual GPUs, or pass all its GPUs to one machine",
-                )  # fmt: skip
+                )
         self.gpus[free[0]] = replace(free_capacity, owner=self.vm.id)
         return PlacedDevice(
             index,

@@ -271,11 +271,18 @@ def _gpus(
         memory = number(network, part, "memory_reported") or number(network, part, "memory_capacity") or 0.0
         found.append(
             HostGpu(
-                part, net.path(part), _title(network, part), types[part], memory, _nearest_socket(network, part, cpus),
-                at if board is not None else None, module if board is not None else None, told.isdecimal(),
+                part,
+                net.path(part),
+                _title(network, part),
+                types[part],
+                memory,
+                _nearest_socket(network, part, cpus),
+                at if board is not None else None,
+                module if board is not None else None,
+                told.isdecimal(),
                 modes.get(declared.lower().replace("-", "").replace(" ", "")),
             )
-        )  # fmt: skip
+        )
     return tuple(found), boards
 
 

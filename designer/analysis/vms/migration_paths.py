@@ -225,9 +225,11 @@ class MigrationPaths:
                         ends = (gpu, memory) if outward else (memory, gpu)
                         leg(number, *ends, 1 / (len(gpus) * len(memories)))
         return Legs(
-            np.array(flow, dtype=np.int64), np.array(source, dtype=np.int64), np.array(target, dtype=np.int64),
+            np.array(flow, dtype=np.int64),
+            np.array(source, dtype=np.int64),
+            np.array(target, dtype=np.int64),
             np.array(share),
-        )  # fmt: skip
+        )
 
     def _entries(self, routes: Routes, n_pairs: int, payload: Constant) -> list[tuple[Int, Float]]:
         """Resources and usage of each pair of hosts."""

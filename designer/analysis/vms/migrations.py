@@ -121,9 +121,14 @@ def generation_of(placed: Placed) -> GpuGeneration | None:
 
 
 def vmotion_estimate(
-    placed: Placed, rate: float, checkpoint: float, release: Release, dirty_rate: float | None,
-    drain: Drain | None = None, disks: float = 0.0,
-) -> MigrationEstimate:  # fmt: skip
+    placed: Placed,
+    rate: float,
+    checkpoint: float,
+    release: Release,
+    dirty_rate: float | None,
+    drain: Drain | None = None,
+    disks: float = 0.0,
+) -> MigrationEstimate:
     """A vMotion at `rate` [B/s], with `checkpoint` for vGPU memory [B/s]; `dirty_rate` replaces the machine's own.
 
     Parameters
@@ -189,20 +194,40 @@ def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> Migr
 def _of_vgpu(done: VgpuMigration, rate: float) -> MigrationEstimate:
     size = done.transferred.value if done.memory.converged else 0.0
     return MigrationEstimate(
-        done.total_time, done.downtime, done.vgpu.stun, done.transferred, size,
+        done.total_time,
+        done.downtime,
+        done.vgpu.stun,
+        done.transferred,
+        size,
         max(0.0, done.total_time.value - size / rate) if math.isfinite(done.total_time.value) else 0.0,
-        done.arrives, done.memory.verdict, done.reason, done.vgpu.limited_by, done.memory.slowdown.value,
-        done.time, done.remaining,
-    )  # fmt: skip
+        done.arrives,
+        done.memory.verdict,
+        done.reason,
+        done.vgpu.limited_by,
+        done.memory.slowdown.value,
+        done.time,
+        done.remaining,
+    )
 
 
 def _of_outcome(done: Outcome, rate: float) -> MigrationEstimate:
     size = done.transferred.value if done.converged else 0.0
     beside = max(0.0, done.total_time.value - size / rate) if done.converged else 0.0
     return MigrationEstimate(
-        done.total_time, done.downtime, None, done.transferred, size, beside, done.converged, done.verdict,
-        done.reason, "", done.slowdown.value, done.time, done.remaining,
-    )  # fmt: skip
+        done.total_time,
+        done.downtime,
+        None,
+        done.transferred,
+        size,
+        beside,
+        done.converged,
+        done.verdict,
+        done.reason,
+        "",
+        done.slowdown.value,
+        done.time,
+        done.remaining,
+    )
 
 
 def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = None) -> KvmBandwidth:
@@ -219,9 +244,13 @@ def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = Non
 
 
 def kvm_estimate(
-    placed: Placed, rate: float, line_rate: float, settings: KvmSettings, dirty_rate: float | None,
+    placed: Placed,
+    rate: float,
+    line_rate: float,
+    settings: KvmSettings,
+    dirty_rate: float | None,
     drain: Drain | None = None,
-) -> MigrationEstimate:  # fmt: skip
+) -> MigrationEstimate:
     """A KVM migration that gets `rate` of the network [B/s]; never converging is an answer.
 
     Raises

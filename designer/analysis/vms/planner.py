@@ -106,12 +106,17 @@ class Planner:
         """What the drawn paths give the frame buffer of each machine with GPUs: GPU, host memory, NIC and back in."""
         transfers = [
             MigrationTransfer(
-                each.name, each.placed.host, each.there.host, each.placed.sockets, each.there.sockets,
-                from_gpus=_gpus_of(each.placed), to_gpus=_gpus_of(each.there),
+                each.name,
+                each.placed.host,
+                each.there.host,
+                each.placed.sockets,
+                each.there.sockets,
+                from_gpus=_gpus_of(each.placed),
+                to_gpus=_gpus_of(each.there),
             )
             for each in live
             if _gpus_of(each.placed) and _gpus_of(each.there)
-        ]  # fmt: skip
+        ]
         if not transfers:
             return {}
         paths = MigrationPaths(self.network, transfers, {}, payload)
@@ -231,9 +236,12 @@ def stream_plan(host: Host, release: str, conditions: Conditions) -> StreamPlan:
             f"{host.path} has no NIC that is cabled", place=host.path, remedy="join a NIC of it to a switch"
         )
     return vmotion_streams(
-        [nic.line_rate for nic in nics], release=vsphere(release), vmknics_per_nic=conditions.vmknics_per_nic,
-        mtu=Bytes(conditions.mtu), encrypted=conditions.encrypted,
-    )  # fmt: skip
+        [nic.line_rate for nic in nics],
+        release=vsphere(release),
+        vmknics_per_nic=conditions.vmknics_per_nic,
+        mtu=Bytes(conditions.mtu),
+        encrypted=conditions.encrypted,
+    )
 
 
 class _Run:
@@ -321,9 +329,10 @@ class _Run:
         starved = next((name for name, rate in found.items() if rate <= 0), None)
         if starved is not None:
             raise AnalysisError(
-                "the network gives this migration no bandwidth", place=f"vms.{starved}",
+                "the network gives this migration no bandwidth",
+                place=f"vms.{starved}",
                 remedy="check the vMotion path between its hosts",
-            )  # fmt: skip
+            )
         return found
 
 

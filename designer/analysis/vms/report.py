@@ -120,10 +120,19 @@ def machine_table(plan: MigrationPlan) -> Table:
         label, host = staying.placed.vm.label, staying.placed.host.path
         rows.append((label, host, None, "stays", None, None, None, None, None, None, None, staying.reason))
     columns = (
-        Column("machine"), Column("from"), Column("to"), Column("how"), Column("start", "s"), Column("end", "s"),
-        Column("time", "s"), Column("pause", "s"), Column("stun", "s"), Column("transferred", "B"),
-        Column("rate", "B/s"), Column("note"),
-    )  # fmt: skip
+        Column("machine"),
+        Column("from"),
+        Column("to"),
+        Column("how"),
+        Column("start", "s"),
+        Column("end", "s"),
+        Column("time", "s"),
+        Column("pause", "s"),
+        Column("stun", "s"),
+        Column("transferred", "B"),
+        Column("rate", "B/s"),
+        Column("note"),
+    )
     return Table("Virtual machines", columns, tuple(rows))
 
 
@@ -141,26 +150,45 @@ def host_table(plan: MigrationPlan, conditions: Conditions) -> Table:
         cpu = vmotion_cpu(lines, BytesPerSecond(streams.bandwidth.value), encrypted=conditions.encrypted)
         rows.append(
             (
-                path, ", ".join(nic.path.rsplit("/", 1)[-1] for nic in host.migration_nics), sum(lines),
-                float(streams.streams), streams.bandwidth.value, streams.checkpoint_bandwidth.value,
-                streams.limited_by, float(plan.slots[path].more), plan.slots[path].binding, cpu.source.value,
+                path,
+                ", ".join(nic.path.rsplit("/", 1)[-1] for nic in host.migration_nics),
+                sum(lines),
+                float(streams.streams),
+                streams.bandwidth.value,
+                streams.checkpoint_bandwidth.value,
+                streams.limited_by,
+                float(plan.slots[path].more),
+                plan.slots[path].binding,
+                cpu.source.value,
                 cpu.destination.value,
             )
-        )  # fmt: skip
+        )
     columns = (
-        Column("host"), Column("NICs"), Column("line rate", "B/s"), Column("streams", "1"), Column("carry", "B/s"),
-        Column("checkpoint", "B/s"), Column("limited by"), Column("at once", "1"), Column("because of"),
-        Column("cores sending", "1"), Column("cores receiving", "1"),
-    )  # fmt: skip
+        Column("host"),
+        Column("NICs"),
+        Column("line rate", "B/s"),
+        Column("streams", "1"),
+        Column("carry", "B/s"),
+        Column("checkpoint", "B/s"),
+        Column("limited by"),
+        Column("at once", "1"),
+        Column("because of"),
+        Column("cores sending", "1"),
+        Column("cores receiving", "1"),
+    )
     return Table("Hosts", columns, tuple(rows))
 
 
 def alternatives_table(plan: MigrationPlan) -> Table:
     """What would bring over the machines that set out and do not arrive."""
     columns = (
-        Column("machine"), Column("with"), Column("time", "s"), Column("at worst", "s"), Column("pause", "s"),
+        Column("machine"),
+        Column("with"),
+        Column("time", "s"),
+        Column("at worst", "s"),
+        Column("pause", "s"),
         Column("loses of its writing", "1"),
-    )  # fmt: skip
+    )
     rows = tuple(
         (
             staying.placed.vm.label,
@@ -179,18 +207,25 @@ def alternatives_table(plan: MigrationPlan) -> Table:
 def drs_table(plan: MigrationPlan) -> Table:
     """What DRS would make of such moves at each threshold: how far it looks back, and how many it fits in a period."""
     columns = (
-        Column("threshold"), Column("looks back", "s"), Column("loaded above", "1"), Column("moves per period", "1"),
-        Column("time for these", "s"), Column("note"),
-    )  # fmt: skip
+        Column("threshold"),
+        Column("looks back", "s"),
+        Column("loaded above", "1"),
+        Column("moves per period", "1"),
+        Column("time for these", "s"),
+        Column("note"),
+    )
     live = [m for m in plan.moved if m.migration is not None]
     rows: list[tuple[str | float | None, ...]] = []
     longest = max((m.migration.total.value for m in live if m.migration is not None), default=0.0)
     for threshold in range(1, int(MOST_EAGER.value) + 1) if live else ():
         drs = drs_cadence(
-            threshold, len(live), Seconds(longest), concurrency=plan.schedule.most_at_once if plan.schedule else 1,
+            threshold,
+            len(live),
+            Seconds(longest),
+            concurrency=plan.schedule.most_at_once if plan.schedule else 1,
             machine_memory=max(memory_of(m.going.placed.vm) for m in live),
             has_vgpu=any(m.going.serial for m in live),
-        )  # fmt: skip
+        )
         moves = float(drs.moves_per_period) if drs.balances else None
         time = drs.rebalance_time if drs.balances else None
         rows.append((str(threshold), drs.look_back, drs.loaded_above, moves, time, drs.reason))
@@ -271,10 +306,13 @@ def stun_sweep(moved: Moved) -> tuple[Curve, ...]:
         ]
         lines.append(
             Curve(
-                format_line_rate(line), SWEPT_SIZES, tuple(s.value for s in stuns), tuple(s.low for s in stuns),
+                format_line_rate(line),
+                SWEPT_SIZES,
+                tuple(s.value for s in stuns),
+                tuple(s.low for s in stuns),
                 tuple(s.high for s in stuns),
             )
-        )  # fmt: skip
+        )
     return tuple(lines)
 
 
@@ -293,11 +331,16 @@ def flows(network: Network, plan: MigrationPlan) -> list[Flow]:
         by = binding(asked, plan.migration_paths.allocation([transfer])).of(transfer).tolist()
         listed.append(
             Flow(
-                moved.going.name, moved.going.placed.host.path, moved.going.there.host.path,
-                tuple(network.channel_id(c) for c in ordered), moved.rate, moved.rate * BANDWIDTH_SPREAD.low,
-                moved.rate * BANDWIDTH_SPREAD.high, tuple(resources.bottleneck(int(r), 1).id for r in by),
+                moved.going.name,
+                moved.going.placed.host.path,
+                moved.going.there.host.path,
+                tuple(network.channel_id(c) for c in ordered),
+                moved.rate,
+                moved.rate * BANDWIDTH_SPREAD.low,
+                moved.rate * BANDWIDTH_SPREAD.high,
+                tuple(resources.bottleneck(int(r), 1).id for r in by),
             )
-        )  # fmt: skip
+        )
         drain = plan.drains.get(moved.going.name)
         if drain is not None and moved.migration.stun is not None:
             listed.append(_frame_buffer(network, moved, drain))
@@ -313,9 +356,15 @@ def _frame_buffer(network: Network, moved: Moved, drain: Drain) -> Flow:
     ordered = in_order(network, first.gpu.part, list(drain.channels))
     rate = min(moved.rate, drain.rate)
     return Flow(
-        f"{going.name}:frame-buffer", first.part, there.part, tuple(network.channel_id(c) for c in ordered), rate,
-        rate * BANDWIDTH_SPREAD.low, rate * BANDWIDTH_SPREAD.high, (),
-    )  # fmt: skip
+        f"{going.name}:frame-buffer",
+        first.part,
+        there.part,
+        tuple(network.channel_id(c) for c in ordered),
+        rate,
+        rate * BANDWIDTH_SPREAD.low,
+        rate * BANDWIDTH_SPREAD.high,
+        (),
+    )
 
 
 def loads(network: Network, plan: MigrationPlan) -> ChannelLoads:

@@ -57,13 +57,19 @@ def as_document(found: Analysis, findings: list[Any]) -> dict[str, Any]:
         "workloads": [_workload(w) for w in found.workloads],
         "channels": [
             {
-                "id": c.id, "from": c.source, "to": c.target, "kind": c.kind, "capacity": c.capacity, "load": c.load,
-                "utilization": c.utilization, "status": c.status,
+                "id": c.id,
+                "from": c.source,
+                "to": c.target,
+                "kind": c.kind,
+                "capacity": c.capacity,
+                "load": c.load,
+                "utilization": c.utilization,
+                "status": c.status,
             }
             for c in found.channels
         ],
         "findings": [finding_dict(f) for f in findings],
-    }  # fmt: skip
+    }
 
 
 def _workload(result: WorkloadResult) -> dict[str, Any]:
@@ -73,7 +79,11 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
         "title": result.title,
         "metrics": {
             name: {
-                "value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources),
+                "value": m.value,
+                "unit": m.unit,
+                "low": m.low,
+                "high": m.high,
+                "sources": list(m.sources),
                 "note": m.note,
             }
             for name, m in result.metrics.items()
@@ -82,8 +92,15 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
         "next": [_bottleneck(b) for b in result.next],
         "flows": [
             {
-                "id": f.id, "from": f.source, "to": f.target, "via": list(f.via), "rate": f.rate, "low": f.low,
-                "high": f.high, "unit": f.unit, "bound_by": list(f.bound_by),
+                "id": f.id,
+                "from": f.source,
+                "to": f.target,
+                "via": list(f.via),
+                "rate": f.rate,
+                "low": f.low,
+                "high": f.high,
+                "unit": f.unit,
+                "bound_by": list(f.bound_by),
             }
             for f in result.flows
         ],
@@ -96,7 +113,7 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
             }
             for name, t in result.tables.items()
         },
-    }  # fmt: skip
+    }
 
 
 def _bottleneck(bottleneck: Bottleneck) -> dict[str, Any]:

@@ -36,10 +36,14 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {
-                "what": found.what, "measured": found.measured, "predicted": found.predicted, "factor": found.factor,
-                "points": found.points, "file": options.output,
+                "what": found.what,
+                "measured": found.measured,
+                "predicted": found.predicted,
+                "factor": found.factor,
+                "points": found.points,
+                "file": options.output,
             }
-        )  # fmt: skip
+        )
     else:
         readings = f"{found.points} reading{'s' * (found.points != 1)}"
         print(f"{found.what}: {found.factor:.3f} of the prediction, from {readings}")

@@ -27,12 +27,15 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {
-                "matched": found.matched, "cables_as_designed": found.cables_as_designed,
-                "cables_missing": found.cables_missing, "cables_extra": found.cables_extra,
-                "degraded": found.degraded, "capacity": found.capacity,
+                "matched": found.matched,
+                "cables_as_designed": found.cables_as_designed,
+                "cables_missing": found.cables_missing,
+                "cables_extra": found.cables_extra,
+                "degraded": found.degraded,
+                "capacity": found.capacity,
                 "findings": [finding_dict(f) for f in found.findings],
             }
-        )  # fmt: skip
+        )
     else:
         print(
             f"{found.matched} nodes matched; of {found.cables_as_designed} cables {found.cables_missing} missing, "

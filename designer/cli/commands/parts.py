@@ -61,12 +61,18 @@ def _as_dict(part: Any) -> dict[str, Any]:
 
     rows = {
         r.name: {
-            "value": r.value if r.value is not None else r.text, "unit": r.unit, "text": r.text,
-            "low": r.low, "high": r.high, "status": str(r.status), "source": r.source,
-            "source_title": r.source_title, "note": r.note,
+            "value": r.value if r.value is not None else r.text,
+            "unit": r.unit,
+            "text": r.text,
+            "low": r.low,
+            "high": r.high,
+            "status": str(r.status),
+            "source": r.source,
+            "source_title": r.source_title,
+            "note": r.note,
         }
         for r in describe(part)
-    }  # fmt: skip
+    }
     return {
         "id": part.id,
         "kind": part.kind,

@@ -22,10 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--for", metavar="LOAD", dest="load", help="id of the serving workload; the only one by default"
     )
     parser.add_argument(
-        "--with", metavar="SETTING=VALUE", action="append", default=[], dest="given",
+        "--with",
+        metavar="SETTING=VALUE",
+        action="append",
+        default=[],
+        dest="given",
         help='of the load, for this run: "model=config.json", "rate=20 1/s", "ttft_limit=1 s"; without a serving '
         "workload in the design these make one",
-    )  # fmt: skip
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -94,12 +98,17 @@ def as_document(found: Sized) -> dict[str, Any]:
     """The JSON that scripts rely on."""
     rows = [
         {
-            "tensor": c.tensor, "replicas": c.replicas or None, "accelerators": c.accelerators or None,
-            "holds": c.holds, "why": c.why, "ttft": c.ttft if c.holds else None, "tpot": c.tpot if c.holds else None,
+            "tensor": c.tensor,
+            "replicas": c.replicas or None,
+            "accelerators": c.accelerators or None,
+            "holds": c.holds,
+            "why": c.why,
+            "ttft": c.ttft if c.holds else None,
+            "tpot": c.tpot if c.holds else None,
             "latency": c.latency if c.holds else None,
         }
         for c in found.candidates
-    ]  # fmt: skip
+    ]
     binding = [{"what": b.label, "why": b.why} for b in found.binding]
     return {"drawn": found.drawn, "best": rows[0] if found.best else None, "binding": binding, "candidates": rows}
 
@@ -121,6 +130,9 @@ def _print(found: Sized) -> None:
 
 
 COMMAND = Command(
-    "size", "the smallest set of the drawn parts that serves a load within its limits",
-    "designer size cluster.design.json --for chat", add_arguments, run,
-)  # fmt: skip
+    "size",
+    "the smallest set of the drawn parts that serves a load within its limits",
+    "designer size cluster.design.json --for chat",
+    add_arguments,
+    run,
+)

@@ -48,14 +48,18 @@ def run(options: argparse.Namespace) -> int:
             headings = ("id", "machine", "host", "sockets", "vCPUs", "memory", "devices", "compute", "GPU memory")
             rows = [
                 (
-                    m["id"], m["name"], m["host"] or "–", ", ".join(str(s) for s in m["sockets"]), str(m["vcpus"]),
+                    m["id"],
+                    m["name"],
+                    m["host"] or "–",
+                    ", ".join(str(s) for s in m["sockets"]),
+                    str(m["vcpus"]),
                     m["memory"],
                     ", ".join(d["shown"] for d in m["devices"]),
                     ", ".join(f"{d['compute_share']:.0%}" for d in m["devices"] if d["gpu"]),
                     ", ".join(f"{d['memory_share']:.0%}" for d in m["devices"] if d["gpu"]),
                 )
                 for m in machines
-            ]  # fmt: skip
+            ]
             print("\n" + table(headings, rows, (4, 5)))
     print_findings([*loaded.findings, *broken])
     return 0
@@ -88,19 +92,29 @@ def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:
         pairs = zip(placed.devices, placement.shares[vm.id], strict=True) if placed is not None else ()
         rows.append(
             {
-                "id": vm.id, "name": vm.label, "host": placed.host.path if placed is not None else None,
-                "sockets": list(placed.sockets) if placed is not None else [], "vcpus": vm.vcpus, "memory": vm.memory,
+                "id": vm.id,
+                "name": vm.label,
+                "host": placed.host.path if placed is not None else None,
+                "sockets": list(placed.sockets) if placed is not None else [],
+                "vcpus": vm.vcpus,
+                "memory": vm.memory,
                 "devices": [
                     {
-                        "kind": d.kind, "part": d.part, "profile": d.profile, "shown": d.shown, "placement": d.start,
-                        "gpu": d.gpu is not None, "compute_share": share.compute, "memory_share": share.memory,
+                        "kind": d.kind,
+                        "part": d.part,
+                        "profile": d.profile,
+                        "shown": d.shown,
+                        "placement": d.start,
+                        "gpu": d.gpu is not None,
+                        "compute_share": share.compute,
+                        "memory_share": share.memory,
                         "bandwidth_share": share.bandwidth,
                     }
                     for d, share in pairs
                 ],
                 "nvlinks_cut": len(placement.cut[vm.id].pairs) if vm.id in placement.cut else 0,
             }
-        )  # fmt: skip
+        )
     return rows, placement.findings
 
 

@@ -38,6 +38,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 COMMAND = Command(
-    "tidy", "A design with everything placed anew.", "designer tidy mine.design.json -o tidy.design.json",
-    add_arguments, run,
-)  # fmt: skip
+    "tidy",
+    "A design with everything placed anew.",
+    "designer tidy mine.design.json -o tidy.design.json",
+    add_arguments,
+    run,
+)

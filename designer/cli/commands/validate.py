@@ -98,9 +98,7 @@ def as_document(found: Validation, problems: Iterable[DesignerError] = ()) -> di
     """The JSON that scripts rely on."""
     return {
         "cases": [_outcome(outcome) for outcome in found.outcomes],
-        "problems": [
-            {"file": p.file, "place": p.place, "text": p.text, "remedy": p.remedy} for p in problems
-        ],
+        "problems": [{"file": p.file, "place": p.place, "text": p.text, "remedy": p.remedy} for p in problems],
         "groups": dict(found.groups),
         "areas": dict(found.areas),
         "error": found.error,
@@ -108,19 +106,29 @@ def as_document(found: Validation, problems: Iterable[DesignerError] = ()) -> di
         "bands": {
             area: {"coverage": b.coverage, "width": b.width, "points": b.points} for area, b in found.bands.items()
         },
-    }  # fmt: skip
+    }
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     measured, predicted = outcome.measured, outcome.predicted
     return {
-        "id": measured.id, "area": measured.area, "group": measured.group, "source": measured.source,
-        "metric": measured.metric, "per_accelerator": measured.per_accelerator, "measured": measured.value,
+        "id": measured.id,
+        "area": measured.area,
+        "group": measured.group,
+        "source": measured.source,
+        "metric": measured.metric,
+        "per_accelerator": measured.per_accelerator,
+        "measured": measured.value,
         "sided": str(measured.sided),
-        "predicted": predicted.value if predicted else None, "low": predicted.low if predicted else None,
-        "high": predicted.high if predicted else None, "unit": predicted.unit if predicted else None,
-        "error": outcome.error, "inside": outcome.inside, "problem": outcome.problem, "place": measured.place,
-    }  # fmt: skip
+        "predicted": predicted.value if predicted else None,
+        "low": predicted.low if predicted else None,
+        "high": predicted.high if predicted else None,
+        "unit": predicted.unit if predicted else None,
+        "error": outcome.error,
+        "inside": outcome.inside,
+        "problem": outcome.problem,
+        "place": measured.place,
+    }
 
 
 def _print(found: Validation) -> None:
@@ -146,10 +154,15 @@ def _print(found: Validation) -> None:
     print(table(("group", "median error"), [(name, f"{value:.1%}") for name, value in found.groups.items()], (1,)))
     print()
     areas = [
-        (area, str(sum(o.measured.area == area and o.predicted is not None for o in found.outcomes)), f"{value:.1%}",
-         _share(found.bands[area].coverage), f"±{_share(found.bands[area].width)}")
+        (
+            area,
+            str(sum(o.measured.area == area and o.predicted is not None for o in found.outcomes)),
+            f"{value:.1%}",
+            _share(found.bands[area].coverage),
+            f"±{_share(found.bands[area].width)}",
+        )
         for area, value in found.areas.items()
-    ]  # fmt: skip
+    ]
     print(table(("area", "points", "mean of groups", "bands hold", "band width"), areas, (1, 2, 3, 4)))
     if found.coverage == found.coverage:
         print(f"\nbands hold {found.coverage:.0%} of the points (80 % stated), about ±{found.width:.0%} wide")

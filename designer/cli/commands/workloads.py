@@ -49,13 +49,17 @@ def as_document(kind: WorkloadKind) -> dict[str, Any]:
         "help": kind.help,
         "settings": [
             {
-                "name": s.name, "title": s.title, "dimension": s.dimension, "default": s.default,
-                "choices": list(s.choices), "help": s.help,
+                "name": s.name,
+                "title": s.title,
+                "dimension": s.dimension,
+                "default": s.default,
+                "choices": list(s.choices),
+                "help": s.help,
             }
             for s in kind.settings
         ],
         "metrics": [{"name": name, "unit": METRICS[name].unit, "help": METRICS[name].help} for name in kind.metrics],
-    }  # fmt: skip
+    }
 
 
 def _print(kind: WorkloadKind) -> None:

@@ -23,9 +23,17 @@ from designer.design.arrange.roles import Role, role_of
 from designer.design.arrange.sizes import GRID, HEADER, PADDING, Corner, grid_up
 from designer.design.document import Block
 
-_MACHINE: Final = frozenset({
-    Role.SOCKET, Role.DOMAIN, Role.MEMORY, Role.HOST_SWITCH, Role.ACCELERATOR, Role.ACCELERATOR_SWITCH, Role.LEAF,
-})  # fmt: skip
+_MACHINE: Final = frozenset(
+    {
+        Role.SOCKET,
+        Role.DOMAIN,
+        Role.MEMORY,
+        Role.HOST_SWITCH,
+        Role.ACCELERATOR,
+        Role.ACCELERATOR_SWITCH,
+        Role.LEAF,
+    }
+)
 #: how far around its place a free one is looked for, in grid steps of _STEP
 _STEP: Final = 2 * GRID
 _REACH: Final = 40
@@ -46,9 +54,7 @@ class Content(NamedTuple):
 def arrange_contents(block: Block, container: str | None, contents: Sequence[Content]) -> dict[Ref, Corner]:
     """A position for each thing; those that have one keep it."""
     joined = joints(block).get(container, ())
-    items = [
-        Item(c.ref, c.kind, grid_up(c.high[0] - c.low[0]), grid_up(c.high[1] - c.low[1])) for c in contents
-    ]  # fmt: skip
+    items = [Item(c.ref, c.kind, grid_up(c.high[0] - c.low[0]), grid_up(c.high[1] - c.low[1])) for c in contents]
     ideal = _ideal(items, joined)
     places = {
         c.ref: (ideal[c.ref][0] + PADDING - c.low[0], ideal[c.ref][1] + PADDING + HEADER - c.low[1]) for c in contents

@@ -83,9 +83,14 @@ def _healed(block: Block, part_id: str) -> Block:
         return block
     slow = min(links, key=lambda x: raw_rate(x)[0])
     joined = with_changes(
-        slow, a=ends[0][0], a_port=ends[0][1], b=ends[1][0], b_port=ends[1][1], id=links[0].id,
+        slow,
+        a=ends[0][0],
+        a_port=ends[0][1],
+        b=ends[1][0],
+        b_port=ends[1][1],
+        id=links[0].id,
         count=min(x.count for x in links),
-    )  # fmt: skip
+    )
     return put(put(block, "links", removed=(links[1].id,)), "links", (joined,))
 
 

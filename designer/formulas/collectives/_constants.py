@@ -18,9 +18,14 @@ _LL, _LL128, _SIMPLE = Protocol.LL, Protocol.LL128, Protocol.SIMPLE
 
 # ------------------------------------------------------------------ launch
 LAUNCH: Final = Constant(
-    3e-6, 0.0, 2e-5, _FIT, Status.DERIVED, "s",
+    3e-6,
+    0.0,
+    2e-5,
+    _FIT,
+    Status.DERIVED,
+    "s",
     "empty all-reduce of 4 A100 takes 12.5 µs of which 10.2 are steps; frameworks add up to 25 µs",
-)  # fmt: skip
+)
 
 # ------------------------------------------------------------------ base and step latencies
 RING_BASE: Final = {
@@ -210,10 +215,15 @@ NIC_PATH: Final = {
     PathClass.PCIE_CPU: Constant(0.667, 0.55, 0.95, "nccl-412", Status.SECONDARY, "1", "16 of 24 GB/s"),
     PathClass.CROSS_SOCKET: Constant(0.49, 0.35, 0.85, "rdma-cross-socket", Status.UNVERIFIED),
     PathClass.HOST_MEMORY: Constant(
-        0.85, 0.60, 1.0, "assumed-collectives", Status.ASSUMED, "1",
+        0.85,
+        0.60,
+        1.0,
+        "assumed-collectives",
+        Status.ASSUMED,
+        "1",
         "a buffer in host memory: copies of accelerators and reads of NICs meet in both directions of each link",
     ),
-}  # fmt: skip
+}
 
 # ------------------------------------------------------------------ default sweep, as nccl-tests users print it
 SWEEP_SMALLEST: Final = Constant(2.0**10, 8.0, 2.0**10, "assumed-collectives", Status.ASSUMED, "B")

@@ -225,10 +225,15 @@ def _spread(layout: Layout, sharding: Sharding, recompute: Recompute) -> list[La
         tensor = times
         while tensor >= 1:
             spread = replace(
-                layout, tensor=layout.tensor * tensor, pipeline=layout.pipeline * times // tensor,
-                data=layout.data // times, sharding=sharding, recompute=recompute, micro_batch=1,
+                layout,
+                tensor=layout.tensor * tensor,
+                pipeline=layout.pipeline * times // tensor,
+                data=layout.data // times,
+                sharding=sharding,
+                recompute=recompute,
+                micro_batch=1,
                 sequence_parallel=layout.sequence_parallel or tensor > 1,
-            )  # fmt: skip
+            )
             found.append(spread)
             tensor //= 2
         times *= 2

@@ -45,9 +45,14 @@ RESUME_TIME: Final = Constant(
 )
 #: what the network gives against what was planned: scatter of the measured link shares 0.87–1.0 around 0.94
 BANDWIDTH_SPREAD: Final = Constant(
-    1.0, 0.90, 1.12, "migration-calibration", Status.DERIVED, "1",
+    1.0,
+    0.90,
+    1.12,
+    "migration-calibration",
+    Status.DERIVED,
+    "1",
     "0.87–1.01 of line on 1, 10, 40 and 100 Gb/s, 8 points; as wide as publications that were left out scatter",
-)  # fmt: skip
+)
 DIRTY_SPREAD: Final = Constant(
     1.0, 0.8, 1.25, "migration-assumed", Status.ASSUMED, note="dirty rates vary by the second"
 )

@@ -59,9 +59,14 @@ SWITCHOVER: Final = Constant(
 )
 SETUP: Final = Constant(0.1, 0.02, 0.5, "migration-assumed", Status.ASSUMED, "s", "connect and dirty logging")
 BANDWIDTH_SPREAD: Final = Constant(
-    1.0, 0.90, 1.12, "migration-calibration", Status.DERIVED, "1",
+    1.0,
+    0.90,
+    1.12,
+    "migration-calibration",
+    Status.DERIVED,
+    "1",
     "0.87–1.01 of line on 1, 10 and 100 Gb/s, 8 points; as wide as publications that were left out scatter",
-)  # fmt: skip
+)
 DIRTY_SPREAD: Final = Constant(
     1.0, 0.8, 1.25, "migration-assumed", Status.ASSUMED, note="dirty rates vary by the second"
 )

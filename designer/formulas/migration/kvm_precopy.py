@@ -28,9 +28,14 @@ from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Seconds
 
 SOURCES: Final = (
-    "qemu-migration-defaults", "qemu-switchover-bandwidth", "clark-2005", "akoush-2010", "hines-2009",
-    "migration-calibration", "migration-assumed",
-)  # fmt: skip
+    "qemu-migration-defaults",
+    "qemu-switchover-bandwidth",
+    "clark-2005",
+    "akoush-2010",
+    "hines-2009",
+    "migration-calibration",
+    "migration-assumed",
+)
 
 
 @dataclass(frozen=True, slots=True)

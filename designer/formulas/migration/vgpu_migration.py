@@ -88,9 +88,14 @@ def vgpu_migration(
     """
     ceiling = math.inf if checkpoint_bandwidth is None else positive(checkpoint_bandwidth, "checkpoint_bandwidth")
     vgpu = vgpu_stun(
-        loads, BytesPerSecond(min(source_bandwidth, ceiling)), BytesPerSecond(min(destination_bandwidth, ceiling)),
-        release=release, generation=generation, concurrent=concurrent, limit=limit,
-    )  # fmt: skip
+        loads,
+        BytesPerSecond(min(source_bandwidth, ceiling)),
+        BytesPerSecond(min(destination_bandwidth, ceiling)),
+        release=release,
+        generation=generation,
+        concurrent=concurrent,
+        limit=limit,
+    )
     guest = vmotion_precopy(
         memory,
         BytesPerSecond(min(source_bandwidth, destination_bandwidth) / concurrent),

@@ -316,9 +316,20 @@ def _answer(
     time: tuple[float, ...] = (0.0, precopy_time, precopy_time + stun.value) if precopied else (0.0, stun.value)
     remaining: tuple[float, ...] = (precopied + stunned, stunned, 0.0) if precopied else (stunned, 0.0)
     return VgpuStun(
-        channel, stun, precopied, precopy_time, stunned, bandwidth, limited_by, limit, feasible, reason,
-        time, remaining, SOURCES,
-    )  # fmt: skip
+        channel,
+        stun,
+        precopied,
+        precopy_time,
+        stunned,
+        bandwidth,
+        limited_by,
+        limit,
+        feasible,
+        reason,
+        time,
+        remaining,
+        SOURCES,
+    )
 
 
 FORMULA: Final = Formula(

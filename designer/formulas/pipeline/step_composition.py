@@ -27,13 +27,23 @@ STRAGGLER_BAND: Final = Constant(
     1.5, 0.75, 2.0, "fit-training", Status.DERIVED, "1", "relative, of waiting: 0.001 to 0.01 of a step per doubling"
 )
 MODEL_BAND: Final = Constant(
-    0.08, 0.06, 0.15, "fit-training", Status.DERIVED, "1",
+    0.08,
+    0.06,
+    0.15,
+    "fit-training",
+    Status.DERIVED,
+    "1",
     "with the others, bands hold four of five points of groups left out of the fit",
-)  # fmt: skip
+)
 UNSEEN_BAND: Final = Constant(
-    0.12, 0.08, 0.2, "fit-training", Status.DERIVED, "1",
+    0.12,
+    0.08,
+    0.2,
+    "fit-training",
+    Status.DERIVED,
+    "1",
     "besides, where no run of this program on this generation in this format is fitted: groups left out",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +238,27 @@ def _band(parts: Mapping[str, Seconds], busy_share: float, spread: Spread, seen:
 
 
 _PARTS: Final = (
-    "compute", "recompute", "tensor_communication", "context_communication", "expert_communication",
-    "pipeline_communication", "data_communication", "bubble", "optimizer",
-)  # fmt: skip
+    "compute",
+    "recompute",
+    "tensor_communication",
+    "context_communication",
+    "expert_communication",
+    "pipeline_communication",
+    "data_communication",
+    "bubble",
+    "optimizer",
+)
 SOURCES: Final = (
-    "megatron-2021", "megatron-sequence-2022", "roofline-2009", "zero-2020", "mamf", "memory-share", "fit-training",
-    "assumed-training", "power-scaling",
-)  # fmt: skip
+    "megatron-2021",
+    "megatron-sequence-2022",
+    "roofline-2009",
+    "zero-2020",
+    "mamf",
+    "memory-share",
+    "fit-training",
+    "assumed-training",
+    "power-scaling",
+)
 
 FORMULA: Final = Formula(
     "step-composition", "Composition of a step", compose_step, SOURCES, "synchronous ranks, steady state"

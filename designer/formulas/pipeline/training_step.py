@@ -60,9 +60,16 @@ def estimate_step(
         )
         return model.estimate(layout, global_batch, communication, input_stage, must_fit=must_fit)
     return convolutional_estimate(
-        cast("ConvolutionalNumbers", shape), accelerator, precision, software, layout, global_batch, communication,
-        input_stage, must_fit=must_fit,
-    )  # fmt: skip
+        cast("ConvolutionalNumbers", shape),
+        accelerator,
+        precision,
+        software,
+        layout,
+        global_batch,
+        communication,
+        input_stage,
+        must_fit=must_fit,
+    )
 
 
 FORMULA: Final = Formula("training-step", "Training step", estimate_step, SOURCES, "synchronous training; steady state")

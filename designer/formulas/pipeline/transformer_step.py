@@ -139,18 +139,28 @@ class TransformerStep:
         memory = self.memory(layout, microbatches)
         if must_fit and not memory.fits:
             options = what_would_fit(
-                self.shape, layout, self.accelerator, self.precision, self.software, self.sequence, microbatches,
+                self.shape,
+                layout,
+                self.accelerator,
+                self.precision,
+                self.software,
+                self.sequence,
+                microbatches,
                 self.frozen,
-            )  # fmt: skip
+            )
             require_fit(memory, options, self.shape, layout)
         return self._compose(layout, global_batch, microbatches, memory, communication, input_stage)
 
     def _costs(self, layout: Layout) -> tuple[tuple[float, LayerCost], ...]:
         """Layer costs with how many layers have them."""
         key = (
-            layout.tensor, layout.context, layout.expert, layout.micro_batch, layout.sequence_parallel,
+            layout.tensor,
+            layout.context,
+            layout.expert,
+            layout.micro_batch,
+            layout.sequence_parallel,
             layout.recompute,
-        )  # fmt: skip
+        )
         found = self._layers.get(key)
         if found is None:
             found = tuple(
@@ -163,9 +173,16 @@ class TransformerStep:
 
     def _cost(self, layout: Layout, experts: bool, windowed: bool) -> LayerCost:
         return layer_cost(
-            self.shape, layout, self.accelerator, self.precision, self.software, self.sequence,
-            experts=experts, windowed=windowed, frozen=self.frozen,
-        )  # fmt: skip
+            self.shape,
+            layout,
+            self.accelerator,
+            self.precision,
+            self.software,
+            self.sequence,
+            experts=experts,
+            windowed=windowed,
+            frozen=self.frozen,
+        )
 
     def _head(self, layout: Layout) -> tuple[Seconds, Seconds]:
         key = (layout.tensor, layout.context, layout.micro_batch)

@@ -16,9 +16,12 @@ from designer.formulas.placement.nvlink_groups import nvlink_groups
 from designer.formulas.placement.same_size import same_size
 
 SOURCES: Final = (
-    "nvidia-aie-user-guide", "nvidia-vgpu-device-manager", "nvidia-mig-parted", "nvidia-fabric-manager",
+    "nvidia-aie-user-guide",
+    "nvidia-vgpu-device-manager",
+    "nvidia-mig-parted",
+    "nvidia-fabric-manager",
     "denneman-2026-mixed-size",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)

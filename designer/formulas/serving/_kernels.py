@@ -79,10 +79,22 @@ ELEMENTWISE: Final = Constant(0.8, 0.6, 0.9, "aic-config", Status.SECONDARY, "1"
 
 #: Hopper, and what nothing else is known of: the law carries to newer data-centre GPUs within some 10 %
 KERNELS: Final = Kernels(
-    COMPUTE.value, MEMORY.value, FLOOR.value, NARROW_COMPUTE.value, NARROW_MEMORY.value, NARROW_FLOOR.value,
-    EXPERT_COMPUTE.value, EXPERT_MEMORY.value, EXPERT_FLOOR.value, SHARPNESS.value, INNER.value, PREFILL.value,
-    DECODE.value, DECODE_FLOOR.value, ELEMENTWISE.value,
-)  # fmt: skip
+    COMPUTE.value,
+    MEMORY.value,
+    FLOOR.value,
+    NARROW_COMPUTE.value,
+    NARROW_MEMORY.value,
+    NARROW_FLOOR.value,
+    EXPERT_COMPUTE.value,
+    EXPERT_MEMORY.value,
+    EXPERT_FLOOR.value,
+    SHARPNESS.value,
+    INNER.value,
+    PREFILL.value,
+    DECODE.value,
+    DECODE_FLOOR.value,
+    ELEMENTWISE.value,
+)
 
 #: GA100: large products reach .91 of peak in the median where GH100 reaches .80; floors and memory refitted
 _GA100_COMPUTE: Final = _measured(0.94, 0.88, 0.96, note="A100 SXM")
@@ -103,15 +115,26 @@ _AD102_DECODE: Final = _measured(0.78, 0.7, 0.85, note="L40S")
 _AD102_DECODE_FLOOR: Final = _measured(1.1e-5, 1e-5, 1.3e-5, "s", "L40S")
 
 _AMPERE: Final = replace(
-    KERNELS, compute=_GA100_COMPUTE.value, memory=_GA100_MEMORY.value, floor=_GA100_FLOOR.value,
-    prefill=_GA100_PREFILL.value, decode=_GA100_DECODE.value, decode_floor=_GA100_DECODE_FLOOR.value,
-)  # fmt: skip
+    KERNELS,
+    compute=_GA100_COMPUTE.value,
+    memory=_GA100_MEMORY.value,
+    floor=_GA100_FLOOR.value,
+    prefill=_GA100_PREFILL.value,
+    decode=_GA100_DECODE.value,
+    decode_floor=_GA100_DECODE_FLOOR.value,
+)
 _ADA: Final = replace(
-    KERNELS, compute=_AD102_COMPUTE.value, memory=_AD102_MEMORY.value, floor=_AD102_FLOOR.value,
-    narrow_compute=_AD102_NARROW.value, narrow_memory=_AD102_NARROW_MEMORY.value,
-    narrow_floor=_AD102_NARROW_FLOOR.value, prefill=_AD102_PREFILL.value, decode=_AD102_DECODE.value,
+    KERNELS,
+    compute=_AD102_COMPUTE.value,
+    memory=_AD102_MEMORY.value,
+    floor=_AD102_FLOOR.value,
+    narrow_compute=_AD102_NARROW.value,
+    narrow_memory=_AD102_NARROW_MEMORY.value,
+    narrow_floor=_AD102_NARROW_FLOOR.value,
+    prefill=_AD102_PREFILL.value,
+    decode=_AD102_DECODE.value,
     decode_floor=_AD102_DECODE_FLOOR.value,
-)  # fmt: skip
+)
 #: by the first word of an architecture
 GENERATIONS: Final = MappingProxyType({"Ampere": _AMPERE, "Ada": _ADA, "Hopper": KERNELS, "Blackwell": KERNELS})
 #: architectures whose kernels were measured; others of a generation are taken to be like them
@@ -135,7 +158,19 @@ def processor_kernels() -> Kernels:
     """What programs reach on processors."""
     share, read, least = _CORE_COMPUTE.value, _CORE_MEMORY.value, _CORE_FLOOR.value
     return replace(
-        KERNELS, compute=share, memory=read, floor=least, narrow_compute=share, narrow_memory=read, narrow_floor=least,
-        expert_compute=share, expert_memory=read, expert_floor=least, prefill=_CORE_PREFILL.value, decode=read,
-        decode_floor=least, elementwise=read, processor=True,
-    )  # fmt: skip
+        KERNELS,
+        compute=share,
+        memory=read,
+        floor=least,
+        narrow_compute=share,
+        narrow_memory=read,
+        narrow_floor=least,
+        expert_compute=share,
+        expert_memory=read,
+        expert_floor=least,
+        prefill=_CORE_PREFILL.value,
+        decode=read,
+        decode_floor=least,
+        elementwise=read,
+        processor=True,
+    )

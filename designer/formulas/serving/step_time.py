@@ -124,9 +124,18 @@ class StepTime:
         narrow = how.narrow and runs in ("fp8", "int8", "fp4")
         kernels = device.kernels
         return gemm_law(
-            rows, columns, inner, how.size.value, how.size.value if narrow else _HALF_SIZE, device.flops[runs],
-            device.bandwidth, device.units, self._narrow if narrow else self._half, kernels.sharpness, kernels.inner,
-        )  # fmt: skip
+            rows,
+            columns,
+            inner,
+            how.size.value,
+            how.size.value if narrow else _HALF_SIZE,
+            device.flops[runs],
+            device.bandwidth,
+            device.units,
+            self._narrow if narrow else self._half,
+            kernels.sharpness,
+            kernels.inner,
+        )
 
     def _attention_products(self, rows: float) -> float:
         shape, base = self.shape, self._base

@@ -113,11 +113,16 @@ PCIE_BOTH_DIRECTIONS: Final = {
 PEER_BOTH_DIRECTIONS: Final = {
     3: Constant(0.88, 0.70, 0.98, _ASSUMED, _GUESS, "1", "as of copies"),
     4: Constant(
-        0.852, 0.78, 0.95, "collectives-fit", _DERIVED, "1",
+        0.852,
+        0.78,
+        0.95,
+        "collectives-fit",
+        _DERIVED,
+        "1",
         "a ring of 4 L40S carries 22 GB/s each way on every link that gives 25.8 one way; 3 A100 through a CPU 20",
     ),
     5: Constant(0.85, 0.65, 0.98, _ASSUMED, _GUESS, "1", "as of copies"),
-}  # fmt: skip
+}
 #: host memory at the end of a coherent link, both directions together
 HOST_MEMORY: Final = Constant(0.88, 0.78, 0.93, _FIT, _DERIVED, "1", "347 of 396 GB/s LPDDR5X")
 

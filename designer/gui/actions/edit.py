@@ -130,9 +130,13 @@ def _connect(window: Window) -> None:
 
 
 _SIDES = (
-    ("left", "left edges"), ("center", "centres"), ("right", "right edges"),
-    ("top", "top edges"), ("middle", "middles"), ("bottom", "bottom edges"),
-)  # fmt: skip
+    ("left", "left edges"),
+    ("center", "centres"),
+    ("right", "right edges"),
+    ("top", "top edges"),
+    ("middle", "middles"),
+    ("bottom", "bottom edges"),
+)
 ACTIONS = (
     Action("edit.undo", "Undo", _on_session("undo"), ("Ctrl+Z",), _can_undo, "undo"),
     Action("edit.redo", "Redo", _on_session("redo"), ("Ctrl+Shift+Z", "Ctrl+Y"), _can_redo, "redo"),

@@ -64,9 +64,11 @@ class Minimap(QWidget):
             x, y, w, h = self._seen()
             f = self._frame
             frame = QRectF(
-                _MARGIN + (x * f.scale + f.x) * scale, _MARGIN + (y * f.scale + f.y) * scale,
-                w * f.scale * scale, h * f.scale * scale,
-            )  # fmt: skip
+                _MARGIN + (x * f.scale + f.x) * scale,
+                _MARGIN + (y * f.scale + f.y) * scale,
+                w * f.scale * scale,
+                h * f.scale * scale,
+            )
             painter.setPen(QPen(QColor(self.theme.selection), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))

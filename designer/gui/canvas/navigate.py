@@ -10,8 +10,11 @@ from designer.drawing.view_state import ViewState
 
 Direction = Literal["left", "right", "up", "down"]
 _STEPS: Final[dict[Direction, tuple[float, float]]] = {
-    "left": (-1.0, 0.0), "right": (1.0, 0.0), "up": (0.0, -1.0), "down": (0.0, 1.0),
-}  # fmt: skip
+    "left": (-1.0, 0.0),
+    "right": (1.0, 0.0),
+    "up": (0.0, -1.0),
+    "down": (0.0, 1.0),
+}
 #: how much a way to the side counts more than one ahead
 _ASIDE: Final = 2.5
 

@@ -386,8 +386,10 @@ def _changed_things(old: Geometry, new: Geometry) -> Int | None:
     a, b = old.design, new.design
     found: list[int] = []
     for what, before, after in (
-        ("parts", a.parts, b.parts), ("groups", a.groups, b.groups), ("annotations", a.annotations, b.annotations)
-    ):  # fmt: skip
+        ("parts", a.parts, b.parts),
+        ("groups", a.groups, b.groups),
+        ("annotations", a.annotations, b.annotations),
+    ):
         if before is after:
             continue
         if before.keys() != after.keys():

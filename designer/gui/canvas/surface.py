@@ -179,8 +179,11 @@ class Surface:
             box = rect.translated(-dx, -dy)
             lines = clipped(
                 batch.lines,
-                box.left() - margin, box.top() - margin, box.right() + 1 + margin, box.bottom() + 1 + margin,
-            )  # fmt: skip
+                box.left() - margin,
+                box.top() - margin,
+                box.right() + 1 + margin,
+                box.bottom() + 1 + margin,
+            )
             if len(lines):
                 painter.setClipRect(box)
                 self.batch_painter.draw(painter, batch.with_lines(lines))

@@ -50,8 +50,14 @@ _MOST_TICKS: Final = 7
 _MINUTE: Final = 60.0
 _THOUSAND: Final = 1e3
 _PHASES: Final = {
-    "compute": 0, "communication": 1, "input": 2, "read": 2, "copy": 5, "decode": 3, "transfer": 0,
-}  # fmt: skip
+    "compute": 0,
+    "communication": 1,
+    "input": 2,
+    "read": 2,
+    "copy": 5,
+    "decode": 3,
+    "transfer": 0,
+}
 
 
 class ValueAxis(pg.AxisItem):
@@ -320,9 +326,15 @@ class FigureView(QWidget):
     def _colour(self, role: str, number: int = 0) -> QColor:
         theme = self._theme
         fixed = {
-            "bound": theme.bad, "quiet": theme.quiet, "idle": theme.quiet, "stun": theme.bad, "ideal": theme.faint,
-            "second": theme.series[1], "measured": theme.text, "limit": theme.text,
-        }  # fmt: skip
+            "bound": theme.bad,
+            "quiet": theme.quiet,
+            "idle": theme.quiet,
+            "stun": theme.bad,
+            "ideal": theme.faint,
+            "second": theme.series[1],
+            "measured": theme.text,
+            "limit": theme.text,
+        }
         if role in fixed:
             return QColor(fixed[role])
         return QColor(theme.series[_PHASES.get(role, number) % len(theme.series)])
@@ -393,9 +405,12 @@ class FigureView(QWidget):
         colour = self._colour(span.role)
         colour.setAlpha(60)
         region = pg.LinearRegionItem(
-            (span.start, span.end), movable=False, brush=pg.mkBrush(colour), pen=pg.mkPen(None),
+            (span.start, span.end),
+            movable=False,
+            brush=pg.mkBrush(colour),
+            pen=pg.mkPen(None),
             orientation="vertical",
-        )  # fmt: skip
+        )
         plot.addItem(region)
 
     def _set_ranges(self, plot: pg.PlotWidget, figure: Figure) -> None:

@@ -138,8 +138,12 @@ class TableModel(QAbstractTableModel):
 def tone_colour(theme: Theme, tone: str) -> str:
     """Colour of a tone."""
     return {
-        "muted": theme.muted, "good": theme.good, "warn": theme.warn, "bad": theme.bad, "assumed": theme.assumed,
-    }.get(tone, theme.text)  # fmt: skip
+        "muted": theme.muted,
+        "good": theme.good,
+        "warn": theme.warn,
+        "bad": theme.bad,
+        "assumed": theme.assumed,
+    }.get(tone, theme.text)
 
 
 class BarDelegate(QStyledItemDelegate):

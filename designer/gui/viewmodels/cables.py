@@ -108,9 +108,10 @@ def _cables(block: Block, ids: Iterable[str]) -> list[Link]:
     """The cables between two parts of a block that end at some parts."""
     ends = set(ids)
     return [
-        x for x in block.links.values()
+        x
+        for x in block.links.values()
         if (x.a in ends or x.b in ends) and x.a in block.parts and x.b in block.parts and is_cable(x.kind)
-    ]  # fmt: skip
+    ]
 
 
 def _as_fast_as_it_can(link: Link, ports: Speed | None) -> bool:

@@ -19,9 +19,11 @@ def columns(first: str, second: str) -> tuple[Column, ...]:
     """Columns of the table, titled with the two designs."""
     first, second = (t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in (first, second))
     return (
-        Column("", width=300), Column(first, number=True, width=190), Column(second, number=True, width=190),
+        Column("", width=300),
+        Column(first, number=True, width=190),
+        Column(second, number=True, width=190),
         Column("Change", number=True, width=110),
-    )  # fmt: skip
+    )
 
 
 def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) -> list[Line]:
@@ -38,9 +40,16 @@ def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) ->
             for name, mine in result.metrics.items():
                 if name in other.metrics:
                     found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step))
-            found.append(Line((
-                Cell("   Bound by"), Cell(_bottleneck(result.binding)), Cell(_bottleneck(other.binding)), Cell(""),
-            )))  # fmt: skip
+            found.append(
+                Line(
+                    (
+                        Cell("   Bound by"),
+                        Cell(_bottleneck(result.binding)),
+                        Cell(_bottleneck(other.binding)),
+                        Cell(""),
+                    )
+                )
+            )
     found += _counts(a, b)
     if a is not b:
         changes = diff(a, b).lines(200)

@@ -45,16 +45,44 @@ _TITLES: Final = {
 }
 #: what workloads are run for comes first, then what it costs
 _HEADLINES: Final = (
-    "evacuation_time", "migration_time", "stun_time", "time_to_train", "tokens_per_second", "goodput",
-    "requests_per_second", "ttft", "tpot", "mfu", "memory_per_gpu", "samples_per_second", "bus_bandwidth",
-    "communication_time", "data_rate_per_gpu", "rate", "transfer_time", "step_time", "gpu_utilization",
-)  # fmt: skip
+    "evacuation_time",
+    "migration_time",
+    "stun_time",
+    "time_to_train",
+    "tokens_per_second",
+    "goodput",
+    "requests_per_second",
+    "ttft",
+    "tpot",
+    "mfu",
+    "memory_per_gpu",
+    "samples_per_second",
+    "bus_bandwidth",
+    "communication_time",
+    "data_rate_per_gpu",
+    "rate",
+    "transfer_time",
+    "step_time",
+    "gpu_utilization",
+)
 #: metrics of which more is better; of times and sizes less is
-_MORE: Final = frozenset((
-    "rate", "data_rate_per_gpu", "bus_bandwidth", "algorithm_bandwidth", "tokens_per_second", "samples_per_second",
-    "mfu", "gpu_utilization", "speedup", "scaling_efficiency", "goodput", "requests_per_second",
-    "most_requests_per_second",
-))  # fmt: skip
+_MORE: Final = frozenset(
+    (
+        "rate",
+        "data_rate_per_gpu",
+        "bus_bandwidth",
+        "algorithm_bandwidth",
+        "tokens_per_second",
+        "samples_per_second",
+        "mfu",
+        "gpu_utilization",
+        "speedup",
+        "scaling_efficiency",
+        "goodput",
+        "requests_per_second",
+        "most_requests_per_second",
+    )
+)
 #: smaller changes are none
 _SAME: Final = 5e-4
 _SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu")

@@ -65,13 +65,15 @@ def _line(row: ChannelRow, bottleneck: bool) -> Line:
             Cell(f"{row.utilization * 100:.0f} %", row.utilization, tone=tone, bar=min(1.0, row.utilization)),
             Cell(format_quantity(row.load, "rate"), row.load),
             Cell(
-                format_quantity(row.capacity, "rate"), row.capacity, tone="assumed" if unsure else "",
+                format_quantity(row.capacity, "rate"),
+                row.capacity,
+                tone="assumed" if unsure else "",
                 tip=f"raw, per direction; {row.status}",
             ),
             Cell("binding" if bottleneck else "", 0 if bottleneck else 1, tone="bad" if bottleneck else ""),
         ),
         row.id,
-    )  # fmt: skip
+    )
 
 
 def rows_of(rows: Sequence[Line], selection: frozenset[Picked]) -> list[int]:

@@ -76,9 +76,14 @@ def group_in_question(design: Design, selection: frozenset[Picked], members: Map
             if member is not None and member >= group.replicas:
                 member = None
             return Shown(
-                address[:-1], group.id, group.label, group.replicas, member, tuple(sorted(group.exceptions)),
+                address[:-1],
+                group.id,
+                group.label,
+                group.replicas,
+                member,
+                tuple(sorted(group.exceptions)),
                 group.collapsed,
-            )  # fmt: skip
+            )
     return None
 
 
@@ -89,10 +94,8 @@ def moved(selection: frozenset[Picked], shown: Shown, member: int | None) -> fro
 
     def at(within: Address, ref: Ref) -> Picked:
         inside = (
-            len(within) > depth
-            and tuple(g for g, _ in within[:depth]) == names
-            and within[depth][0] == shown.group
-        )  # fmt: skip
+            len(within) > depth and tuple(g for g, _ in within[:depth]) == names and within[depth][0] == shown.group
+        )
         return ((*within[:depth], (shown.group, member), *within[depth + 1 :]), ref) if inside else (within, ref)
 
     return frozenset(at(within, ref) for within, ref in selection)

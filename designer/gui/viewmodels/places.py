@@ -36,8 +36,11 @@ def _look(design: Design, within: Address, name: str) -> Picked | None:
     except DocumentError:
         return None
     for what, items in (
-        ("links", block.links), ("parts", block.parts), ("wirings", block.wirings), ("groups", block.groups),
-    ):  # fmt: skip
+        ("links", block.links),
+        ("parts", block.parts),
+        ("wirings", block.wirings),
+        ("groups", block.groups),
+    ):
         if name in items:
             return within, Ref(what, name)  # type: ignore[arg-type]
     return None

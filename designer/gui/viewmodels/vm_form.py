@@ -69,15 +69,25 @@ def _identity(vms: Sequence[VirtualMachine], ids: tuple[str, ...]) -> Iterator[E
         yield Entry("name", "Name", vms[0].label, vms[0].name, "text", make=_change(ids, "name", str.strip))
     host = _common(vms, "host")
     yield Entry(
-        "host", "Host", str(host or "found by itself"), str(host or ""), "text", make=_change(ids, "host", _or_none),
+        "host",
+        "Host",
+        str(host or "found by itself"),
+        str(host or ""),
+        "text",
+        make=_change(ids, "host", _or_none),
         note="path of a server, such as hosts[0]/server; empty to have a place found",
-    )  # fmt: skip
+    )
     release = _common(vms, "release")
     yield Entry(
-        "release", "Release", str(release or "that of its host"), str(release or ""), "choice",
-        (("", "that of its host"), *((r, r) for r in releases())), make=_change(ids, "release", _or_none),
+        "release",
+        "Release",
+        str(release or "that of its host"),
+        str(release or ""),
+        "choice",
+        (("", "that of its host"), *((r, r) for r in releases())),
+        make=_change(ids, "release", _or_none),
         note="what its host runs, where the host does not say",
-    )  # fmt: skip
+    )
     note = str(_common(vms, "note"))
     yield Entry("note", "Note", note, note, "text", make=_change(ids, "note", str))
 
@@ -94,9 +104,16 @@ def _entry(vms: Sequence[VirtualMachine], ids: tuple[str, ...], field: _Field) -
     spelled = "" if value is None else str(value)
     read: Callable[[str], object] = _count if dimension == "count" else _or_none
     return Entry(
-        name, title, spelled or "–", spelled, dimension, note=note, required=required,
-        make=_change(ids, name, read), value=_amount(spelled, dimension),
-    )  # fmt: skip
+        name,
+        title,
+        spelled or "–",
+        spelled,
+        dimension,
+        note=note,
+        required=required,
+        make=_change(ids, name, read),
+        value=_amount(spelled, dimension),
+    )
 
 
 def _common(vms: Sequence[VirtualMachine], name: str) -> Any:
@@ -168,23 +185,45 @@ def _device(design: Design, vm: VirtualMachine, index: int) -> Iterator[Entry]:
         if device.profile not in offered:
             offered = (device.profile, *offered)
         yield Entry(
-            f"{place}.profile", "Profile", device.profile or "whole GPUs", device.profile, "choice",
-            tuple((name, name or "whole GPUs") for name in offered), make=make("profile", str),
-        )  # fmt: skip
+            f"{place}.profile",
+            "Profile",
+            device.profile or "whole GPUs",
+            device.profile,
+            "choice",
+            tuple((name, name or "whole GPUs") for name in offered),
+            make=make("profile", str),
+        )
     part = device.part or ""
     yield Entry(
-        f"{place}.part", "On", part or "found by itself", part, "text", make=make("part", _or_none),
+        f"{place}.part",
+        "On",
+        part or "found by itself",
+        part,
+        "text",
+        make=make("part", _or_none),
         note="path of a GPU or device; empty to have one found",
-    )  # fmt: skip
+    )
     yield Entry(
-        f"{place}.count", "How many", str(device.count), str(device.count), "count", required=True,
-        make=make("count", _count), value=float(device.count),
-    )  # fmt: skip
+        f"{place}.count",
+        "How many",
+        str(device.count),
+        str(device.count),
+        "count",
+        required=True,
+        make=make("count", _count),
+        value=float(device.count),
+    )
     used = device.memory_used or ""
     yield Entry(
-        f"{place}.memory_used", "Memory in use", used or "all of it", used, "size",
-        make=make("memory_used", _or_none), value=_amount(used, "size"), note="what a stun has to carry",
-    )  # fmt: skip
+        f"{place}.memory_used",
+        "Memory in use",
+        used or "all of it",
+        used,
+        "size",
+        make=make("memory_used", _or_none),
+        value=_amount(used, "size"),
+        note="what a stun has to carry",
+    )
 
 
 def _with_device(vm: VirtualMachine, index: int, changes: dict[str, object]) -> Edit:

@@ -39,9 +39,17 @@ def _entry(setting: Setting, value: JsonValue) -> Entry:
     choices = tuple((c, c) for c in setting.choices)
     dimension = "text" if setting.dimension == "selector" else setting.dimension
     return Entry(
-        setting.name, setting.title, spelled, spelled, dimension, choices, note=setting.help,
-        overridden=value is not None and value != setting.default, required=setting.default is None, zero=word,
-    )  # fmt: skip
+        setting.name,
+        setting.title,
+        spelled,
+        spelled,
+        dimension,
+        choices,
+        note=setting.help,
+        overridden=value is not None and value != setting.default,
+        required=setting.default is None,
+        zero=word,
+    )
 
 
 def word_for_zero(setting: Setting) -> str:

@@ -55,18 +55,24 @@ def graph_of(design: Design) -> nx.MultiGraph[str]:
         link = net.link(i)
         rate, status = rates[int(net.link_def[i])]
         graph.add_edge(
-            _plain(paths[int(net.link_a[i])]), _plain(paths[int(net.link_b[i])]), key=_plain(net.link_path(i)),
-            kind=_plain(link.kind), count=link.count, bytes_per_second_per_direction=rate * link.count,
+            _plain(paths[int(net.link_a[i])]),
+            _plain(paths[int(net.link_b[i])]),
+            key=_plain(net.link_path(i)),
+            kind=_plain(link.kind),
+            count=link.count,
+            bytes_per_second_per_direction=rate * link.count,
             status=str(status),
-        )  # fmt: skip
+        )
     return graph
 
 
 def _plain(text: str) -> str:
     """`text` without what XML cannot carry."""
-    return "".join(c for c in text if c in "\t\n\r" or (ord(c) >= 32 and c not in "\ufffe\uffff")).encode(
-        "utf-8", "replace"
-    ).decode()  # fmt: skip
+    return (
+        "".join(c for c in text if c in "\t\n\r" or (ord(c) >= 32 and c not in "\ufffe\uffff"))
+        .encode("utf-8", "replace")
+        .decode()
+    )
 
 
 EXPORTER = Exporter("graphml", ".graphml", "GraphML graph", write)

@@ -30,8 +30,12 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
         )
     kinds = {cable.kind for cable in view.cables}
     joins = {name for name, kind in link_kinds().items() if kind.domain is Domain.NETWORK}
-    cabled = {e for a, b, d in zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True)
-              if net.link_defs[d].kind in joins for e in (a, b)}  # fmt: skip
+    cabled = {
+        e
+        for a, b, d in zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True)
+        if net.link_defs[d].kind in joins
+        for e in (a, b)
+    }
     nics = [i for i in cabled if net.part(i).kind in ("nic", "dpu")]
     each = len(nics) / max(1, len([n for n in view.nodes if not n.switch]))
     lines = [

@@ -63,9 +63,11 @@ class _Parser:
             found = _TOKEN.match(text, at)
             if found is None or found.end() == at:
                 raise ExchangeError(
-                    f"{text[at]!r} does not belong here", file=self.file, place=f"line {line}",
+                    f"{text[at]!r} does not belong here",
+                    file=self.file,
+                    place=f"line {line}",
                     remedy="check the file with dot -Tcanon",
-                )  # fmt: skip
+                )
             kind = found.lastgroup
             if kind == "quoted":
                 inside = found[0][1:-1]
@@ -112,9 +114,11 @@ class _Parser:
     def _odd(self, text: str) -> ExchangeError:
         line = self.tokens[min(self.at, len(self.tokens) - 1)][2]
         return ExchangeError(
-            f"{text[:40]!r} does not belong here", file=self.file, place=f"line {line}",
+            f"{text[:40]!r} does not belong here",
+            file=self.file,
+            place=f"line {line}",
             remedy="check the file with dot -Tcanon",
-        )  # fmt: skip
+        )
 
     def _statement(self, graph: Graph) -> None:
         first = self._end()

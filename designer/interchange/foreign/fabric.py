@@ -24,11 +24,17 @@ from designer.units import format_quantity, write
 
 #: what switches call themselves, and the part type that is the same silicon with the same ports
 _SWITCHES: Final = (
-    (r"QM97\d\d", "switch/nvidia/qm9700"), (r"QM87\d\d", "switch/nvidia/qm8700"), (r"SB77\d\d|SB78\d\d",
-    "switch/nvidia/sb7800"), (r"Q3[24]\d\d", "switch/nvidia/q3400"), (r"SN5600", "switch/nvidia/sn5600"),
-    (r"SN5400", "switch/nvidia/sn5400"), (r"SN4700", "switch/nvidia/sn4700"), (r"SN4600", "switch/nvidia/sn4600c"),
-    (r"SN3700", "switch/nvidia/sn3700"), (r"SN2700", "switch/nvidia/sn2700"),
-)  # fmt: skip
+    (r"QM97\d\d", "switch/nvidia/qm9700"),
+    (r"QM87\d\d", "switch/nvidia/qm8700"),
+    (r"SB77\d\d|SB78\d\d", "switch/nvidia/sb7800"),
+    (r"Q3[24]\d\d", "switch/nvidia/q3400"),
+    (r"SN5600", "switch/nvidia/sn5600"),
+    (r"SN5400", "switch/nvidia/sn5400"),
+    (r"SN4700", "switch/nvidia/sn4700"),
+    (r"SN4600", "switch/nvidia/sn4600c"),
+    (r"SN3700", "switch/nvidia/sn3700"),
+    (r"SN2700", "switch/nvidia/sn2700"),
+)
 _MODELS: Final = tuple((re.compile(rf"(?<![A-Z0-9])M?({p})(?![0-9])"), part_type) for p, part_type in _SWITCHES)
 #: the last word of what an adapter calls itself, where the words before it are its host
 _ADAPTER: Final = re.compile(
@@ -78,9 +84,12 @@ class Fabric:
         part = self.machine.parts[made]
         if device is not None and part.type:
             self.note(
-                "IMP-SWITCH-TYPE", Severity.INFO, "the type of these switches follows from the model in their names",
-                made, remedy="choose another type where that is wrong",
-            )  # fmt: skip
+                "IMP-SWITCH-TYPE",
+                Severity.INFO,
+                "the type of these switches follows from the model in their names",
+                made,
+                remedy="choose another type where that is wrong",
+            )
         elif ports:
             overrides = {**part.overrides, "ports": self.machine.fact(ports)}
             self.machine.parts[made] = part.model_copy(update={"overrides": overrides})
@@ -108,9 +117,12 @@ class Fabric:
             return self.host(f"name {host}", host)
         made = self.host(f"node {fallback}", description or fallback)
         self.note(
-            "IMP-HOST", Severity.INFO, "these adapters do not name their server: each was given one of its own", made,
+            "IMP-HOST",
+            Severity.INFO,
+            "these adapters do not name their server: each was given one of its own",
+            made,
             remedy="put adapters of one machine into one server",
-        )  # fmt: skip
+        )
         return made
 
     def join(
@@ -140,9 +152,12 @@ class Fabric:
         made = self.machine.link(a, b, values, told, ports=ports)
         if rate is None:
             self.note(
-                "IMP-ASSUMED-RATE", Severity.WARNING, "the rate of these links is not in the file: the usual one of "
-                "their kind is assumed", made, remedy="set the bandwidth per direction of the links",
-            )  # fmt: skip
+                "IMP-ASSUMED-RATE",
+                Severity.WARNING,
+                "the rate of these links is not in the file: the usual one of their kind is assumed",
+                made,
+                remedy="set the bandwidth per direction of the links",
+            )
         else:
             self._rates[made] = rate
         return made
@@ -160,10 +175,12 @@ class Fabric:
             slow = [link_id for link_id, rate in rates.items() if rate < usual]
             if slow and 2 * times > len(rates):
                 self.note(
-                    "IMP-SLOW-LINK", Severity.WARNING,
-                    f"slower than the {format_quantity(usual, 'rate')} of most links between such parts", *slow,
+                    "IMP-SLOW-LINK",
+                    Severity.WARNING,
+                    f"slower than the {format_quantity(usual, 'rate')} of most links between such parts",
+                    *slow,
                     remedy="check the cable and both ports",
-                )  # fmt: skip
+                )
 
     def finish(self, title: str = "", description: str = "") -> Imported:
         """The design and all findings."""
@@ -184,9 +201,13 @@ class Fabric:
 
 
 _COUNTED: Final = (
-    ("server", "server", "servers"), ("gpu", "GPU", "GPUs"), ("nic", "NIC", "NICs"),
-    ("nvswitch", "NVSwitch", "NVSwitches"), ("switch", "switch", "switches"), ("storage", "storage", "storages"),
-)  # fmt: skip
+    ("server", "server", "servers"),
+    ("gpu", "GPU", "GPUs"),
+    ("nic", "NIC", "NICs"),
+    ("nvswitch", "NVSwitch", "NVSwitches"),
+    ("switch", "switch", "switches"),
+    ("storage", "storage", "storages"),
+)
 
 
 def _model(text: str) -> Device | None:

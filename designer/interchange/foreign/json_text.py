@@ -54,9 +54,11 @@ def _refuse_depth(text: str, file: str) -> None:
             if depth > MAX_DEPTH:
                 line = text.count("\n", 0, at) + 1
                 raise ExchangeError(
-                    f"it is nested deeper than {MAX_DEPTH}", file=file, place=f"line {line}",
+                    f"it is nested deeper than {MAX_DEPTH}",
+                    file=file,
+                    place=f"line {line}",
                     remedy="choose the file the tool wrote",
-                )  # fmt: skip
+                )
         elif char in "]}":
             depth -= 1
 

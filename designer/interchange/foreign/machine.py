@@ -377,9 +377,12 @@ class Machine:
         """A bundle of NVLinks or xGMI links; their speed is that of the architecture."""
         if architecture is not None and architecture.link_rate and architecture.link_kind == kind:
             values = LinkValues(
-                kind=kind, count=count, bandwidth_per_direction=architecture.link_rate, status=status,
+                kind=kind,
+                count=count,
+                bandwidth_per_direction=architecture.link_rate,
+                status=status,
                 note=f"speed of {architecture.name} links",
-            )  # fmt: skip
+            )
         else:
             values = LinkValues(kind=kind, count=count, status=Status.ASSUMED)
         unknown = {UNKNOWN: SPEED} if values.status is Status.ASSUMED else None

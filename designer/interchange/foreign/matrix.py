@@ -191,9 +191,11 @@ def _refuse_continuation(words: Sequence[str], number: int, file: str) -> None:
     """A line of cells without a name is the rest of a wrapped row."""
     if words and all(_CELL.match(w) for w in words) and words != ["X"]:
         raise ExchangeError(
-            "cells without a device name: a wrapped line", file=file, place=f"line {number}",
+            "cells without a device name: a wrapped line",
+            file=file,
+            place=f"line {number}",
             remedy="save the table to a file instead of copying it from a narrow terminal",
-        )  # fmt: skip
+        )
 
 
 def _check_cells(name: str, cells: Sequence[str], words: Sequence[str], count: int, number: int, file: str) -> None:
@@ -203,14 +205,18 @@ def _check_cells(name: str, cells: Sequence[str], words: Sequence[str], count: i
             continue
         if cell in _OTHER_CELLS:
             raise ExchangeError(
-                "this is `nvidia-smi topo -p2p`: what GPUs may do with each other, not how they are joined", file=file,
-                place=place, remedy="use nvidia-smi topo -m",
-            )  # fmt: skip
+                "this is `nvidia-smi topo -p2p`: what GPUs may do with each other, not how they are joined",
+                file=file,
+                place=place,
+                remedy="use nvidia-smi topo -m",
+            )
         if _GLUED_CELLS.match(cell):
             raise ExchangeError(
-                f"the cells {cell[:20]!r} are glued together", file=file, place=place,
+                f"the cells {cell[:20]!r} are glued together",
+                file=file,
+                place=place,
                 remedy="save the table to a file instead of copying it from a narrow terminal",
-            )  # fmt: skip
+            )
         text = f"{cell[:20]!r} is not a connection" if cell else "a cell is empty"
         short = sum(1 for word in words[1:] if _CELL.match(word))
         if short < count and (not cell or _CPU_LIST.match(cell) or cell == "N/A"):
@@ -218,9 +224,11 @@ def _check_cells(name: str, cells: Sequence[str], words: Sequence[str], count: i
         raise ExchangeError(text, file=file, place=place, remedy="paste the whole table, rows unbroken")
     if len(cells) < count:
         raise ExchangeError(
-            f"it has {len(cells)} cells, the header names {count} devices", file=file, place=place,
+            f"it has {len(cells)} cells, the header names {count} devices",
+            file=file,
+            place=place,
             remedy="paste the whole table, rows unbroken",
-        )  # fmt: skip
+        )
 
 
 def _behind_tabs(fields: Sequence[str]) -> tuple[str, str, str]:
@@ -269,12 +277,16 @@ def _check(rows: Sequence[Row], header: _Header, file: str) -> None:
         place = f"line {row.line}, row {row.name}"
         if row.cells[i] != "X":
             raise ExchangeError(
-                f"the cell of {row.name} with itself is {row.cells[i]}, not X", file=file, place=place,
+                f"the cell of {row.name} with itself is {row.cells[i]}, not X",
+                file=file,
+                place=place,
                 remedy="a cell is missing or doubled in this row",
-            )  # fmt: skip
+            )
         for j in range(i):
             if row.cells[j] != rows[j].cells[i] or row.cells[j] == "X":
                 raise ExchangeError(
                     f"{row.name} to {names[j]} says {row.cells[j]}, {names[j]} to {row.name} says {rows[j].cells[i]}",
-                    file=file, place=place, remedy="a cell is missing or doubled in one of the two rows",
-                )  # fmt: skip
+                    file=file,
+                    place=place,
+                    remedy="a cell is missing or doubled in one of the two rows",
+                )

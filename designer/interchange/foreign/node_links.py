@@ -73,9 +73,11 @@ def parse_nodes(text: str, file: str, links_at: int) -> Nodes:
     count = whole(header[links_at], "number of links", file, 1)
     if total > MOST_NODES or count > MOST_LINKS:
         raise ExchangeError(
-            f"it has {total:,} nodes and {count:,} links", file=file, place="line 1",
+            f"it has {total:,} nodes and {count:,} links",
+            file=file,
+            place="line 1",
             remedy=f"topologies are read up to {MOST_NODES:,} nodes and {MOST_LINKS:,} links",
-        )  # fmt: skip
+        )
     switches = tuple(
         whole(word, "number of a switch", file, 2) for word in (lines[1].split() if len(lines) > 1 else ())
     )
@@ -87,9 +89,11 @@ def parse_nodes(text: str, file: str, links_at: int) -> Nodes:
         known = rate(words[2]) if len(words) >= 3 else None
         if known is None:
             raise ExchangeError(
-                f"{line.strip()[:60]!r} is no link", file=file, place=f"line {number}",
+                f"{line.strip()[:60]!r} is no link",
+                file=file,
+                place=f"line {number}",
                 remedy="a link is written: from to rate delay error, such as 0 8 400Gbps 0.0005ms 0",
-            )  # fmt: skip
+            )
         a, b = whole(words[0], "node", file, number), whole(words[1], "node", file, number)
         connections.append(Connection(a, b, known, words[3] if len(words) > 3 else "", number))
     wrong = next((n for w in connections for n in (w.a, w.b) if n >= total), None)
@@ -100,9 +104,11 @@ def parse_nodes(text: str, file: str, links_at: int) -> Nodes:
         )
     if len(connections) != count:
         raise ExchangeError(
-            f"the header counts {count} links, the lines are {len(connections)}", file=file, place="line 1",
+            f"the header counts {count} links, the lines are {len(connections)}",
+            file=file,
+            place="line 1",
             remedy="give the whole file",
-        )  # fmt: skip
+        )
     return Nodes(tuple(header), switches, tuple(connections))
 
 

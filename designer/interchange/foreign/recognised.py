@@ -62,16 +62,21 @@ _TEXTS: Final = (
     (r"\"(?:model_type|num_hidden_layers|n_layer)\"\s*:", "the config.json of a model", "use it in a workload"),
     (r"^switches\s*:|^blocks\s*:", "a cluster model of topograph", ""),
     (r"NCCL INFO (?:Bootstrap|Channel|Trees|NET/|comm)", "a log of NCCL", "import what NCCL_TOPO_DUMP_FILE writes"),
-)  # fmt: skip
+)
 _COMPILED: Final = tuple((re.compile(p, re.MULTILINE | re.IGNORECASE), what, then) for p, what, then in _TEXTS)
 _MAGIC: Final = (
-    (b"\x1f\x8b", "a gzip archive", "unpack it first"), (b"PK\x03\x04", "a zip archive", "unpack it first"),
-    (b"BZh", "a bzip2 archive", "unpack it first"), (b"\xfd7zXZ", "an xz archive", "unpack it first"),
-    (b"(\xb5/\xfd", "a zstd archive", "unpack it first"), (b"\x89PNG", "a picture", "import the text it shows"),
-    (b"\xff\xd8\xff", "a picture", "import the text it shows"), (b"GIF8", "a picture", "import the text it shows"),
-    (b"%PDF", "a PDF document", "import the text it shows"), (b"\x7fELF", "a program", ""),
+    (b"\x1f\x8b", "a gzip archive", "unpack it first"),
+    (b"PK\x03\x04", "a zip archive", "unpack it first"),
+    (b"BZh", "a bzip2 archive", "unpack it first"),
+    (b"\xfd7zXZ", "an xz archive", "unpack it first"),
+    (b"(\xb5/\xfd", "a zstd archive", "unpack it first"),
+    (b"\x89PNG", "a picture", "import the text it shows"),
+    (b"\xff\xd8\xff", "a picture", "import the text it shows"),
+    (b"GIF8", "a picture", "import the text it shows"),
+    (b"%PDF", "a PDF document", "import the text it shows"),
+    (b"\x7fELF", "a program", ""),
     (b"SQLite format 3", "a database", ""),
-)  # fmt: skip
+)
 
 
 def looks_like(head: str) -> tuple[str, str] | None:

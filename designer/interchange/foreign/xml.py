@@ -101,9 +101,11 @@ def _refuse_monsters(text: str, start: int, file: str) -> None:
         if last < 0:
             line = text.count("\n", 0, at) + 1
             raise ExchangeError(
-                f"one tag or text is longer than {MAX_STRETCH:,} characters", file=file, place=f"line {line}",
+                f"one tag or text is longer than {MAX_STRETCH:,} characters",
+                file=file,
+                place=f"line {line}",
                 remedy="the file is damaged or not a dump of a machine",
-            )  # fmt: skip
+            )
         at = last
 
 
@@ -207,9 +209,11 @@ class _Reader:
             again = next((m for m in _ROOT.finditer(rest) if m[1] == self.root.tag), None)
             if again is not None:
                 raise ExchangeError(
-                    f"a second <{self.root.tag}> begins after the first one ended", file=self.file, place=place,
+                    f"a second <{self.root.tag}> begins after the first one ended",
+                    file=self.file,
+                    place=place,
                     remedy="save each document to its own file",
-                ) from None  # fmt: skip
+                ) from None
             return Parsed(self.root, self.stray, self._before(), len(rest.strip()))
         if error.code == junk and self.root is None:
             raise ExchangeError("there is no XML element in it", file=self.file, place=place) from None
@@ -229,6 +233,8 @@ class _Reader:
                     remedy="the file is cut off; make the dump again or copy it whole",
                 ) from None
         raise ExchangeError(
-            f"it is no well-formed XML: {reason}", file=self.file, place=place,
+            f"it is no well-formed XML: {reason}",
+            file=self.file,
+            place=place,
             remedy="mend that place, or make the dump again",
-        ) from None  # fmt: skip
+        ) from None

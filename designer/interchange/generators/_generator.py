@@ -166,11 +166,15 @@ class Drawing:
         links += [
             Link(
                 id=f"gpu{i * gpus // nics if nics > gpus else i % gpus}--nic{i}",
-                a=f"gpu{i * gpus // nics if nics > gpus else i % gpus}", b=f"nic{i}", kind="pcie", generation=5,
-                lanes=16, status=Status.ASSUMED,
+                a=f"gpu{i * gpus // nics if nics > gpus else i % gpus}",
+                b=f"nic{i}",
+                kind="pcie",
+                generation=5,
+                lanes=16,
+                status=Status.ASSUMED,
             )
             for i in range(nics)
-        ]  # fmt: skip
+        ]
         block = Block(parts={p.id: p for p in parts}, links={x.id: x for x in links})
         self.groups["servers"] = Group(id="servers", name="Servers", replicas=count, content=block)
 
@@ -193,23 +197,36 @@ class Drawing:
     def wiring(self, name: str, pattern: str, a: str, b: str, count: int = 1) -> Wiring:
         """One wiring of links of the rate asked for."""
         return Wiring(
-            id=name, pattern=pattern, a=a, b=b, kind=self.kind, count=count, bandwidth_per_direction=self.rate,
-            source=ASKED, status=Status.SECONDARY,
-        )  # fmt: skip
+            id=name,
+            pattern=pattern,
+            a=a,
+            b=b,
+            kind=self.kind,
+            count=count,
+            bandwidth_per_direction=self.rate,
+            source=ASKED,
+            status=Status.SECONDARY,
+        )
 
     def design(self, description: str) -> Design:
         """The whole."""
         from designer.catalog.parttype import SourceRecord
 
         return Design(
-            name=self.name, title=self.title, description=description, parts=self.parts, groups=self.groups,
+            name=self.name,
+            title=self.title,
+            description=description,
+            parts=self.parts,
+            groups=self.groups,
             wirings=self.wirings,
             sources={ASKED: SourceRecord(title="The parameters this design was generated from")},
             workloads={
                 "all-reduce": WorkloadSpec(
-                    id="all-reduce", kind="collective", title="All-reduce over all GPUs, 1 GiB",
+                    id="all-reduce",
+                    kind="collective",
+                    title="All-reduce over all GPUs, 1 GiB",
                     settings={"collective": "all-reduce", "group": "gpus", "size": "1 GiB"},
                 )
             },
             default_workload="all-reduce",
-        )  # fmt: skip
+        )

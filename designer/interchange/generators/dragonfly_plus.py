@@ -72,11 +72,17 @@ def _between(drawing: Drawing, groups: int, spines: int, between: int) -> list[L
             turn[b] += 1
     return [
         Link(
-            id=f"global{n}", a=a, b=b, count=count, kind=drawing.kind, bandwidth_per_direction=drawing.rate,
-            source=ASKED, status=Status.SECONDARY,
+            id=f"global{n}",
+            a=a,
+            b=b,
+            count=count,
+            kind=drawing.kind,
+            bandwidth_per_direction=drawing.rate,
+            source=ASKED,
+            status=Status.SECONDARY,
         )
         for n, ((a, b), count) in enumerate(found.items())
-    ]  # fmt: skip
+    ]
 
 
 GENERATOR = Generator("dragonfly-plus", "Dragonfly+", PARAMETERS, make)

@@ -47,10 +47,15 @@ def _links(drawing: Drawing, shape: list[int]) -> list[Link]:
             there = here + ((place[axis] + 1) % size - place[axis]) * strides[axis]
             found.append(
                 Link(
-                    id=f"axis{axis}-{here}-{there}", a=f"routers[{here}]/switch", b=f"routers[{there}]/switch",
-                    kind=drawing.kind, bandwidth_per_direction=drawing.rate, source=ASKED, status=Status.SECONDARY,
+                    id=f"axis{axis}-{here}-{there}",
+                    a=f"routers[{here}]/switch",
+                    b=f"routers[{there}]/switch",
+                    kind=drawing.kind,
+                    bandwidth_per_direction=drawing.rate,
+                    source=ASKED,
+                    status=Status.SECONDARY,
                 )
-            )  # fmt: skip
+            )
     return found
 
 

@@ -59,8 +59,10 @@ def _ns3(text: str, file: str) -> Imported:
     if nodes.header[1] != str(len(nodes.switches)):
         raise ExchangeError(
             f"the header counts {nodes.header[1]} switches, line 2 lists {len(nodes.switches)}",
-            file=file, place="line 2", remedy="check the header",
-        )  # fmt: skip
+            file=file,
+            place="line 2",
+            remedy="check the header",
+        )
     for n in range(int(nodes.header[0])):
         if n in switches:
             fabric.switch(str(n), f"switch {n}", {"node": str(n)})
@@ -91,9 +93,10 @@ def _analytical(text: str, file: str) -> Imported:
     if not columns[0] or len({len(c) for c in columns}) != 1:
         lengths = ", ".join(str(len(c)) for c in columns)
         raise ExchangeError(
-            f"topology, npus_count, bandwidth and latency have {lengths} entries", file=file,
+            f"topology, npus_count, bandwidth and latency have {lengths} entries",
+            file=file,
             remedy="give each of the four lists one entry for each dimension",
-        )  # fmt: skip
+        )
     dimensions = [_dimension(n, [text_of(c) for c in row], file) for n, row in enumerate(zip(*columns, strict=True))]
     total = prod(d.size for d in dimensions)
     if total > _MOST_NPUS:
@@ -106,9 +109,11 @@ def _dimension(index: int, row: list[str], file: str) -> _Dimension:
     shape = row[0].strip()
     if shape.lower() not in ("ring", "fullyconnected", "switch"):
         raise ExchangeError(
-            f"{shape[:40]!r} is no shape of a dimension", file=file, place=place,
+            f"{shape[:40]!r} is no shape of a dimension",
+            file=file,
+            place=place,
             remedy="use Ring, FullyConnected or Switch",
-        )  # fmt: skip
+        )
     values = [number(word) for word in row[1:]]
     for name, word, value in zip(("npus_count", "bandwidth", "latency"), row[1:], values, strict=True):
         if value is None or (name != "latency" and value <= 0):
@@ -245,9 +250,10 @@ def _fat_tree(head: dict[str, int], tiers: list[_Tier], file: str) -> Imported:
     nodes = head.get("nodes", 0)
     if nodes < 1 or nodes > _MOST_NPUS or len(tiers) != head.get("tiers") or not 1 <= len(tiers) <= 3:
         raise ExchangeError(
-            f"it has {nodes} nodes and {len(tiers)} of {head.get('tiers', 0)} tiers", file=file,
+            f"it has {nodes} nodes and {len(tiers)} of {head.get('tiers', 0)} tiers",
+            file=file,
             remedy=f"fat trees are read with 1 to 3 tiers and up to {_MOST_NPUS:,} nodes",
-        )  # fmt: skip
+        )
     if any(t.rate <= 0 or t.down < 1 or (t.up < 1 and t is not tiers[-1]) for t in tiers):
         raise ExchangeError("a tier lacks speed or radix", file=file, remedy="check Downlink_speed_Gbps and Radix")
     fabric = Fabric(file, "an htsim topology", "astra-sim", "ethernet")
@@ -267,8 +273,9 @@ def _level(
     if ups % tier.bundle or tier.down % tier.bundle or len(below) * ups % tier.down:
         raise ExchangeError(
             f"tier {level} does not fit the one below: {len(below)} times {ups} links into {tier.down} ports",
-            file=file, remedy="check Radix_Up, Radix_Down and Bundle",
-        )  # fmt: skip
+            file=file,
+            remedy="check Radix_Up, Radix_Down and Bundle",
+        )
     count = len(below) * ups // tier.down
     if level == 0:
         made = [(fabric.switch(f"0 {i}", f"tier 0 switch {i}"), below[i * tier.down][1]) for i in range(count)]

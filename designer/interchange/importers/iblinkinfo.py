@@ -89,9 +89,12 @@ class _Reader:
             )
             if remark and made is not None:
                 self.fabric.note(
-                    "IMP-DEGRADED", Severity.WARNING, f"iblinkinfo remarks about this link: {remark[:200]}", made,
+                    "IMP-DEGRADED",
+                    Severity.WARNING,
+                    f"iblinkinfo remarks about this link: {remark[:200]}",
+                    made,
                     remedy="check the cable and both ports",
-                )  # fmt: skip
+                )
         if self.down:
             self.fabric.note("IMP-DARK-PORTS", Severity.INFO, f"{self.down} ports are down")
         return self.fabric.finish()

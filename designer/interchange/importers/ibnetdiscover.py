@@ -142,9 +142,10 @@ class _Reader:
         elif rate is not None and (old.rate is None or rate < old.rate):
             if old.rate is not None:
                 self.fabric.note(
-                    "IMP-ENDS-DIFFER", Severity.WARNING,
+                    "IMP-ENDS-DIFFER",
+                    Severity.WARNING,
                     f"both ends of a cable state another rate (lines {old.line} and {number}): the lower is used",
-                )  # fmt: skip
+                )
             self.cables[key] = _Cable(*key, rate, old.line)
 
     def finish(self) -> Imported:
@@ -205,10 +206,11 @@ class _Reader:
         if self.strange:
             first = ", ".join(map(str, self.strange[:5]))
             note(
-                "IMP-LINES", Severity.WARNING,
+                "IMP-LINES",
+                Severity.WARNING,
                 f"{len(self.strange)} lines were not understood and left out (lines {first}…)",
                 remedy="save the whole output of ibnetdiscover",
-            )  # fmt: skip
+            )
 
 
 def _quoted(text: str) -> tuple[str, str, str]:

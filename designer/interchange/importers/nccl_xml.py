@@ -62,9 +62,11 @@ def _read(text: str, file: str) -> Imported:
         )
     if not root.all("cpu"):
         raise ExchangeError(
-            "it holds no <cpu>, so there is no machine in it", file=file, place=f"line {root.line}",
+            "it holds no <cpu>, so there is no machine in it",
+            file=file,
+            place=f"line {root.line}",
             remedy="make the dump again with NCCL_TOPO_DUMP_FILE",
-        )  # fmt: skip
+        )
     reader = _Reader(Machine(file, _TITLE, "nccl-topology"), root)
     if parsed.stray:
         reader.machine.note(

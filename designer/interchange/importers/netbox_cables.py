@@ -153,10 +153,13 @@ class _Dump:
         told["via"] = ", ".join(v for v in via if v)
         ends = [self._part(port, end[1]) for port, end in zip(ports, (a, b), strict=True)]
         self.fabric.join(
-            ends[0], ends[1], min(rates) if rates else None, kind=kinds[0][0],
+            ends[0],
+            ends[1],
+            min(rates) if rates else None,
+            kind=kinds[0][0],
             ports=(string(ports[0].get("name")), string(ports[1].get("name"))),
             attributes={k: v for k, v in told.items() if v},
-        )  # fmt: skip
+        )
 
     def _record(self, model: str, number: object) -> dict[str, Any]:
         return self.by.get(model, {}).get(number, {}) if isinstance(number, int) else {}
@@ -173,9 +176,12 @@ class _Dump:
         rack = self._record("rack", fields.get("rack"))
         site = self._record("site", fields.get("site"))
         told = {
-            "role": string(role.get("name")), "model": string(model.get("model")), "rack": string(rack.get("name")),
-            "position": string(fields.get("position")), "site": string(site.get("name")),
-        }  # fmt: skip
+            "role": string(role.get("name")),
+            "model": string(model.get("model")),
+            "rack": string(rack.get("name")),
+            "position": string(fields.get("position")),
+            "site": string(site.get("name")),
+        }
         told = {k: v for k, v in told.items() if v}
         name = string(fields.get("name")) or f"device {device}"
         if _SERVER.search(told.get("role", "")):
@@ -212,9 +218,11 @@ def _from_csv(text: str, file: str) -> Imported:
                 ends.append(_csv_part(fabric, device, port))
             told = {k: (row.get(k) or "").strip() for k in ("type", "status", "label", "length", "length_unit")}
             fabric.join(
-                ends[0], ends[1], ports=((row["side_a_name"] or "").strip(), (row["side_b_name"] or "").strip()),
+                ends[0],
+                ends[1],
+                ports=((row["side_a_name"] or "").strip(), (row["side_b_name"] or "").strip()),
                 attributes={k: v for k, v in told.items() if v},
-            )  # fmt: skip
+            )
     except csv.Error as error:
         raise ExchangeError(f"it is no CSV: {error}", file=file, place=f"line {rows.line_num}") from None
     if others:

@@ -34,9 +34,17 @@ _INSIDE: Final = re.compile(r"\b(?:gpu|cpu|dimm|drive|riser)", re.IGNORECASE)
 #: a chassis with so many equal data ports and nothing inside is a switch
 _MANY: Final = 12
 _LISTS: Final = (
-    "console-ports", "console-server-ports", "power-ports", "power-outlets", "interfaces", "front-ports", "rear-ports",
-    "module-bays", "device-bays", "inventory-items",
-)  # fmt: skip
+    "console-ports",
+    "console-server-ports",
+    "power-ports",
+    "power-outlets",
+    "interfaces",
+    "front-ports",
+    "rear-ports",
+    "module-bays",
+    "device-bays",
+    "inventory-items",
+)
 
 
 def _sniff(head: str) -> float:
@@ -89,9 +97,12 @@ class _Reader:
     def _attributes(self) -> dict[str, str]:
         """What a part has no field for, counts of ports and bays first."""
         told = {
-            "manufacturer": self.maker, "model": self.model, "part_number": text_of(self.top.get("part_number")),
-            "airflow": text_of(self.top.get("airflow")), "slug": text_of(self.top.get("slug")),
-        }  # fmt: skip
+            "manufacturer": self.maker,
+            "model": self.model,
+            "part_number": text_of(self.top.get("part_number")),
+            "airflow": text_of(self.top.get("airflow")),
+            "slug": text_of(self.top.get("slug")),
+        }
         weight = text_of(self.top.get("weight"))
         told["weight"] = f"{weight} {text_of(self.top.get('weight_unit'))}".strip() if weight else ""
         told["interfaces"] = str(len(self.ports))
@@ -166,9 +177,10 @@ class _Reader:
         """A module with ports is a NIC; one without is no part of a design."""
         if not data:
             raise ExchangeError(
-                "a module type without ports is no part of a design", file=self.machine.file,
+                "a module type without ports is no part of a design",
+                file=self.machine.file,
                 remedy="import a device type, or a module type with interfaces",
-            )  # fmt: skip
+            )
         rates = [interface(text_of(p.get("type")))[1] or 0.0 for p in data]
         values: dict[str, Quantity] = {"ports": self.machine.fact(len(data))}
         if min(rates) == max(rates) > 0:
@@ -178,9 +190,11 @@ class _Reader:
     def _tell(self) -> None:
         note = self.machine.note
         note(
-            "IMP-TEMPLATE", Severity.INFO, "a record of this library is written by hand and may be wrong: check ports "
+            "IMP-TEMPLATE",
+            Severity.INFO,
+            "a record of this library is written by hand and may be wrong: check ports "
             "and watts against the vendor's sheet",
-        )  # fmt: skip
+        )
         for name in _LISTS:
             names = Counter(text_of(mapping(one).get("name")) for one in items(self.top.get(name)))
             twice = [n for n, times in names.items() if times > 1 and n]

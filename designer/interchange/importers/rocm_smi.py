@@ -86,9 +86,11 @@ def _draw(
         machine.pcie(homes[max(0, nodes.get(g, 0))], ids[g], unknown_pcie(None))
     _xgmi(machine, gpus, ids, types, weights)
     machine.note(
-        "IMP-CLASSES", Severity.INFO, "these tables give distances, no switches and no speeds: the tree is derived",
+        "IMP-CLASSES",
+        Severity.INFO,
+        "these tables give distances, no switches and no speeds: the tree is derived",
         remedy="import an RCCL or hwloc file of the same machine for the real tree",
-    )  # fmt: skip
+    )
     return machine.finish()
 
 
@@ -115,9 +117,12 @@ def _xgmi(
         machine.accelerator_link(ids[gpus[i]], ids[gpus[j]], 1, None, "xgmi", Status.ASSUMED)
     if pairs:
         machine.note(
-            "IMP-XGMI-COUNT", Severity.WARNING, "how many xGMI links join a pair of GPUs is not in these tables: one",
-            *ids.values(), remedy="set the number of links",
-        )  # fmt: skip
+            "IMP-XGMI-COUNT",
+            Severity.WARNING,
+            "how many xGMI links join a pair of GPUs is not in these tables: one",
+            *ids.values(),
+            remedy="set the number of links",
+        )
     if far:
         text = f"{far} pairs of GPUs reach each other by xGMI through others: no link of their own was drawn"
         machine.note("IMP-XGMI-FAR", Severity.INFO, text)

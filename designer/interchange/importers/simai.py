@@ -21,10 +21,15 @@ _HEAD: Final = re.compile(
     r"\A\s*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+[A-Za-z][\w-]*[ \t]*\r?\n[ \t]*[\d \t]*\r?\n"
 )
 _GPUS: Final = {
-    "A100": "gpu/nvidia/a100-80-sxm4", "H100": "gpu/nvidia/h100-sxm5", "H200": "gpu/nvidia/h200-sxm",
-    "B200": "gpu/nvidia/b200", "V100": "gpu/nvidia/v100-sxm2-32", "H20": "gpu/nvidia/h20-sxm",
-    "H800": "gpu/nvidia/h800-sxm5", "A800": "gpu/nvidia/a800-80-sxm4",
-}  # fmt: skip
+    "A100": "gpu/nvidia/a100-80-sxm4",
+    "H100": "gpu/nvidia/h100-sxm5",
+    "H200": "gpu/nvidia/h200-sxm",
+    "B200": "gpu/nvidia/b200",
+    "V100": "gpu/nvidia/v100-sxm2-32",
+    "H20": "gpu/nvidia/h20-sxm",
+    "H800": "gpu/nvidia/h800-sxm5",
+    "A800": "gpu/nvidia/a800-80-sxm4",
+}
 
 
 def _sniff(head: str) -> float:
@@ -39,8 +44,10 @@ def _read(text: str, file: str) -> Imported:
     if len(nodes.switches) != nvswitches + others:
         raise ExchangeError(
             f"the header counts {nvswitches} NVSwitches and {others} switches, line 2 lists {len(nodes.switches)}",
-            file=file, place="line 2", remedy="check the header",
-        )  # fmt: skip
+            file=file,
+            place="line 2",
+            remedy="check the header",
+        )
     return _draw(nodes, per_server, nvswitches, file)
 
 
@@ -96,10 +103,12 @@ def _connection(
         ]
     elif inner & {connection.a, connection.b} and not inner >= {connection.a, connection.b}:
         fabric.note(
-            "IMP-SWITCH-TO-SWITCH", Severity.WARNING,
+            "IMP-SWITCH-TO-SWITCH",
+            Severity.WARNING,
             "these links join an NVSwitch to a switch of the network, as no product does: drawn as the file says",
-            ends[0], remedy="give the servers NICs instead",
-        )  # fmt: skip
+            ends[0],
+            remedy="give the servers NICs instead",
+        )
     fabric.join(ends[0], ends[1], connection.rate, latency=delay)
 
 

@@ -137,9 +137,10 @@ class _Reader:
             for pair in ways:
                 if pair in seen and src != dst:
                     raise self._refuse(
-                        f"a second route between {src[:40]!r} and {dst[:40]!r}, one is on line {seen[pair]}", line,
+                        f"a second route between {src[:40]!r} and {dst[:40]!r}, one is on line {seen[pair]}",
+                        line,
                         'write symmetrical="NO" on both, or keep one of them',
-                    )  # fmt: skip
+                    )
             seen |= dict.fromkeys(ways, line)
 
     def _draw_routes(self) -> None:
@@ -172,11 +173,13 @@ class _Reader:
                     self._join(a, b, known, "", "")
         if shared:
             self.fabric.note(
-                "IMP-SHARED-LINKS", Severity.INFO,
+                "IMP-SHARED-LINKS",
+                Severity.INFO,
                 "links that several routes share, or that follow each other, are drawn as switches that pass as much: "
                 "SimGrid does not say where they meet",
-                *shared.values(), remedy="draw the switches of the real network",
-            )  # fmt: skip
+                *shared.values(),
+                remedy="draw the switches of the real network",
+            )
 
     def _capacity(self, switch: str, known: float) -> None:
         machine = self.fabric.machine
@@ -311,8 +314,10 @@ class _Reader:
                 column = range(base + r, base + chassis * routers, routers)
                 at["black"] += [(a, b, black) for a, b in combinations(column, 2)]
         per_group = chassis * routers
-        at["blue"] = [(a * per_group + b % per_group, b * per_group + a % per_group, blue)
-                      for a, b in combinations(range(groups), 2)]  # fmt: skip
+        at["blue"] = [
+            (a * per_group + b % per_group, b * per_group + a % per_group, blue)
+            for a, b in combinations(range(groups), 2)
+        ]
         for colour, pairs in at.items():
             for a, b, count in pairs:
                 self.count += 1

@@ -326,10 +326,12 @@ def recover(path: str | Path) -> Recovered:
                 except (FormatError, KeyError, TypeError, AttributeError, IndexError, ValueError):
                     findings.append(
                         Finding(
-                            "JRN-TAIL", Severity.WARNING, f"the journal is damaged from line {number} on",
+                            "JRN-TAIL",
+                            Severity.WARNING,
+                            f"the journal is damaged from line {number} on",
                             remedy="check the last changes",
                         )
-                    )  # fmt: skip
+                    )
                     break
         loaded = read_raw({"format": FORMAT, "version": version, "design": raw})
     except FormatError as error:

@@ -49,15 +49,47 @@ def lower(settings: Mapping[str, Any]) -> Serving:
             "no request is left to count", place="waves", remedy="give more requests of each client than warm-up"
         )
     deployment = Deployment(
-        s["model"], s["group"], s["engine"], s["release"], s["weights"], s["cache"], s["tensor"], s["data"],
-        s["pipeline"], s["expert"], s["replicas"], s["budget"], s["slots"], s["memory_share"], s["graph"],
-        s["adapters"], s["drafts"], s["draft"], s["prompt_group"], s["prompt_tensor"], s["block"], s["part"].strip(),
-        s["virtual"],
-    )  # fmt: skip
+        s["model"],
+        s["group"],
+        s["engine"],
+        s["release"],
+        s["weights"],
+        s["cache"],
+        s["tensor"],
+        s["data"],
+        s["pipeline"],
+        s["expert"],
+        s["replicas"],
+        s["budget"],
+        s["slots"],
+        s["memory_share"],
+        s["graph"],
+        s["adapters"],
+        s["drafts"],
+        s["draft"],
+        s["prompt_group"],
+        s["prompt_tensor"],
+        s["block"],
+        s["machines"],
+        s["part"].strip(),
+    )
     load = Load(
-        s["load"], s["rate"], s["clients"], s["variation"], _profile(s["profile"]), s["prompt"], s["output"],
-        s["spread"], s["lengths"], s["trace"], s["prefix"], s["count"], s["waves"], s["warm_up"], s["seed"],
-    )  # fmt: skip
+        s["load"],
+        s["rate"],
+        s["clients"],
+        s["variation"],
+        _profile(s["profile"]),
+        s["prompt"],
+        s["output"],
+        s["spread"],
+        s["lengths"],
+        s["trace"],
+        s["prefix"],
+        s["count"],
+        s["waves"],
+        s["warm_up"],
+        s["seed"],
+    )
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
     return Serving("serving", deployment, load, limits, s["storage"], s["readers"])
 
@@ -95,6 +127,10 @@ WORKLOAD = WorkloadKind(
         "energy_per_token",
         "hand_over_time",
         "cold_start_time",
+        "compute_share",
+        "memory_share",
+        "bandwidth_share",
+        "virtualization_factor",
     ),
     lower=lower,
     help="A language model behind vLLM, SGLang or TensorRT-LLM: time to the first token and between tokens at a load, "
@@ -102,6 +138,7 @@ WORKLOAD = WorkloadKind(
     settings=(
         Setting("model", "Model", "text", "llama-3-8b", help="id of a model, path of a config.json, or its JSON text"),
         Setting("group", "Accelerators", "selector", "gpus"),
+        Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those parts are given to"),
         Setting("engine", "Engine", "choice", "vllm", choices=ENGINES),
         Setting("release", "Release", "text", "", help="for example 0.12.0; empty if not known, in a wide band"),
         Setting("weights", "Weights", "choice", "bf16", choices=WEIGHTS),
@@ -124,7 +161,6 @@ WORKLOAD = WorkloadKind(
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
         Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
-        Setting("virtual", "In a virtual machine", "flag", False),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),

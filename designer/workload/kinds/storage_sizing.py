@@ -24,7 +24,13 @@ WORKLOAD = WorkloadKind(
     name="storage_sizing",
     title="Storage sizing",
     reports="training",
-    metrics=("accelerators", "accelerators_per_server", "gpu_utilization", "rate", "data_rate_per_gpu",),
+    metrics=(
+        "accelerators",
+        "accelerators_per_server",
+        "gpu_utilization",
+        "rate",
+        "data_rate_per_gpu",
+    ),
     lower=lower,
     help="The largest number of accelerators whose utilisation stays above a threshold.",
     settings=(
@@ -33,9 +39,12 @@ WORKLOAD = WorkloadKind(
         Setting("source", "Data from", "selector", "storage"),
         Setting("hosts", "Hosts", "selector", "memory", help="whose servers read"),
         Setting(
-            "client", "Client", "choice", "auto",
+            "client",
+            "Client",
+            "choice",
+            "auto",
             choices=("auto", "local", "parallel", "offloaded", "block", "lustre", "nfs"),
         ),
         Setting("threshold", "Utilisation kept", "ratio", "0", help="0 for the rule: 0.9, CosmoFlow 0.7"),
     ),
-)  # fmt: skip
+)

@@ -20,6 +20,7 @@ def lower(settings: Mapping[str, Any]) -> Transfer:
         demand=settings["demand"],
         both_ways=settings["both_ways"],
         seed=settings["seed"],
+        machines=settings["machines"],
     )
 
 
@@ -33,6 +34,7 @@ def program(settings: Mapping[str, Any]) -> Program:
         settings["demand"],
         settings["both_ways"],
         settings["seed"],
+        machines=settings["machines"],
     )
     measures = [Measure("rate", "B/s", "throughput", "move")]
     if settings["size"]:
@@ -44,7 +46,14 @@ WORKLOAD = WorkloadKind(
     name="transfer",
     title="Transfer",
     reports="transfer",
-    metrics=("rate", "data_rate_per_gpu", "transfer_time",),
+    metrics=(
+        "rate",
+        "data_rate_per_gpu",
+        "transfer_time",
+        "memory_share",
+        "bandwidth_share",
+        "virtualization_factor",
+    ),
     lower=lower,
     program=program,
     help="Host to device for all GPUs at once, storage to all GPUs, GPU to GPU, GPU to remote GPU.",
@@ -52,12 +61,17 @@ WORKLOAD = WorkloadKind(
         Setting("from", "From", "selector", "memory", help="which parts send, for example memory or gpu0"),
         Setting("to", "To", "selector", "gpus", help="which parts receive, for example gpus or gpu1"),
         Setting(
-            "pairing", "Pairing", "choice", "auto",
-            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"), help="who sends to whom",
+            "pairing",
+            "Pairing",
+            "choice",
+            "auto",
+            choices=("auto", "nearest", "striped", "pairs", "shift", "permutation", "all"),
+            help="who sends to whom",
         ),
         Setting("size", "Bytes per flow", "size", "0 B", help="0 B for a steady stream"),
         Setting("demand", "Most a flow asks for", "rate", "0 B/s", help="0 B/s for all it can get"),
         Setting("both_ways", "Both ways at once", "flag", False),
         Setting("seed", "Seed of a permutation", "count", 0),
+        Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
     ),
-)  # fmt: skip
+)

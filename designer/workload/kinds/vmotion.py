@@ -10,9 +10,21 @@ from designer.workload.program import Measure, Program, Step
 from designer.workload.program.migration import Migrate
 
 RELEASES = (
-    "", "6.0", "6.5", "6.7 U1", "6.7 U3", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3",
+    "",
+    "6.0",
+    "6.5",
+    "6.7 U1",
+    "6.7 U3",
+    "7.0",
+    "7.0 U1",
+    "7.0 U2",
+    "7.0 U3",
+    "8.0",
+    "8.0 U1",
+    "8.0 U2",
+    "8.0 U3",
     "9.0",
-)  # fmt: skip
+)
 
 
 def lower(settings: Mapping[str, Any]) -> Vmotion:

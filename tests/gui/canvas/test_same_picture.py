@@ -43,9 +43,11 @@ def _exported(view_state: ViewState, scale: float) -> Pixels:
     x, y, width, height = view_state.bounds
     margin = round(24 * scale)
     frame = (
-        round(x * scale) - margin, round(y * scale) - margin,
-        round(width * scale) + 2 * margin, round(height * scale) + 2 * margin,
-    )  # fmt: skip
+        round(x * scale) - margin,
+        round(y * scale) - margin,
+        round(width * scale) + 2 * margin,
+        round(height * scale) + 2 * margin,
+    )
     drawing = Drawing(tuple(full_detail(view_state, scale, view_state.bounds)), frame, view_state.theme.background)
     data = to_png(picture_of(drawing), 1.0)
     return np.asarray(image.open(io.BytesIO(data)).convert("RGB"), dtype=np.int16)

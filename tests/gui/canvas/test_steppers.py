@@ -30,9 +30,13 @@ def drag(bench: Any, start: QPoint, end: QPoint) -> None:
     for share in (0.2, 0.6, 1.0):
         at = QPointF(start) + (QPointF(end) - QPointF(start)) * share
         event = QMouseEvent(
-            QMouseEvent.Type.MouseMove, at, canvas.mapToGlobal(at), Qt.MouseButton.NoButton, LEFT,
+            QMouseEvent.Type.MouseMove,
+            at,
+            canvas.mapToGlobal(at),
+            Qt.MouseButton.NoButton,
+            LEFT,
             Qt.KeyboardModifier.NoModifier,
-        )  # fmt: skip
+        )
         QApplication.sendEvent(canvas, event)
     QTest.mouseRelease(canvas, LEFT, Qt.KeyboardModifier.NoModifier, end)
 

@@ -455,9 +455,15 @@ def test_the_wheel_zooms_at_the_pointer(bench: Any) -> None:
     at = bench.at("gpu5")
     before = bench.canvas.view.to_scene(at.x(), at.y())
     event = QWheelEvent(
-        QPointF(at), bench.canvas.mapToGlobal(QPointF(at)), QPoint(), QPoint(0, 240), Qt.MouseButton.NoButton, NONE,
-        Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
+        QPointF(at),
+        bench.canvas.mapToGlobal(QPointF(at)),
+        QPoint(),
+        QPoint(0, 240),
+        Qt.MouseButton.NoButton,
+        NONE,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     scale = bench.canvas.view.scale
     QApplication.sendEvent(bench.canvas, event)
     assert bench.canvas.view.scale > 1.3 * scale
@@ -821,9 +827,11 @@ def test_copies_of_parts_that_were_laid_out_stand_where_they_are_dropped(bench: 
 
 def test_notes_and_groups_are_copied_too(make: Make) -> None:
     group = Group(
-        id="pods", replicas=3, position=Position(x=0, y=0),
+        id="pods",
+        replicas=3,
+        position=Position(x=0, y=0),
         content=Design(name="x", parts={"gpu0": Part(id="gpu0", kind="gpu")}),
-    )  # fmt: skip
+    )
     note = Annotation(id="n", text="note", position=Position(x=600, y=0))
     bench = make(Design(name="d", groups={"pods": group}, annotations={"n": note}))
     for what, thing in (("annotations", "n"), ("groups", "pods")):
@@ -901,9 +909,11 @@ def test_what_is_pasted_or_duplicated_does_not_cover_its_original(make: Make) ->
 def test_of_a_selection_that_does_not_fit_wholly_it_is_told_what_is_left_out(make: Make) -> None:
     parts = [Part(id=f"nic{k}", kind="nic", position=Position(x=160 * k, y=0)) for k in range(6)]
     switch = Part(
-        id="sw", kind="switch", position=Position(x=300, y=240),
+        id="sw",
+        kind="switch",
+        position=Position(x=300, y=240),
         overrides={"ports": {"value": 4, "source": "U", "status": "assumed"}},
-    )  # fmt: skip
+    )
     bench = make(Design(name="few", parts=[*parts, switch]))
     bench.select(*(p.id for p in parts))
     key(bench, Qt.Key.Key_C)

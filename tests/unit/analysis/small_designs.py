@@ -17,9 +17,20 @@ from designer.design.document import Block, Design, Link, Part, Policy, Workload
 from designer.workload.operations import Transfer
 
 KINDS = {
-    "cpu": "cpu", "numa": "numa", "mem": "memory", "psw": "pcie_switch", "gpu": "gpu", "nic": "nic", "nvsw": "nvswitch",
-    "sw": "switch", "leaf": "switch", "spine": "switch", "core": "switch", "store": "storage", "ssd": "drive",
-}  # fmt: skip
+    "cpu": "cpu",
+    "numa": "numa",
+    "mem": "memory",
+    "psw": "pcie_switch",
+    "gpu": "gpu",
+    "nic": "nic",
+    "nvsw": "nvswitch",
+    "sw": "switch",
+    "leaf": "switch",
+    "spine": "switch",
+    "core": "switch",
+    "store": "storage",
+    "ssd": "drive",
+}
 LINES = re.compile(r"(\S+) (\S+): (\w+)(?: (\d+)\*)?(?: (\d)x(\d+))?(?: ([\d.]+ \S+))?$")
 BUS = "memory_bus 300 GB/s"
 
@@ -41,9 +52,14 @@ def block(lines: Sequence[str], **values: dict[str, object]) -> Block:
         links.append(
             Link(
                 id=f"{a}--{b}" if f"{a}--{b}" not in {link.id for link in links} else f"{a}--{b}#{len(links)}",
-                a=a, b=b, kind=kind, count=int(count or 1), bandwidth_per_direction=rate, **speed,
+                a=a,
+                b=b,
+                kind=kind,
+                count=int(count or 1),
+                bandwidth_per_direction=rate,
+                **speed,
             )
-        )  # fmt: skip
+        )
     return Block.model_validate({"parts": list(parts.values()), "links": links})
 
 

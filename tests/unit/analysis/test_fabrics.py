@@ -72,20 +72,38 @@ class TestRails:
 
 class TestPorts:
     def test_a_nic_at_two_leaves_spreads_over_both(self):
-        lines = [*host(0), *host(1), cable("nic0", "leaf0"), cable("nic0", "leaf1"), cable("nic1", "leaf0"),
-                 cable("nic1", "leaf1")]  # fmt: skip
+        lines = [
+            *host(0),
+            *host(1),
+            cable("nic0", "leaf0"),
+            cable("nic0", "leaf1"),
+            cable("nic1", "leaf0"),
+            cable("nic1", "leaf1"),
+        ]
         found = shares(draw(*lines), "mem0", "mem1")
         assert found["nic0--leaf0:ab"] == found["nic1--leaf1:ba"] == 0.5
 
     def test_only_the_port_that_is_nearer(self):
-        lines = [*host(0), *host(1), cable("nic0", "leaf0"), cable("nic0", "leaf1"), cable("nic1", "leaf0"),
-                 cable("leaf0", "leaf1")]  # fmt: skip
+        lines = [
+            *host(0),
+            *host(1),
+            cable("nic0", "leaf0"),
+            cable("nic0", "leaf1"),
+            cable("nic1", "leaf0"),
+            cable("leaf0", "leaf1"),
+        ]
         assert way(draw(*lines), "mem0", "mem1")[2:4] == ["nic0--leaf0:ab", "nic1--leaf0:ba"]
 
     def test_uneven_ports_carry_what_they_can(self):
         """Two cables to one leaf and one to the other: two thirds and one third."""
-        lines = [*host(0), *host(1), "nic0 leaf0: ethernet 2* 100 Gb/s", "nic0 leaf1: ethernet 100 Gb/s",
-                 cable("nic1", "leaf0"), cable("nic1", "leaf1")]  # fmt: skip
+        lines = [
+            *host(0),
+            *host(1),
+            "nic0 leaf0: ethernet 2* 100 Gb/s",
+            "nic0 leaf1: ethernet 100 Gb/s",
+            cable("nic1", "leaf0"),
+            cable("nic1", "leaf1"),
+        ]
         found = shares(draw(*lines), "mem0", "mem1")
         assert found["nic0--leaf0:ab"] == pytest.approx(2 / 3)
         assert found["nic0--leaf1:ab"] == pytest.approx(1 / 3)
@@ -101,8 +119,12 @@ class TestCables:
     def test_card_to_card(self):
         design = draw(*host(0), *host(1), "nic0 nic1: ethernet 2* 100 Gb/s")
         assert way(design, "mem0", "mem1") == [
-            "cpu0--mem0:ba", "cpu0--nic0:ab", "nic0--nic1:ab", "cpu1--nic1:ba", "cpu1--mem1:ab",
-        ]  # fmt: skip
+            "cpu0--mem0:ba",
+            "cpu0--nic0:ab",
+            "nic0--nic1:ab",
+            "cpu1--nic1:ba",
+            "cpu1--mem1:ab",
+        ]
         answer = transfer(design, "mem0", "mem1", both_ways=True)
         assert answer.rate[0] == pytest.approx(answer.rate[1])
         assert 20e9 < answer.rate[0] < 25e9

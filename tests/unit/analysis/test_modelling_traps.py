@@ -243,9 +243,13 @@ def test_16_what_steady_rates_leave_out_is_said():
 def test_a_cable_is_no_faster_than_the_nic_at_its_end():
     """The NIC of one host is exchanged for a slower one; the switch and its cables stay as they were drawn."""
     lines = (
-        "cpu0 mem0: memory_bus 300 GB/s", "cpu1 mem1: memory_bus 300 GB/s", "cpu0 nic0: pcie 5x16",
-        "cpu1 nic1: pcie 5x16", "nic0 sw: infiniband 400 Gb/s", "nic1 sw: infiniband 400 Gb/s",
-    )  # fmt: skip
+        "cpu0 mem0: memory_bus 300 GB/s",
+        "cpu1 mem1: memory_bus 300 GB/s",
+        "cpu0 nic0: pcie 5x16",
+        "cpu1 nic1: pcie 5x16",
+        "nic0 sw: infiniband 400 Gb/s",
+        "nic1 sw: infiniband 400 Gb/s",
+    )
 
     def rate(**values: dict[str, object]) -> float:
         return float(transfer(draw(*lines, values=values), "mem0", "mem1").rate.sum())

@@ -28,15 +28,19 @@ def pairs(found: Traffic) -> list[str]:
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
-@pytest.mark.parametrize(("source", "target"), [("gpus", "gpus"), ("memory", "gpus"), ("gpus", "memory"),
-                                                ("store0", "gpus"), ("memory", "memory")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("gpus", "gpus"), ("memory", "gpus"), ("gpus", "memory"), ("store0", "gpus"), ("memory", "memory")],
+)
 def test_no_flow_to_itself_and_every_flow_whole(source: str, target: str, pairing: str):
     if pairing == "pairs" and {source, target} == {"memory", "gpus"}:
         pytest.skip("as many parts on both sides are needed")
     for both_ways in (False, True):
-        found = traffic(source, target, pairing=pairing, both_ways=both_ways) if not (
-            pairing == "pairs" and source == target
-        ) else None  # fmt: skip
+        found = (
+            traffic(source, target, pairing=pairing, both_ways=both_ways)
+            if not (pairing == "pairs" and source == target)
+            else None
+        )
         if found is None:
             with pytest.raises(AnalysisError, match="end where it begins"):
                 traffic(source, target, pairing=pairing)
@@ -48,10 +52,17 @@ def test_no_flow_to_itself_and_every_flow_whole(source: str, target: str, pairin
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_both_ways_adds_the_twin_of_every_flow(pairing: str):
-    there = traffic("gpus" if pairing == "pairs" else "memory", "gpu1,gpu0,gpu3,gpu2" if pairing == "pairs" else "gpus",
-                    pairing=pairing)  # fmt: skip
-    both = traffic("gpus" if pairing == "pairs" else "memory", "gpu1,gpu0,gpu3,gpu2" if pairing == "pairs" else "gpus",
-                   pairing=pairing, both_ways=True)  # fmt: skip
+    there = traffic(
+        "gpus" if pairing == "pairs" else "memory",
+        "gpu1,gpu0,gpu3,gpu2" if pairing == "pairs" else "gpus",
+        pairing=pairing,
+    )
+    both = traffic(
+        "gpus" if pairing == "pairs" else "memory",
+        "gpu1,gpu0,gpu3,gpu2" if pairing == "pairs" else "gpus",
+        pairing=pairing,
+        both_ways=True,
+    )
     back = [f"{b}->{a}" for a, b in (p.split("->") for p in pairs(there))]
     assert pairs(both) == pairs(there) + back
     n = len(there.legs)

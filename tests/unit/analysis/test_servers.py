@@ -20,10 +20,16 @@ class TestPcieSwitch:
     """Two GPUs and two NICs below one switch."""
 
     lines = (
-        "cpu0 mem0: memory_bus 300 GB/s", "cpu0 psw0: pcie 4x16", "psw0 gpu0: pcie 4x16", "psw0 gpu1: pcie 4x16",
-        "psw0 nic0: pcie 4x16", "psw0 nic1: pcie 4x16", "nic0 sw0: ethernet 200 Gb/s", "nic1 sw0: ethernet 200 Gb/s",
+        "cpu0 mem0: memory_bus 300 GB/s",
+        "cpu0 psw0: pcie 4x16",
+        "psw0 gpu0: pcie 4x16",
+        "psw0 gpu1: pcie 4x16",
+        "psw0 nic0: pcie 4x16",
+        "psw0 nic1: pcie 4x16",
+        "nic0 sw0: ethernet 200 Gb/s",
+        "nic1 sw0: ethernet 200 Gb/s",
         "store0 sw0: ethernet 8* 200 Gb/s",
-    )  # fmt: skip
+    )
 
     def test_host_traffic_of_both_gpus_shares_the_uplink_each_way(self):
         design = draw(*self.lines)
@@ -101,9 +107,12 @@ class TestMemoryStop:
     """Remote data lands in host memory where there is no direct path: the bus carries it twice."""
 
     lines = (
-        "cpu0 mem0: memory_bus 40 GB/s", "cpu0 gpu0: pcie 5x16", "cpu0 nic0: pcie 5x16", "nic0 sw0: ethernet 400 Gb/s",
+        "cpu0 mem0: memory_bus 40 GB/s",
+        "cpu0 gpu0: pcie 5x16",
+        "cpu0 nic0: pcie 5x16",
+        "nic0 sw0: ethernet 400 Gb/s",
         "store0 sw0: ethernet 400 Gb/s",
-    )  # fmt: skip
+    )
 
     def test_the_bus_is_used_twice(self):
         bus = shares(draw(*self.lines), "mem0", "gpu0")["cpu0--mem0:ba"]
@@ -114,8 +123,13 @@ class TestMemoryStop:
         assert through.rate[0] == pytest.approx(reference / 2)
         assert [b.id for b in through.binding] == ["cpu0--mem0:ab"]
         assert through.flows[0].via == (
-            "store0--sw0:ab", "nic0--sw0:ba", "cpu0--nic0:ba", "cpu0--mem0:ab", "cpu0--mem0:ba", "cpu0--gpu0:ab",
-        )  # fmt: skip
+            "store0--sw0:ab",
+            "nic0--sw0:ba",
+            "cpu0--nic0:ba",
+            "cpu0--mem0:ab",
+            "cpu0--mem0:ba",
+            "cpu0--gpu0:ab",
+        )
 
     def test_not_at_all_with_a_direct_path(self):
         direct = transfer(draw(*self.lines), "store0", "gpu0")
@@ -123,8 +137,9 @@ class TestMemoryStop:
         assert direct.rate[0] > rates(draw(*self.lines), "mem0", "gpu0")["mem0->gpu0"]
 
     def test_in_the_memory_of_the_own_socket(self):
-        design = draw(*server(), "nic0 sw0: ethernet 400 Gb/s", "store0 sw0: ethernet 400 Gb/s",
-                      policy=Policy(gpudirect=False))  # fmt: skip
+        design = draw(
+            *server(), "nic0 sw0: ethernet 400 Gb/s", "store0 sw0: ethernet 400 Gb/s", policy=Policy(gpudirect=False)
+        )
         via = transfer(design, "store0", "gpu2").flows[0].via
         assert "cpu1--mem1:ab" in via
         assert "cpu1--mem1:ba" in via
@@ -145,8 +160,11 @@ class TestSockets:
 
     def test_each_gpu_reads_its_own_memory_by_itself(self):
         assert set(rates(draw(*server()), "memory", "gpus")) == {
-            "mem0->gpu0", "mem0->gpu1", "mem1->gpu2", "mem1->gpu3",
-        }  # fmt: skip
+            "mem0->gpu0",
+            "mem0->gpu1",
+            "mem1->gpu2",
+            "mem1->gpu3",
+        }
 
     def test_all_traffic_into_one_nic(self):
         """NUMA: the near GPUs get more than the far ones once the socket link is slow."""
@@ -208,8 +226,12 @@ class TestSlots:
     remote = ("nic0 sw0: infiniband 400 Gb/s", "nic1 sw0: infiniband 400 Gb/s")
 
     def test_a_400g_card_in_a_gen4_slot_is_held_by_the_slot(self):
-        lines = ["cpu0 mem0: memory_bus 300 GB/s", "cpu0 nic0: pcie 4x16", "nic0 sw0: infiniband 400 Gb/s",
-                 "store0 sw0: infiniband 800 Gb/s"]  # fmt: skip
+        lines = [
+            "cpu0 mem0: memory_bus 300 GB/s",
+            "cpu0 nic0: pcie 4x16",
+            "nic0 sw0: infiniband 400 Gb/s",
+            "store0 sw0: infiniband 800 Gb/s",
+        ]
         found, result = study(draw(*lines), "transfer", **{"from": "store0", "to": "mem0"})
         assert [b.id for b in result.binding] == ["cpu0--nic0:ba"]
         assert "31.5 GB/s raw" in result.binding[0].why
@@ -260,9 +282,13 @@ class TestTemplates:
 
 class TestStorage:
     lines = (
-        "cpu0 mem0: memory_bus 300 GB/s", "cpu0 gpu0: pcie 5x16", "cpu0 gpu1: pcie 5x16", "cpu0 nic0: pcie 5x16",
-        "nic0 sw0: ethernet 400 Gb/s", "store0 sw0: ethernet 4* 400 Gb/s",
-    )  # fmt: skip
+        "cpu0 mem0: memory_bus 300 GB/s",
+        "cpu0 gpu0: pcie 5x16",
+        "cpu0 gpu1: pcie 5x16",
+        "cpu0 nic0: pcie 5x16",
+        "nic0 sw0: ethernet 400 Gb/s",
+        "store0 sw0: ethernet 4* 400 Gb/s",
+    )
 
     def test_a_mount_limits_each_client(self):
         limits = {"store0": {"client_read_bandwidth": "5 GB/s", "read_bandwidth": "100 GB/s"}}
@@ -283,8 +309,12 @@ class TestStorage:
         assert [(b.what, b.id) for b in mixed.binding] == [("part", "store0")]
 
     def test_a_drive_of_the_server(self):
-        design = draw("cpu0 mem0: memory_bus 300 GB/s", "cpu0 ssd0: pcie 4x4", "cpu0 gpu0: pcie 5x16",
-                      values={"ssd0": {"read_bandwidth": "3 GB/s"}})  # fmt: skip
+        design = draw(
+            "cpu0 mem0: memory_bus 300 GB/s",
+            "cpu0 ssd0: pcie 4x4",
+            "cpu0 gpu0: pcie 5x16",
+            values={"ssd0": {"read_bandwidth": "3 GB/s"}},
+        )
         answer = transfer(design, "drives", "gpus")
         assert answer.rate == pytest.approx([3e9])
         assert answer.binding[0].what == "part"

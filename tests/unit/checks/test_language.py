@@ -103,13 +103,13 @@ WRONG = [
     ("1 s + 1 GB == 2 s", 5, "adds"),
     ("1 / (h2d.rate - h2d.rate) == 1", 3, "zero"),
     ('oversubscription("core") <= 1:1', 1, "no switch"),
-    ('survives(any moon).slowdown <= 1', 1, "names no part"),
+    ("survives(any moon).slowdown <= 1", 1, "names no part"),
     ("1:0 == 1", 3, "ratio to zero"),
     ("h2d.rate >= 1 GB/s at 20/s", 1, "not asked so often"),
     ("p95(ttft, 'chat') <= 500 ms at 20/s", 1, "no one workload 'chat'"),
     ("1 == 1 == 1", 8, "expected the end"),
     ("low() == 1", 1, "takes one"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "column", "said"), WRONG)

@@ -33,9 +33,15 @@ SUM host_to_device_memcpy_ce 40.00
 
 def case(**changes: Any) -> dict[str, Any]:
     one = {
-        "id": "h2d", "area": "transfers", "group": "g", "source": "s", "design": "hgx-a100-8",
-        "workload": {"kind": "transfer", "settings": {"from": "memory", "to": "gpu0"}}, "metric": "rate", "value": 26e9,
-    }  # fmt: skip
+        "id": "h2d",
+        "area": "transfers",
+        "group": "g",
+        "source": "s",
+        "design": "hgx-a100-8",
+        "workload": {"kind": "transfer", "settings": {"from": "memory", "to": "gpu0"}},
+        "metric": "rate",
+        "value": 26e9,
+    }
     return {**one, **changes}
 
 
@@ -148,9 +154,7 @@ def test_the_example_of_the_help_runs(tmp_path: Path, capsys: pytest.CaptureFixt
         {"extra": 1},
     ],
 )
-def test_wrong_cases_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any]
-) -> None:  # fmt: skip
+def test_wrong_cases_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any]) -> None:
     assert run(["validate", written(tmp_path, case(**wrong))]) == 2
     told = capsys.readouterr().err
     assert "cases[0]" in told

@@ -131,11 +131,13 @@ def test_many_servers_stand_in_a_field_not_in_one_line() -> None:
 def test_accelerator_switches_of_a_rack_stand_below_its_trays() -> None:
     tray = Block.model_validate({"parts": [Part(id="t", kind="server"), Part(id="g", kind="gpu", parent="t")]})
     switches = Block.model_validate({"parts": [Part(id="a", kind="nvswitch"), Part(id="b", kind="nvswitch")]})
-    design = Design.model_validate({
-        "name": "d",
-        "groups": [Group(id="chips", replicas=9, content=switches), Group(id="trays", replicas=18, content=tray)],
-        "wirings": [Wiring(id="w", pattern="mesh", a="trays[*]/g", b="chips[*]/*", kind="nvlink")],
-    })  # fmt: skip
+    design = Design.model_validate(
+        {
+            "name": "d",
+            "groups": [Group(id="chips", replicas=9, content=switches), Group(id="trays", replicas=18, content=tray)],
+            "wirings": [Wiring(id="w", pattern="mesh", a="trays[*]/g", b="chips[*]/*", kind="nvlink")],
+        }
+    )
     boxes = _boxes(lay_out(design, frozenset()))
     assert boxes["chips"][1] > boxes["trays"][1] + boxes["trays"][3]
 

@@ -124,13 +124,15 @@ def test_closed_containers_hide_their_contents_and_take_their_links() -> None:
 
 
 def test_given_positions_and_sizes_are_kept() -> None:
-    design = Design.model_validate({
-        "name": "d",
-        "parts": [
-            Part(id="s", kind="server", position=Position(x=100, y=40), size=Size(width=700, height=500)),
-            Part(id="g", kind="gpu", parent="s", position=Position(x=30, y=90), size=Size(width=200, height=100)),
-        ],
-    })  # fmt: skip
+    design = Design.model_validate(
+        {
+            "name": "d",
+            "parts": [
+                Part(id="s", kind="server", position=Position(x=100, y=40), size=Size(width=700, height=500)),
+                Part(id="g", kind="gpu", parent="s", position=Position(x=30, y=90), size=Size(width=200, height=100)),
+            ],
+        }
+    )
     geometry = lay_out(design)
     assert geometry.rect.tolist() == [[100, 40, 700, 500], [130, 130, 200, 100]]
     assert geometry.position(1) == (30, 90)
@@ -172,9 +174,11 @@ def test_notes_lie_on_top_and_frames_behind() -> None:
 def test_links_that_end_nowhere_are_left_out_and_the_rest_is_drawn() -> None:
     parts = [Part(id="a", kind="gpu"), Part(id="b", kind="gpu")]
     links = [
-        Link(id="x", a="a", b="ghost", kind="nvlink"), Link(id="y", a="a", b="no[7]/g", kind="nvlink"),
-        Link(id="z", a="a", b="b", kind="nvlink"), Link(id="w", a="a", b="a[[", kind="nvlink"),
-    ]  # fmt: skip
+        Link(id="x", a="a", b="ghost", kind="nvlink"),
+        Link(id="y", a="a", b="no[7]/g", kind="nvlink"),
+        Link(id="z", a="a", b="b", kind="nvlink"),
+        Link(id="w", a="a", b="a[[", kind="nvlink"),
+    ]
     geometry = lay_out(Design.model_validate({"name": "d", "parts": parts, "links": links}))
     assert geometry.n_connections == 1
 

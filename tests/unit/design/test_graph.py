@@ -34,9 +34,13 @@ def test_values_are_in_si_units_and_overrides_win() -> None:
     part = {"id": "a", "kind": "gpu", "type": "gpu/x/y", "overrides": {"memory_capacity": {"value": "96 GB"}}}
     node = to_networkx(Design.model_validate({"name": "x", "parts": [part], "part_types": [gpu]})).nodes["a"]
     assert node == {
-        "kind": "gpu", "type": "gpu/x/y", "name": "a", "memory_capacity": 96e9, "architecture": "Hopper",
+        "kind": "gpu",
+        "type": "gpu/x/y",
+        "name": "a",
+        "memory_capacity": 96e9,
+        "architecture": "Hopper",
         "nvlink_links": 18.0,
-    }  # fmt: skip
+    }
 
 
 def test_it_can_be_written_as_graphml() -> None:

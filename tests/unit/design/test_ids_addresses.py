@@ -17,11 +17,16 @@ from tests.designs import one_unit, pods
 @pytest.mark.parametrize(
     ("taken", "wish", "given_id"),
     [
-        ([], "gpu0", "gpu0"), (["gpu0"], "gpu0", "gpu1"), (["gpu0", "gpu1", "gpu3"], "gpu0", "gpu2"),
-        (["rack09"], "rack09", "rack10"), (["rack099"], "rack099", "rack100"), (["leaf"], "leaf", "leaf2"),
-        (["9"], "9", "10"), (["a" * 200], "a" * 200, "a" * 190 + "2"),
+        ([], "gpu0", "gpu0"),
+        (["gpu0"], "gpu0", "gpu1"),
+        (["gpu0", "gpu1", "gpu3"], "gpu0", "gpu2"),
+        (["rack09"], "rack09", "rack10"),
+        (["rack099"], "rack099", "rack100"),
+        (["leaf"], "leaf", "leaf2"),
+        (["9"], "9", "10"),
+        (["a" * 200], "a" * 200, "a" * 190 + "2"),
     ],
-)  # fmt: skip
+)
 def test_natural_numbering(taken: list[str], wish: str, given_id: str) -> None:
     assert next_id(taken, wish) == given_id
 
@@ -70,10 +75,18 @@ def test_exchanging_a_block_shares_the_rest() -> None:
 @pytest.mark.parametrize(
     ("path", "found"),
     [
-        ("servers[0]/gpu0", True), ("servers[*]/gpu*", True), ("servers/gpu7", True), ("servers[0-1]/gpu{0-7}", True),
-        ("servers[2]/gpu0", False), ("servers[0]/gpu8", False), ("gpu0", False), ("x[0]/gpu0", False),
-        ("servers[0-2]/gpu0", False), ("servers[a]/gpu0", False), ("servers[0]/", False),
+        ("servers[0]/gpu0", True),
+        ("servers[*]/gpu*", True),
+        ("servers/gpu7", True),
+        ("servers[0-1]/gpu{0-7}", True),
+        ("servers[2]/gpu0", False),
+        ("servers[0]/gpu8", False),
+        ("gpu0", False),
+        ("x[0]/gpu0", False),
+        ("servers[0-2]/gpu0", False),
+        ("servers[a]/gpu0", False),
+        ("servers[0]/", False),
     ],
-)  # fmt: skip
+)
 def test_reaching(path: str, found: bool) -> None:
     assert reaches(one_unit(2), path) is found

@@ -24,37 +24,47 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "own parent": ({"parts": [{**GPU, "parent": "gpu"}]}, "parts.gpu.parent", "contains itself"),
     "circle": (
         {"parts": [{**GPU, "parent": "b"}, {**GPU, "id": "b", "parent": "c"}, {**GPU, "id": "c", "parent": "gpu"}]},
-        "parts.gpu.parent", "contains itself",
+        "parts.gpu.parent",
+        "contains itself",
     ),
     "dangling end": (
-        {"parts": [GPU], "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "x"}]}, "links.l.b", "does not exist",
+        {"parts": [GPU], "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "x"}]},
+        "links.l.b",
+        "does not exist",
     ),
     "end in no member": (
         {"groups": [BOX], "links": [{"id": "l", "kind": "pcie", "a": "box[0]/gpu", "b": "box[2]/gpu"}]},
-        "links.l.b", "does not exist",
+        "links.l.b",
+        "does not exist",
     ),
     "self link": (
-        {"parts": [GPU], "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "gpu"}]}, "links.l", "same part",
+        {"parts": [GPU], "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "gpu"}]},
+        "links.l",
+        "same part",
     ),
     "group parent": ({"groups": [{**BOX, "parent": "x"}]}, "groups.box.parent", "does not exist"),
     "exception": ({"groups": [{**BOX, "exceptions": {2: {}}}]}, "groups.box.exceptions.2", "outside the group of 2"),
     "inside a group": (
         {"groups": [{**BOX, "content": {"parts": [{**GPU, "parent": "y"}]}}]},
-        "groups.box.content.parts.gpu.parent", "does not exist",
+        "groups.box.content.parts.gpu.parent",
+        "does not exist",
     ),
     "unit": (
         {"parts": [{**GPU, "overrides": {"memory_capacity": {"value": "80 GQ"}}}]},
-        "parts.gpu.overrides.memory_capacity", "not a unit of size",
+        "parts.gpu.overrides.memory_capacity",
+        "not a unit of size",
     ),
     "type unit": (
         {"part_types": [{"id": "gpu/a/b", "kind": "gpu", "title": "B", "values": {"power_per_part": {"value": "7"}}}]},
-        "part_types.gpu/a/b.values.power_per_part", "has no unit",
+        "part_types.gpu/a/b.values.power_per_part",
+        "has no unit",
     ),
     "size": (
         {"groups": [{**BOX, "replicas": 10**6, "content": {"groups": [{**BOX, "replicas": 10**6}]}}]},
-        "groups", "more than",
+        "groups",
+        "more than",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -87,20 +97,25 @@ OPENED: dict[str, tuple[dict[str, Any], str]] = {
         "DOC-WIRING",
     ),
     "misfit": (
-        {"parts": [GPU], "groups": [BOX],
-         "wirings": [{"id": "w", "kind": "nvlink", "pattern": "pairs", "a": "box[*]/gpu", "b": "gpu"}]},
+        {
+            "parts": [GPU],
+            "groups": [BOX],
+            "wirings": [{"id": "w", "kind": "nvlink", "pattern": "pairs", "a": "box[*]/gpu", "b": "gpu"}],
+        },
         "DOC-WIRING",
     ),
     "ports": (
-        {"parts": [GPU, {"id": "b", "kind": "gpu"}],
-         "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "b", "count": 2}]},
+        {
+            "parts": [GPU, {"id": "b", "kind": "gpu"}],
+            "links": [{"id": "l", "kind": "pcie", "a": "gpu", "b": "b", "count": 2}],
+        },
         "DOC-PORTS",
     ),
     "no port": (
         {"parts": [GPU, {"id": "b", "kind": "gpu"}], "links": [{"id": "l", "kind": "ethernet", "a": "gpu", "b": "b"}]},
         "DOC-PORTS",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", OPENED)

@@ -84,8 +84,10 @@ def test_ports_of_group_members_are_counted_through_wirings() -> None:
     design = unit.model_copy(update={"groups": {**unit.groups, "servers": group}, "part_types": {nic.id: nic}})
     assert not can_connect(design, "servers[1]/nic0", "leaves[0]/switch").ok
     assert can_connect(design, "servers[1]/storage_nic0", "leaves[0]/switch").kinds == (
-        "ethernet", "infiniband", "fabric",
-    )  # fmt: skip
+        "ethernet",
+        "infiniband",
+        "fabric",
+    )
     inside = can_connect(design, "nic0", "storage_nic0", "ethernet", within=("servers",))
     assert "nic0" in inside.reason
     assert can_connect(design, "storage_nic1", "storage_nic0", "ethernet", within=(("servers", 1),)).ok
@@ -167,7 +169,7 @@ XEON, GENOA = "cpu/intel/xeon-spr", "cpu/amd/epyc-genoa"
         ("nic/nvidia/connectx-7", QUANTUM, "ethernet", ("speaks InfiniBand, not Ethernet",)),
         (QUANTUM, SPECTRUM, None, ("not",)),
     ],
-)  # fmt: skip
+)
 def test_vendor_protocol_and_generation_decide(a: str, b: str, kind: str | None, reasons: tuple[str, ...]) -> None:
     design = of_types(left=a, right=b)
     for ends in (("left", "right"), ("right", "left")):

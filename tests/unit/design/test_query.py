@@ -15,7 +15,7 @@ from designer.design.query import (
     neighbours,
     roots,
     summarize,
-)  # fmt: skip
+)
 from tests.designs import one_server, one_unit, pods
 
 
@@ -42,9 +42,15 @@ def test_summary_counts_after_elaboration_by_hand() -> None:
     servers = 2 * 32
     assert summary["design"] == {"name": "pods2", "file": "pods.design.json"}
     assert summary["parts"] == {
-        "cpu": 2 * servers, "gpu": 8 * servers, "memory": 2 * servers, "nic": 10 * servers, "nvswitch": 4 * servers,
-        "pcie_switch": 8 * servers, "server": servers, "switch": 2 * (8 + 4) + 32,
-    }  # fmt: skip
+        "cpu": 2 * servers,
+        "gpu": 8 * servers,
+        "memory": 2 * servers,
+        "nic": 10 * servers,
+        "nvswitch": 4 * servers,
+        "pcie_switch": 8 * servers,
+        "server": servers,
+        "switch": 2 * (8 + 4) + 32,
+    }
     # rails: 8 NICs a server; leaves to spines: 8 leaves × 4 spines × 8; spines to cores: 8 spines × 8 cores × 8
     assert summary["links"]["infiniband"] == 8 * servers + 2 * 8 * 4 * 8 + 8 * 8 * 8
     assert summary["links"]["nvlink"] == 8 * 18 * servers

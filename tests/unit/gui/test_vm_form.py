@@ -30,13 +30,23 @@ def _enter(design: Design, name: str, text: str, *ids: str) -> Design:
 @pytest.mark.parametrize(
     ("name", "text", "now"),
     [
-        ("name", "Chat", "Chat"), ("vcpus", "12", 12), ("memory", "96 GiB", "96 GiB"), ("release", "9.0", "9.0"),
-        ("release", "", None), ("hardware_version", "21", 21), ("hardware_version", "", None),
-        ("dirty_rate", "2 GB/s", "2 GB/s"), ("working_set", "8 GiB", "8 GiB"), ("stun_limit", "20 s", "20 s"),
-        ("gpu_duty", "0.7", "0.7"), ("host", "hosts[2]/server", "hosts[2]/server"), ("host", "", None),
-        ("memory_reservation", "", None), ("note", "kept", "kept"),
+        ("name", "Chat", "Chat"),
+        ("vcpus", "12", 12),
+        ("memory", "96 GiB", "96 GiB"),
+        ("release", "9.0", "9.0"),
+        ("release", "", None),
+        ("hardware_version", "21", 21),
+        ("hardware_version", "", None),
+        ("dirty_rate", "2 GB/s", "2 GB/s"),
+        ("working_set", "8 GiB", "8 GiB"),
+        ("stun_limit", "20 s", "20 s"),
+        ("gpu_duty", "0.7", "0.7"),
+        ("host", "hosts[2]/server", "hosts[2]/server"),
+        ("host", "", None),
+        ("memory_reservation", "", None),
+        ("note", "kept", "kept"),
     ],
-)  # fmt: skip
+)
 def test_each_field_makes_its_edit(name: str, text: str, now: object) -> None:
     assert getattr(_enter(cluster(), name, text).vms["infer0"], name) == now
 

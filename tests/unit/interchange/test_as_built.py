@@ -29,10 +29,14 @@ def _dump(cables: list[tuple[str, int, str, int, str]]) -> bytes:
 
 
 PLAN = [
-    ("h1", 1, "leaf1", 1, "NDR"), ("h2", 1, "leaf1", 2, "NDR"), ("h3", 1, "leaf2", 1, "NDR"),
-    ("leaf1", 10, "spine1", 1, "NDR"), ("leaf1", 11, "spine1", 2, "NDR"), ("leaf2", 10, "spine1", 3, "NDR"),
+    ("h1", 1, "leaf1", 1, "NDR"),
+    ("h2", 1, "leaf1", 2, "NDR"),
+    ("h3", 1, "leaf2", 1, "NDR"),
+    ("leaf1", 10, "spine1", 1, "NDR"),
+    ("leaf1", 11, "spine1", 2, "NDR"),
+    ("leaf2", 10, "spine1", 3, "NDR"),
     ("leaf2", 11, "spine1", 4, "NDR"),
-]  # fmt: skip
+]
 
 
 def _compare(built: list[tuple[str, int, str, int, str]]) -> Comparison:

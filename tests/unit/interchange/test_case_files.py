@@ -29,8 +29,11 @@ def written(folder: Path, *cases: dict[str, Any], name: str = "cases.json", **mo
 
 
 def training(**settings: Any) -> dict[str, Any]:
-    return {"workload": {"kind": "training", "settings": {**TRAIN["settings"], **settings}}, "metric": "step_time",
-            "value": "1 s"}  # fmt: skip
+    return {
+        "workload": {"kind": "training", "settings": {**TRAIN["settings"], **settings}},
+        "metric": "step_time",
+        "value": "1 s",
+    }
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,7 @@ def training(**settings: Any) -> dict[str, Any]:
         ({"metric": None}, "metric missing", "a case has"),
         ({"colour": "red"}, "colour unknown", "may have"),
     ],
-)  # fmt: skip
+)
 def test_one_message_names_file_place_and_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: dict[str, Any], said: str, remedy: str
 ) -> None:
@@ -114,8 +117,10 @@ def test_a_wrong_case_does_not_hide_the_others(tmp_path: Path, capsys: pytest.Ca
     found = json.loads(streams.out)
     assert [c["id"] for c in found["cases"]] == ["right"]
     assert [p["place"].partition(":")[0] for p in found["problems"][1:]] == [
-        "cases[1] (wrong)", "cases[2].id", "cases[3] (too)",
-    ]  # fmt: skip
+        "cases[1] (wrong)",
+        "cases[2].id",
+        "cases[3] (too)",
+    ]
     assert all(p["file"] and p["text"] and p["remedy"] for p in found["problems"])
     assert streams.err.count("\n") == 4
 
@@ -173,15 +178,28 @@ def test_frameworks_are_understood_as_people_name_them(tmp_path: Path, told: str
 
 
 def test_settings_are_understood_as_publications_name_them(tmp_path: Path) -> None:
-    loose = {"kind": "Training", "model": "llama-2-7b", "tp": 8.0, "gbs": "1,024", "dtype": "BFloat16",
-             "activation checkpointing": "FULL", "zero": "ZeRO-3", "sequence-parallel": "yes"}  # fmt: skip
+    loose = {
+        "kind": "Training",
+        "model": "llama-2-7b",
+        "tp": 8.0,
+        "gbs": "1,024",
+        "dtype": "BFloat16",
+        "activation checkpointing": "FULL",
+        "zero": "ZeRO-3",
+        "sequence-parallel": "yes",
+    }
     ((_, measured),) = read_cases(written(tmp_path, case(workload=loose, metric="step time", value=12, unit="s")))
     assert measured.value == 12
     assert measured.workload.kind == "training"
     assert dict(measured.workload.settings) == {
-        "model": "llama-2-7b", "tensor": 8, "global_batch": 1024, "precision": "bf16", "recompute": "full",
-        "sharding": "parameters", "sequence_parallel": True,
-    }  # fmt: skip
+        "model": "llama-2-7b",
+        "tensor": 8,
+        "global_batch": 1024,
+        "precision": "bf16",
+        "recompute": "full",
+        "sharding": "parameters",
+        "sequence_parallel": True,
+    }
 
 
 def test_a_workload_of_the_design_may_have_other_settings(tmp_path: Path) -> None:

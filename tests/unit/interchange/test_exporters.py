@@ -17,8 +17,12 @@ from tests.designs import one_server, one_unit
 pytestmark = pytest.mark.without_qt
 
 _STARTS = {
-    "svg": b"<svg ", "png": b"\x89PNG\r\n", "pdf": b"%PDF-", "graphml": b"<?xml ", "design": b"{",
-}  # fmt: skip
+    "svg": b"<svg ",
+    "png": b"\x89PNG\r\n",
+    "pdf": b"%PDF-",
+    "graphml": b"<?xml ",
+    "design": b"{",
+}
 
 
 def test_all_formats_are_found() -> None:

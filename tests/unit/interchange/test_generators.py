@@ -27,9 +27,17 @@ def _counts(family: str, **given: object) -> tuple[Counter[str], Counter[tuple[s
     return roles, cables
 
 
-@pytest.mark.parametrize(("units", "leaf", "spine", "core"), [
-    (2, 16, 8, 0), (4, 32, 16, 0), (8, 64, 32, 0), (16, 128, 128, 64), (32, 256, 256, 128), (64, 512, 512, 256),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("units", "leaf", "spine", "core"),
+    [
+        (2, 16, 8, 0),
+        (4, 32, 16, 0),
+        (8, 64, 32, 0),
+        (16, 128, 128, 64),
+        (32, 256, 256, 128),
+        (64, 512, 512, 256),
+    ],
+)
 def test_superpod_b200(units: int, leaf: int, spine: int, core: int) -> None:
     """Units of 32 servers with 8 rails on 64-port switches: 8 leaves a unit, 32 links up for 32 down at each.
 
@@ -103,14 +111,21 @@ def test_every_family_makes_a_legal_design_that_can_be_saved(family: str) -> Non
     assert not list(overfull(design))
 
 
-@pytest.mark.parametrize(("family", "given", "reason"), [
-    ("ring", {}, "no family"), ("leaf-spine", {"nodez": "3"}, "no parameter"),
-    ("leaf-spine", {"nodes": "-1"}, "number"),
-    ("leaf-spine", {"nodes": "1e9"}, "number"), ("fat-tree", {"ports": "7"}, "even"),
-    ("torus", {"shape": "4xx"}, "shape"),
-    ("leaf-spine", {"kind": "<script>"}, "kind"), ("leaf-spine", {"nodes": "99999"}, "three tiers|leaves"),
-    ("rail-optimized", {"rate": "fast"}, "fast"), ("rail-optimized", {"nodes": "33", "unit": "32"}, "equal units"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("family", "given", "reason"),
+    [
+        ("ring", {}, "no family"),
+        ("leaf-spine", {"nodez": "3"}, "no parameter"),
+        ("leaf-spine", {"nodes": "-1"}, "number"),
+        ("leaf-spine", {"nodes": "1e9"}, "number"),
+        ("fat-tree", {"ports": "7"}, "even"),
+        ("torus", {"shape": "4xx"}, "shape"),
+        ("leaf-spine", {"kind": "<script>"}, "kind"),
+        ("leaf-spine", {"nodes": "99999"}, "three tiers|leaves"),
+        ("rail-optimized", {"rate": "fast"}, "fast"),
+        ("rail-optimized", {"nodes": "33", "unit": "32"}, "equal units"),
+    ],
+)
 def test_refusals(family: str, given: dict[str, str], reason: str) -> None:
     with pytest.raises(FormatError) as refusal:
         generate(family, given)

@@ -20,12 +20,19 @@ def test_every_importer_is_found_and_named_by_its_module() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        NCCL.encode(), b"\xef\xbb\xbf" + NCCL.encode(), NCCL.encode("utf-16"), NCCL.encode("utf-16-le"),
-        NCCL.encode("utf-16-be"), NCCL.encode("utf-32"), NCCL.replace("><", ">\r\n<").encode(),
-        NCCL.replace("><", ">\r<").encode(), b"\n\n" + NCCL.encode(), b"```xml\n" + NCCL.encode() + b"\n```\n",
+        NCCL.encode(),
+        b"\xef\xbb\xbf" + NCCL.encode(),
+        NCCL.encode("utf-16"),
+        NCCL.encode("utf-16-le"),
+        NCCL.encode("utf-16-be"),
+        NCCL.encode("utf-32"),
+        NCCL.replace("><", ">\r\n<").encode(),
+        NCCL.replace("><", ">\r<").encode(),
+        b"\n\n" + NCCL.encode(),
+        b"```xml\n" + NCCL.encode() + b"\n```\n",
         ('<?xml version="1.0" encoding="UTF-16"?>' + NCCL).encode(),
     ],
-)  # fmt: skip
+)
 def test_encodings_and_line_ends(data: bytes) -> None:
     design = read_any(data).design
     assert sum(p.kind == "gpu" for p in design.parts.values()) == 1
@@ -43,21 +50,31 @@ def test_encoding_that_is_not_the_declared_one() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "empty"), (b" \n\t ", "empty"), (b"\xff\xfe", "empty"), (b"<system\0>", "binary"),
-        (bytes(range(128, 256)) * 8 + b"\x01" * 20, "binary"), (b"\x1f\x8b\x08rest", "gzip"),
+        (b"", "empty"),
+        (b" \n\t ", "empty"),
+        (b"\xff\xfe", "empty"),
+        (b"<system\0>", "binary"),
+        (bytes(range(128, 256)) * 8 + b"\x01" * 20, "binary"),
+        (b"\x1f\x8b\x08rest", "gzip"),
         (b"PK\x03\x04rest", "zip"),
-        (b"\x89PNG\r\n", "picture"), (b"%PDF-1.7", "PDF"), (b"hello world", "not recognised"),
+        (b"\x89PNG\r\n", "picture"),
+        (b"%PDF-1.7", "PDF"),
+        (b"hello world", "not recognised"),
         (b'{"format": "designer-design"}', "a design of this program"),
         (b"<platform version='4.1'>", "SimGrid|well-formed|ends inside"),
         (b"<!DOCTYPE html><html>", "web page"),
-        (b"npus_count: [ 8 ]", "ASTRA-sim"), (b"<graphs version='1'/>", "rings"),
-        (b"SwitchName=s0 Nodes=n[3-0]", "backwards"), (b"<svg>", "SVG"),
+        (b"npus_count: [ 8 ]", "ASTRA-sim"),
+        (b"<graphs version='1'/>", "rings"),
+        (b"SwitchName=s0 Nodes=n[3-0]", "backwards"),
+        (b"<svg>", "SVG"),
         (b"manufacturer: X\nmodel: Y\n", "without ports"),
-        (b"x" * (MAX_BYTES + 1), "more than 64"), (b"\n" * 70_000 + b"x", "not recognised"),
-        (b"<cpu " * 20_000, "well-formed|recognised|fragment|ends inside"), (b"GPU0 " * 20_000, "recognised|header"),
+        (b"x" * (MAX_BYTES + 1), "more than 64"),
+        (b"\n" * 70_000 + b"x", "not recognised"),
+        (b"<cpu " * 20_000, "well-formed|recognised|fragment|ends inside"),
+        (b"GPU0 " * 20_000, "recognised|header"),
     ],
     ids=range(22),
-)  # fmt: skip
+)
 def test_refusals_say_what_it_is(data: bytes, reason: str) -> None:
     with pytest.raises(ExchangeError, match=reason):
         read_any(data)
@@ -74,8 +91,13 @@ def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path) -> None:
     huge = tmp_path / "huge.xml"
     with huge.open("wb") as file:
         file.truncate(3 * MAX_BYTES)
-    for path, reason in ((tmp_path, "a folder"), (pipe, "device or pipe"), (huge, "more than 64"),
-                         (tmp_path / "none.xml", "cannot be read"), (Path("bad\0name"), "cannot be read")):  # fmt: skip
+    for path, reason in (
+        (tmp_path, "a folder"),
+        (pipe, "device or pipe"),
+        (huge, "more than 64"),
+        (tmp_path / "none.xml", "cannot be read"),
+        (Path("bad\0name"), "cannot be read"),
+    ):
         with pytest.raises(ExchangeError, match=reason) as refusal:
             read_any(path)
         assert refusal.value.file == str(path)

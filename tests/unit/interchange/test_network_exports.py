@@ -19,13 +19,28 @@ from designer.interchange.importing import read_any
 from designer.interchange.network_view import network_view
 
 FORMATS = {
-    "dot": ".dot", "mermaid": ".mmd", "slurm-topology": ".conf", "ibdiagnet": ".topo", "port-list": ".ports.csv",
-    "simgrid": ".simgrid.xml", "node-labels": ".labels.yaml",
-}  # fmt: skip
+    "dot": ".dot",
+    "mermaid": ".mmd",
+    "slurm-topology": ".conf",
+    "ibdiagnet": ".topo",
+    "port-list": ".ports.csv",
+    "simgrid": ".simgrid.xml",
+    "node-labels": ".labels.yaml",
+}
 HOSTILE = (
-    "<script>alert(1)</script>", 'a"b\'c\\', "line\nbreak\r\n]];}", "=cmd()|' /C calc'!A0", "x" * 10_000,
-    "\u202egnirts\u202c", "🚀 rack", "../../etc/passwd", "#{x}; --> y", "", "a]b[c", "{{ jinja }} ${x}",
-)  # fmt: skip
+    "<script>alert(1)</script>",
+    "a\"b'c\\",
+    "line\nbreak\r\n]];}",
+    "=cmd()|' /C calc'!A0",
+    "x" * 10_000,
+    "\u202egnirts\u202c",
+    "🚀 rack",
+    "../../etc/passwd",
+    "#{x}; --> y",
+    "",
+    "a]b[c",
+    "{{ jinja }} ${x}",
+)
 
 
 def _pod() -> Design:

@@ -10,9 +10,27 @@ from designer.interchange.importing import importers
 
 HEAD = 64 * 1024
 MONSTERS = (
-    "\n", " ", "\t\n", "a", "a: ", "1 ", '"', "<", "[1]", "- ", "==(", ":a", "topology:\n", "Nodes 1\n", "SwitchName",
-    "graph {", "CA 1 1 0x", "manufacturer:\n", '"model" : ', "\\\n",
-)  # fmt: skip
+    "\n",
+    " ",
+    "\t\n",
+    "a",
+    "a: ",
+    "1 ",
+    '"',
+    "<",
+    "[1]",
+    "- ",
+    "==(",
+    ":a",
+    "topology:\n",
+    "Nodes 1\n",
+    "SwitchName",
+    "graph {",
+    "CA 1 1 0x",
+    "manufacturer:\n",
+    '"model" : ',
+    "\\\n",
+)
 
 
 @pytest.mark.parametrize("name", sorted(importers()))

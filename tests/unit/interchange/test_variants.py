@@ -72,13 +72,14 @@ class TestRanksThatLeave:
 
     def test_a_nic_at_the_processor_is_slower_than_one_at_the_switch(self) -> None:
         at_cpu = variant(
-            "hgx-a100-8", remove=["nic0", *self.gone],
+            "hgx-a100-8",
+            remove=["nic0", *self.gone],
             add={
                 "parts": [{"id": "nic8", "type": "nic/nvidia/connectx-6"}],
                 "links": [{"a": "cpu0", "b": "nic8", "kind": "pcie", "generation": 4, "lanes": 16}],
             },
             servers={"count": 12, "nics": "nic8", "bandwidth": "200 Gb/s"},
-        )  # fmt: skip
+        )
         at_switch = variant("hgx-a100-8", remove=self.gone, servers={"count": 12, "bandwidth": "200 Gb/s"})
         assert 0.5 < bus(at_cpu) / bus(at_switch) < 0.8
 
@@ -105,9 +106,10 @@ class TestNewTypes:
 
     def test_what_is_said_of_the_link_wins(self) -> None:
         drawn = variant(
-            "su-h100-32", parts={"servers/nic*": {"type": "nic/generic/ethernet-100g"}},
+            "su-h100-32",
+            parts={"servers/nic*": {"type": "nic/generic/ethernet-100g"}},
             wirings={"rails": {"bandwidth_per_direction": "200 Gb/s"}},
-        )  # fmt: skip
+        )
         assert drawn.wirings["rails"].bandwidth_per_direction == "200 Gb/s"
 
     def test_an_older_card_runs_at_its_own_generation(self) -> None:

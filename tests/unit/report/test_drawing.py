@@ -306,8 +306,9 @@ def test_the_fullest_link_speaks_for_a_bundle() -> None:
 def test_a_connection_drawn_from_the_other_end_has_its_directions_swapped() -> None:
     parts = [Part(id="a", kind="gpu"), Part(id="b", kind="gpu")]
     links = [
-        {"id": "one", "a": "a", "b": "b", "kind": "nvlink"}, {"id": "two", "a": "b", "b": "a", "kind": "nvlink"},
-    ]  # fmt: skip
+        {"id": "one", "a": "a", "b": "b", "kind": "nvlink"},
+        {"id": "two", "a": "b", "b": "a", "kind": "nvlink"},
+    ]
     design = Design.model_validate({"name": "d", "parts": parts, "links": links})
     share = np.array([0.0, 0.0, 0.7, 0.1])
     loads = loads_of(lay_out(design), share * 25e9, share)

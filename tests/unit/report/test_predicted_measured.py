@@ -67,9 +67,12 @@ def test_the_picture_has_the_diagonal_straight_and_points_inside() -> None:
 @pytest.mark.parametrize(("suffix", "begins"), [(".svg", b"<svg"), (".png", b"\x89PNG")])
 def test_the_command_writes_the_picture(tmp_path: Path, suffix: str, begins: bytes) -> None:
     one = {
-        "source": "s", "design": "hgx-a100-8", "metric": "rate", "value": "26 GB/s",
+        "source": "s",
+        "design": "hgx-a100-8",
+        "metric": "rate",
+        "value": "26 GB/s",
         "workload": {"kind": "transfer", "settings": {"from": "memory", "to": "gpu0"}},
-    }  # fmt: skip
+    }
     cases = tmp_path / "c.json"
     cases.write_text(json.dumps({"format": "designer-cases", "version": 1, "cases": [one]}))
     out = tmp_path / f"p{suffix}"

@@ -107,10 +107,14 @@ FABRICS: Final = {
     "su-h100-32": {"leaf": 8, "spine": 4, "servers--leaf": 256, "leaf--spine": 256},
     "cluster-1024": {"leaf": 32, "spine": 16, "servers--leaf": 1024, "leaf--spine": 1024},
     "cluster-16384": {
-        "leaf": 512, "spine": 512, "core": 256,
-        "servers--leaf": 16384, "leaf--spine": 16384, "spine--core": 16384,
+        "leaf": 512,
+        "spine": 512,
+        "core": 256,
+        "servers--leaf": 16384,
+        "leaf--spine": 16384,
+        "spine--core": 16384,
     },
-}  # fmt: skip
+}
 
 #: links and wirings as drawn that nobody has published: unverified, and chosen by us
 UNSURE: Final = {

@@ -12,16 +12,27 @@ from designer.workload.huggingface import parse_config, read_config
 from tests.real import real_files
 
 PLAIN = {
-    "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 1000,
+    "model_type": "llama",
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "vocab_size": 1000,
     "intermediate_size": 256,
-}  # fmt: skip
+}
 #: billions of parameters, all and per token, of the real files by name
 REAL = {
-    "codellama-34b-instruct": (33.74, 33.74), "deepseek-v2-lite": (15.71, 2.66), "deepseek-v3": (671.0, 37.55),
-    "gpt-oss-20b": (20.91, 4.19), "gpt2": (0.124, 0.124), "llama-2-7b": (6.738, 6.738),
-    "llama-3.1-70b-instruct": (70.55, 70.55), "llama-4-scout": (107.8, 17.17), "mixtral-8x7b-v0.1": (46.70, 12.88),
-    "qwen2.5-7b-instruct": (7.616, 7.616), "qwen3-30b-a3b": (30.53, 3.353),
-}  # fmt: skip
+    "codellama-34b-instruct": (33.74, 33.74),
+    "deepseek-v2-lite": (15.71, 2.66),
+    "deepseek-v3": (671.0, 37.55),
+    "gpt-oss-20b": (20.91, 4.19),
+    "gpt2": (0.124, 0.124),
+    "llama-2-7b": (6.738, 6.738),
+    "llama-3.1-70b-instruct": (70.55, 70.55),
+    "llama-4-scout": (107.8, 17.17),
+    "mixtral-8x7b-v0.1": (46.70, 12.88),
+    "qwen2.5-7b-instruct": (7.616, 7.616),
+    "qwen3-30b-a3b": (30.53, 3.353),
+}
 
 
 def text(**changes: object) -> str:

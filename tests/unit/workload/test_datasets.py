@@ -19,8 +19,15 @@ def test_imagenet_makes_forty_thousand_steps_of_32() -> None:
 
 
 def test_shipped_datasets() -> None:
-    assert {"imagenet-1k", "cifar-10", "cifar-100", "mlperf-storage-unet3d", "mlperf-storage-resnet50",
-            "mlperf-storage-cosmoflow", "c4-en"} <= set(datasets())  # fmt: skip
+    assert {
+        "imagenet-1k",
+        "cifar-10",
+        "cifar-100",
+        "mlperf-storage-unet3d",
+        "mlperf-storage-resnet50",
+        "mlperf-storage-cosmoflow",
+        "c4-en",
+    } <= set(datasets())
     assert dataset("mlperf-storage-unet3d").sample_size == pytest.approx(146_600_628, rel=1e-6)
     assert dataset("mlperf-storage-resnet50").sample_size == pytest.approx(114_660.07, rel=1e-3)
     assert dataset("mlperf-storage-cosmoflow").sample_size == pytest.approx(2_828_486, rel=1e-6)

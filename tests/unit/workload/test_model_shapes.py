@@ -11,17 +11,42 @@ from designer.workload.shape import ConvolutionalShape, TransformerShape
 
 #: published parameters, in billions
 PUBLISHED = {
-    "llama-2-7b": 6.738, "llama-2-13b": 13.016, "llama-2-70b": 68.977, "llama-3-8b": 8.030, "llama-3-70b": 70.554,
-    "llama-3-405b": 405.85, "mixtral-8x7b": 46.70, "deepseek-v3": 671.0, "qwen-2.5-7b": 7.616, "qwen3-30b-a3b": 30.53,
-    "mistral-7b": 7.242, "gpt2": 0.1244, "gpt2-xl": 1.558, "bert-base": 0.110, "bert-large": 0.336, "gpt-22b": 22.0,
-    "gpt-175b": 174.6, "gpt-530b": 529.6, "gpt-1t": 1008.0, "resnet-18": 0.01169, "resnet-50": 0.02556,
-    "resnet-152": 0.06019, "vgg-16": 0.13836, "vgg-19": 0.14367, "googlenet": 0.006625,
-}  # fmt: skip
+    "llama-2-7b": 6.738,
+    "llama-2-13b": 13.016,
+    "llama-2-70b": 68.977,
+    "llama-3-8b": 8.030,
+    "llama-3-70b": 70.554,
+    "llama-3-405b": 405.85,
+    "mixtral-8x7b": 46.70,
+    "deepseek-v3": 671.0,
+    "qwen-2.5-7b": 7.616,
+    "qwen3-30b-a3b": 30.53,
+    "mistral-7b": 7.242,
+    "gpt2": 0.1244,
+    "gpt2-xl": 1.558,
+    "bert-base": 0.110,
+    "bert-large": 0.336,
+    "gpt-22b": 22.0,
+    "gpt-175b": 174.6,
+    "gpt-530b": 529.6,
+    "gpt-1t": 1008.0,
+    "resnet-18": 0.01169,
+    "resnet-50": 0.02556,
+    "resnet-152": 0.06019,
+    "vgg-16": 0.13836,
+    "vgg-19": 0.14367,
+    "googlenet": 0.006625,
+}
 #: as the throughput tables print them
 MPT = {
-    "mpt-125m": 125311488, "mpt-1b": 1315950592, "mpt-3b": 2651837440, "mpt-7b": 6658859008, "mpt-13b": 12853954560,
-    "mpt-30b": 29975214080, "mpt-70b": 64862437376,
-}  # fmt: skip
+    "mpt-125m": 125311488,
+    "mpt-1b": 1315950592,
+    "mpt-3b": 2651837440,
+    "mpt-7b": 6658859008,
+    "mpt-13b": 12853954560,
+    "mpt-30b": 29975214080,
+    "mpt-70b": 64862437376,
+}
 
 
 @pytest.mark.parametrize(("name", "billions"), PUBLISHED.items())
@@ -59,8 +84,14 @@ def test_resnet_50_needs_twice_the_multiply_adds() -> None:
 
 def dense(**changes: object) -> TransformerShape:
     values: dict[str, object] = {
-        "name": "test", "layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn": 256, "vocabulary": 1000,
-    }  # fmt: skip
+        "name": "test",
+        "layers": 2,
+        "hidden": 64,
+        "heads": 4,
+        "kv_heads": 2,
+        "ffn": 256,
+        "vocabulary": 1000,
+    }
     return TransformerShape(**(values | changes))  # type: ignore[arg-type]
 
 
@@ -119,7 +150,7 @@ def test_an_unknown_model_is_answered_with_near_ones() -> None:
         ('id = "y"\nkind = "transformer"\ntitle = "X"\nsource = "s"\nstatus = "primary"\n[shape]\n', "file name"),
         ('id = "x"\nkind = "convolutional"\ntitle = "X"\nsource = "s"\nstatus = "primary"\n[shape]\nwheels = 4', "whe"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_model_file_is_refused_by_name(tmp_path, text: str, word: str) -> None:
     file = tmp_path / "x.toml"
     file.write_text(text)
@@ -130,9 +161,12 @@ def test_a_wrong_model_file_is_refused_by_name(tmp_path, text: str, word: str) -
 
 
 @given(
-    layers=st.integers(1, 80), heads=st.sampled_from([1, 2, 8, 64]), head=st.sampled_from([32, 64, 128]),
-    width=st.integers(1, 10_000), gated=st.booleans(),
-)  # fmt: skip
+    layers=st.integers(1, 80),
+    heads=st.sampled_from([1, 2, 8, 64]),
+    head=st.sampled_from([32, 64, 128]),
+    width=st.integers(1, 10_000),
+    gated=st.booleans(),
+)
 def test_parameters_grow_with_every_dimension(layers: int, heads: int, head: int, width: int, gated: bool) -> None:
     shape = dense(layers=layers, hidden=heads * head, heads=heads, kv_heads=heads, ffn=width, gated=gated)
     deeper = dense(layers=layers + 1, hidden=heads * head, heads=heads, kv_heads=heads, ffn=width, gated=gated)

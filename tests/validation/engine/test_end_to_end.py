@@ -109,10 +109,14 @@ def collectives() -> Iterator[tuple[str, Scored]]:
         situation = case["situation"]
         bottleneck = case["metric"].endswith("lower_bound")
         found = metric(
-            servers(template, n), "collective", "communication_time" if case["metric"] == "time" else "bus_bandwidth",
-            collective=situation["kind"], group=chosen(n, gpus), size=f"{situation['message']} B",
+            servers(template, n),
+            "collective",
+            "communication_time" if case["metric"] == "time" else "bus_bandwidth",
+            collective=situation["kind"],
+            group=chosen(n, gpus),
+            size=f"{situation['message']} B",
             algorithm=algorithm(case),
-        )  # fmt: skip
+        )
         sided, slack = (Sided.LOWER, SLACK) if bottleneck else (Sided.BOTH, math.inf)
         yield case["id"], Scored(case["group"], found.value, case["value"], found.low, found.high, sided, slack)
 

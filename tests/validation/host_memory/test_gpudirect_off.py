@@ -103,9 +103,13 @@ class TestFourHgxA100:
     def test_a_sharded_step_takes_longer(self) -> None:
         """Gathering weights and scattering gradients goes by the same uplinks: communication takes 2 to 4 × as long."""
         asked = {
-            "model": "llama-2-7b", "software": "fsdp", "sharding": "parameters", "recompute": "full",
-            "dataset": "", "source": "",
-        }  # fmt: skip
+            "model": "llama-2-7b",
+            "software": "fsdp",
+            "sharding": "parameters",
+            "recompute": "full",
+            "dataset": "",
+            "source": "",
+        }
         on, off = (run(cluster("hgx-a100-8", 4, direct=d), "training", **asked) for d in (True, False))
         assert off["step_time"] > 1.02 * on["step_time"]
 
@@ -133,8 +137,13 @@ def test_between_accelerators_of_one_server() -> None:
     stopped = moved(draw(*PAIR, policy=Policy(gpudirect=False)), "gpu0", "gpu1")
     assert stopped.rate[0] == pytest.approx(GEN4 * 0.72 * COPY4, rel=1e-3)
     assert stopped.flows[0].via == (
-        "psw0--gpu0:ba", "cpu0--psw0:ba", "cpu0--mem0:ab", "cpu0--mem0:ba", "cpu0--psw0:ab", "psw0--gpu1:ab",
-    )  # fmt: skip
+        "psw0--gpu0:ba",
+        "cpu0--psw0:ba",
+        "cpu0--mem0:ab",
+        "cpu0--mem0:ba",
+        "cpu0--psw0:ab",
+        "psw0--gpu1:ab",
+    )
 
 
 def test_accelerator_links_are_no_pcie() -> None:
@@ -173,9 +182,12 @@ class TestCardsWithoutPeerAccess:
 
 
 NFS = (
-    "cpu0 mem0: memory_bus 204.8 GB/s", "cpu0 gpu0: pcie 4x16", "cpu0 nic0: pcie 4x16",
-    "nic0 sw0: ethernet 200 Gb/s", "store0 sw0: ethernet 200 Gb/s",
-)  # fmt: skip
+    "cpu0 mem0: memory_bus 204.8 GB/s",
+    "cpu0 gpu0: pcie 4x16",
+    "cpu0 nic0: pcie 4x16",
+    "nic0 sw0: ethernet 200 Gb/s",
+    "store0 sw0: ethernet 200 Gb/s",
+)
 
 
 class TestStorageOverTcp:

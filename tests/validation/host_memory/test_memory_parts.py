@@ -67,8 +67,10 @@ def test_a_dump_that_knows_of_less_narrows_the_part() -> None:
     design = open_design("hgx-a100-8")
     links = {
         name: with_changes(link, bandwidth_per_direction="51.2 GB/s", status="primary")
-        if link.kind == "memory_bus" else link for name, link in design.links.items()
-    }  # fmt: skip
+        if link.kind == "memory_bus"
+        else link
+        for name, link in design.links.items()
+    }
     assert total(with_changes(design, links=links)) == pytest.approx(2 * 51.2e9 * STREAM)
 
 
@@ -95,9 +97,11 @@ class TestTiers:
 
     def test_stops_lie_in_it_too(self) -> None:
         design = draw(
-            *self.lines, "cpu0 gpu1: pcie 5x16", values=self.values,
+            *self.lines,
+            "cpu0 gpu1: pcie 5x16",
+            values=self.values,
             policy=Policy(gpudirect=False, memory_tier="cxl"),
-        )  # fmt: skip
+        )
         via = moved(design, "gpu0", "gpu1").flows[0].via
         assert "cpu0--mem1:ab" in via
         assert not any("mem0" in c for c in via)

@@ -11,10 +11,17 @@ from tests.unit.analysis.small_designs import draw
 #: start of a copy engine, one PCIe link, one InfiniBand link [s]
 COPY, PCIE, INFINIBAND = 8e-6, 1e-6, 0.21e-6
 LINES = (
-    "cpu0 mem0: memory_bus 204.8 GB/s", "cpu0 psw0: pcie 4x16", "psw0 gpu0: pcie 4x16", "psw0 nic0: pcie 4x16",
-    "nic0 leaf0: infiniband 200 Gb/s", "leaf0 spine0: infiniband 200 Gb/s", "spine0 leaf1: infiniband 200 Gb/s",
-    "leaf1 nic1: infiniband 200 Gb/s", "cpu1 nic1: pcie 4x16", "cpu1 gpu1: pcie 4x16",
-)  # fmt: skip
+    "cpu0 mem0: memory_bus 204.8 GB/s",
+    "cpu0 psw0: pcie 4x16",
+    "psw0 gpu0: pcie 4x16",
+    "psw0 nic0: pcie 4x16",
+    "nic0 leaf0: infiniband 200 Gb/s",
+    "leaf0 spine0: infiniband 200 Gb/s",
+    "spine0 leaf1: infiniband 200 Gb/s",
+    "leaf1 nic1: infiniband 200 Gb/s",
+    "cpu1 nic1: pcie 4x16",
+    "cpu1 gpu1: pcie 4x16",
+)
 
 
 def drawn(**values: dict[str, object]) -> Design:
@@ -69,10 +76,13 @@ def test_slow_switches_hold_up_a_small_all_reduce() -> None:
     The cheapest algorithm for 1 kB between two ranks waits for the network two to four times.
     """
     times = [
-        asked(drawn(**{name: {"hop_latency": wait} for name in ("leaf0", "spine0", "leaf1")}), "collective",
-              size="1 KiB").metrics["communication_time"].value
+        asked(
+            drawn(**{name: {"hop_latency": wait} for name in ("leaf0", "spine0", "leaf1")}), "collective", size="1 KiB"
+        )
+        .metrics["communication_time"]
+        .value
         for wait in ("130 ns", "1 us")
-    ]  # fmt: skip
+    ]
     assert 2 * 2.6e-6 * 0.99 < times[1] - times[0] < 4 * 2.7e-6
 
 

@@ -29,14 +29,24 @@ Vector = npt.NDArray[np.float64]
 
 #: what is common, and where it starts: published kernel tables, nothing of any run
 COMMON: Final[Mapping[str, float]] = {
-    "narrow_compute": 0.60, "narrow_memory": 0.70, "narrow_floor": 5.1e-6, "expert_compute": 0.45,
-    "expert_memory": 0.65, "expert_floor": 12e-6, "decode": 0.80,
-}  # fmt: skip
+    "narrow_compute": 0.60,
+    "narrow_memory": 0.70,
+    "narrow_floor": 5.1e-6,
+    "expert_compute": 0.45,
+    "expert_memory": 0.65,
+    "expert_floor": 12e-6,
+    "decode": 0.80,
+}
 CAPPED: Final = {"narrow_memory": 0.95, "expert_memory": 0.95, "decode": 0.95}
 #: what a release has, and where it starts
 OWN: Final[Mapping[str, float]] = {
-    "layer": 17e-6, "step": 0.9e-3, "request": 12e-6, "prefill_step": 2e-3, "prefill_factor": 1.1, "path": 16e-3,
-}  # fmt: skip
+    "layer": 17e-6,
+    "step": 0.9e-3,
+    "request": 12e-6,
+    "prefill_step": 2e-3,
+    "prefill_factor": 1.1,
+    "path": 16e-3,
+}
 #: how far in the logarithm each may go: the common shares, the common set, a release from it
 COMMON_PULL: Final = 0.35
 SET_PULL: Final = 0.7
@@ -156,11 +166,14 @@ def scored(found: Fit, chosen: Sequence[Row]) -> dict[tuple[str, ...], tuple[int
         groups[row.group].append((math.log(step / row.tpot), math.log(first / row.ttft)))
     return {
         k: (
-            len(v), median(abs(a) for a, _ in v), median(a for a, _ in v), median(abs(b) for _, b in v),
+            len(v),
+            median(abs(a) for a, _ in v),
+            median(a for a, _ in v),
+            median(abs(b) for _, b in v),
             median(b for _, b in v),
         )
         for k, v in groups.items()
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

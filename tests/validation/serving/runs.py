@@ -54,8 +54,12 @@ DEVICES: Final[Mapping[str, Device]] = {
 LINK: Final = 450e9
 ENGINES: Final = {"vllm": "vllm", "sglang": "sglang", "trtllm": "tensorrt-llm"}
 MODELS: Final = {
-    "8B": "llama-3-8b", "70B": "llama-3-70b", "Qwen": "qwen3-32b", "gpt": "gpt-oss-120b", "DeepSeek": "deepseek-v3",
-}  # fmt: skip
+    "8B": "llama-3-8b",
+    "70B": "llama-3-70b",
+    "Qwen": "qwen3-32b",
+    "gpt": "gpt-oss-120b",
+    "DeepSeek": "deepseek-v3",
+}
 
 
 @dataclass(frozen=True)
@@ -155,10 +159,23 @@ def _row(x: Mapping[str, str]) -> Row | None:
     tensor = int(x["tp_in_id"] or (8 if x["tp_size"] == "64" else x["tp_size"]))
     told = version or ("2025-10" if "measured=2025-1" in source and engine == "vllm" else "")
     return Row(
-        (x["system"], name, engine, version or "unknown", x["precision"]), x["system"], name, engine, told, weights,
-        tensor, int(x["moe_ep_size"] or 1), clients, int(x["isl"]), int(x["osl"]), float(x["silicon_ttft_ms"]) / 1e3,
-        float(x["silicon_tpot_ms"]) / 1e3, client, cache_format, changes,
-    )  # fmt: skip
+        (x["system"], name, engine, version or "unknown", x["precision"]),
+        x["system"],
+        name,
+        engine,
+        told,
+        weights,
+        tensor,
+        int(x["moe_ep_size"] or 1),
+        clients,
+        int(x["isl"]),
+        int(x["osl"]),
+        float(x["silicon_ttft_ms"]) / 1e3,
+        float(x["silicon_tpot_ms"]) / 1e3,
+        client,
+        cache_format,
+        changes,
+    )
 
 
 def left_out(name: str, clients: int, version: str) -> bool:
@@ -180,9 +197,12 @@ def engine_of(row: Row, kernels: Kernels | None = None, asked: Release | None = 
 
     steps = StepTime(shape, device, split, weights, stored, chosen.overheads, Joins(reduce))
     room = kv_room(
-        device.memory, chosen.scheduling.memory_share, weights_size(shape, weights, row.tensor), row.tensor,
+        device.memory,
+        chosen.scheduling.memory_share,
+        weights_size(shape, weights, row.tensor),
+        row.tensor,
         bool(shape.experts),
-    )  # fmt: skip
+    )
     return steps, chosen, memory_capacity(room, kv_size(shape, row.tensor, stored.size.value).token)
 
 
@@ -223,11 +243,14 @@ def by_group(
         groups.setdefault(row.group, []).append((step, first))
     return {
         name: (
-            len(v), median(abs(a) for a, _ in v), median(a for a, _ in v), median(abs(b) for _, b in v),
+            len(v),
+            median(abs(a) for a, _ in v),
+            median(a for a, _ in v),
+            median(abs(b) for _, b in v),
             median(b for _, b in v),
         )
         for name, v in sorted(groups.items())
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

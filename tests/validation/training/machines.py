@@ -10,9 +10,18 @@ T, G = 1e12, 1e9
 
 
 def part(
-    name: str, generation: str, form: str, memory: float, rate: float, fp32: float, half: float = 0.0, *,
-    tf32: float = 0.0, fp8: float = 0.0, watts: float = 0.0,
-) -> Accelerator:  # fmt: skip
+    name: str,
+    generation: str,
+    form: str,
+    memory: float,
+    rate: float,
+    fp32: float,
+    half: float = 0.0,
+    *,
+    tf32: float = 0.0,
+    fp8: float = 0.0,
+    watts: float = 0.0,
+) -> Accelerator:
     """An accelerator from data-sheet numbers in TFLOP/s, GB/s, GB and W."""
     rates = {"fp32": fp32, "fp16": half, "bf16": half if generation not in ("volta", "pascal") else 0.0}
     rates |= {"tf32": tf32, "fp8": fp8}
@@ -59,13 +68,24 @@ def part_of(text: str) -> Accelerator:
 
 #: nominal rate of one accelerator inside its server, and its share of the server's NICs [B/s]
 INSIDE = {
-    "A100-SXM4-40GB": 300 * G, "A100-SXM4-80GB": 300 * G, "H100-SXM5": 450 * G, "V100-SXM2-16GB": 75 * G,
-    "V100-SXM2-32GB": 75 * G, "V100-SXM3-32GB": 150 * G, "P100-SXM2": 40 * G, "A30": 100 * G,
-    "A100-PCIe-80GB": 25 * G, "H100-PCIe": 50 * G, "RTX 6000 Ada": 20 * G,
-}  # fmt: skip
+    "A100-SXM4-40GB": 300 * G,
+    "A100-SXM4-80GB": 300 * G,
+    "H100-SXM5": 450 * G,
+    "V100-SXM2-16GB": 75 * G,
+    "V100-SXM2-32GB": 75 * G,
+    "V100-SXM3-32GB": 150 * G,
+    "P100-SXM2": 40 * G,
+    "A30": 100 * G,
+    "A100-PCIe-80GB": 25 * G,
+    "H100-PCIe": 50 * G,
+    "RTX 6000 Ada": 20 * G,
+}
 OUTSIDE = {
-    "A100-SXM4-40GB": 25 * G, "A100-SXM4-80GB": 25 * G, "H100-SXM5": 50 * G, "V100-SXM3-32GB": 6.25 * G,
-}  # fmt: skip
+    "A100-SXM4-40GB": 25 * G,
+    "A100-SXM4-80GB": 25 * G,
+    "H100-SXM5": 50 * G,
+    "V100-SXM3-32GB": 6.25 * G,
+}
 
 
 def network_of(part_used: Accelerator, per_server: int) -> NominalNetwork:

@@ -145,9 +145,13 @@ def test_loads_and_entries_are_the_same_however_often_they_are_asked_for():
     n, m, k = 3000, 700, 6
     resource = np.sort(np.argsort(rng.random((n, m)), axis=1)[:, :k], axis=1).ravel()
     incidence = Incidence(
-        np.arange(0, n * k + 1, k), resource.astype(np.int32), rng.uniform(0.5, 2, n * k), rng.uniform(1, 9, m + 5),
-        np.ones(n), np.full(n, np.inf),
-    )  # fmt: skip
+        np.arange(0, n * k + 1, k),
+        resource.astype(np.int32),
+        rng.uniform(0.5, 2, n * k),
+        rng.uniform(1, 9, m + 5),
+        np.ones(n),
+        np.full(n, np.inf),
+    )
     assert incidence.nnz >= MATRIX_ENTRIES
     rate, some = rng.uniform(0, 3, n), rng.random(m + 5) < 0.02
     first, entries = incidence.load(rate), incidence.entries_of(some)

@@ -15,9 +15,14 @@ from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden
 
 BASE: Mapping[str, object] = {
-    "model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "tensor": 4, "prompt": 2000, "output": 256,
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "tensor": 4,
+    "prompt": 2000,
+    "output": 256,
     "count": 600,
-}  # fmt: skip
+}
 
 
 def served(template: str = "hgx-h100-8", **changes: object) -> WorkloadResult:
@@ -104,9 +109,13 @@ def test_cold_start_from_slower_storage_takes_longer() -> None:
 
 def test_a_split_over_two_servers_pulls_through_their_nics() -> None:
     found = served(
-        "su-h100-32", rate="3 1/s", tensor=8, prompt_tensor=8, group="servers[0]/gpu*",
+        "su-h100-32",
+        rate="3 1/s",
+        tensor=8,
+        prompt_tensor=8,
+        group="servers[0]/gpu*",
         prompt_group="servers[1]/gpu*",
-    )  # fmt: skip
+    )
     assert value(found, "hand_over_time") > 0.09
     assert value(found, "accelerators") == 16
     assert value(found, "ttft") > value(found, "hand_over_time")
@@ -116,9 +125,13 @@ def test_a_slow_nic_between_prompts_and_answers_is_named() -> None:
     """KV of 2,000 tokens x 327,680 B over 8 devices is 82 MB each; at .2 GB/s a NIC hands over 2.4 a second."""
     design = designer.open_design("su-h100-32")
     settings = {
-        **BASE, "rate": "6 1/s", "tensor": 8, "prompt_tensor": 8, "group": "servers[0]/gpu*",
+        **BASE,
+        "rate": "6 1/s",
+        "tensor": 8,
+        "prompt_tensor": 8,
+        "group": "servers[0]/gpu*",
         "prompt_group": "servers[1]/gpu*",
-    }  # fmt: skip
+    }
     design = design.model_copy(update={"workloads": {"s": WorkloadSpec(id="s", kind="serving", settings=settings)}})
     design = overridden(design, ["servers/nic*.bandwidth_per_direction=0.2 GB/s"])
     found = designer.analyze(design, ["s"]).workloads[0]

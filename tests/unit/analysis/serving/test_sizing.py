@@ -15,9 +15,15 @@ from designer.workload.kind import lower
 from designer.workload.serving import Serving
 
 ASKED = {
-    "model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "rate": "20 1/s", "prompt": 2000, "output": 256,
-    "ttft_limit": "1 s", "count": 400,
-}  # fmt: skip
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "rate": "20 1/s",
+    "prompt": 2000,
+    "output": 256,
+    "ttft_limit": "1 s",
+    "count": 400,
+}
 
 
 def asked(**changes: object) -> Serving:

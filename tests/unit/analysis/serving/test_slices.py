@@ -1,4 +1,4 @@
-"""Parts of a GPU: MIG instances, virtual GPUs that take turns, and where the two cross; virtual machines."""
+"""Parts of a GPU: MIG instances, virtual GPUs that take turns, and where the two cross."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from designer.analysis.results import WorkloadResult
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.formulas.serving.time_slicing import time_slicing
-from designer.formulas.serving.virtual_machine import virtual_machine
 
 BASE = {"model": "mpt-1b", "release": "0.12.0", "prompt": 500, "output": 100, "count": 400}
 
@@ -59,10 +58,3 @@ def test_power_of_a_divided_gpu_stays_within_its_limit() -> None:
 def test_parts_that_do_not_exist_are_refused(changes: dict[str, object], words: str) -> None:
     with pytest.raises(AnalysisError, match=words):
         served(rate="1 1/s", **changes)
-
-
-def test_a_virtual_machine_costs_what_was_measured() -> None:
-    assert virtual_machine(True, True).value < virtual_machine(True, False).value < virtual_machine(False, True).value
-    bare, guest = served(rate="8 1/s"), served(rate="8 1/s", virtual=True)
-    ratio = guest.metrics["tpot"].value / bare.metrics["tpot"].value
-    assert ratio == pytest.approx(1 / 0.98, rel=0.02)

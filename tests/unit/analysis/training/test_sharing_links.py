@@ -14,19 +14,30 @@ from designer.design.document import Design, WorkloadSpec
 from tests.unit.analysis.small_designs import BUS, draw
 
 A100: dict[str, object] = {
-    "flops_fp16": "312 TFLOP/s", "flops_bf16": "312 TFLOP/s", "memory_bandwidth": "2 TB/s", "memory_capacity": "80 GB",
-}  # fmt: skip
+    "flops_fp16": "312 TFLOP/s",
+    "flops_bf16": "312 TFLOP/s",
+    "memory_bandwidth": "2 TB/s",
+    "memory_capacity": "80 GB",
+}
 SETTINGS: dict[str, Any] = {
-    "model": "resnet-50", "precision": "fp16", "software": "fused", "dataset": "imagenet-1k", "source": "storage",
-    "decode": "gpu", "workers": 64,
-}  # fmt: skip
+    "model": "resnet-50",
+    "precision": "fp16",
+    "software": "fused",
+    "dataset": "imagenet-1k",
+    "source": "storage",
+    "decode": "gpu",
+    "workers": 64,
+}
 
 
 def server(s: int, apart: bool) -> list[str]:
     lines = [
-        f"cpu{s} mem{s}: {BUS}", f"cpu{s} psw{s}: pcie 5x16", f"psw{s} gpu{s}: pcie 5x16", f"psw{s} nic{s}: pcie 5x16",
+        f"cpu{s} mem{s}: {BUS}",
+        f"cpu{s} psw{s}: pcie 5x16",
+        f"psw{s} gpu{s}: pcie 5x16",
+        f"psw{s} nic{s}: pcie 5x16",
         f"nic{s} sw0: ethernet 25 Gb/s",
-    ]  # fmt: skip
+    ]
     if apart:
         lines += [f"cpu{s} nic{s + 10}: pcie 5x16", f"nic{s + 10} sw1: ethernet 25 Gb/s"]
     return lines

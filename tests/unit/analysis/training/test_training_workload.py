@@ -19,8 +19,15 @@ from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 
 LLAMA = {"model": "llama-2-7b", "sharding": "parameters"}
-RESNET = {"model": "resnet-50", "precision": "fp16", "software": "fused", "micro_batch": 64, "dataset": "imagenet-1k",
-          "source": "drives", "decode": "gpu"}  # fmt: skip
+RESNET = {
+    "model": "resnet-50",
+    "precision": "fp16",
+    "software": "fused",
+    "micro_batch": 64,
+    "dataset": "imagenet-1k",
+    "source": "drives",
+    "decode": "gpu",
+}
 
 
 @cache
@@ -37,13 +44,26 @@ def value(result: WorkloadResult, name: str) -> float:
 
 
 def test_metrics_have_bands_and_sources() -> None:
-    result = run(opened("hgx-h100-8"), **RESNET, epochs=90, validate_every=1, checkpoint_every=500,
-                 checkpoint_to="drives")  # fmt: skip
+    result = run(
+        opened("hgx-h100-8"), **RESNET, epochs=90, validate_every=1, checkpoint_every=500, checkpoint_to="drives"
+    )
     wanted = {
-        "step_time", "compute_time", "input_time", "communication_time", "samples_per_second", "epoch_time",
-        "time_to_train", "speedup", "scaling_efficiency", "gpu_utilization", "memory_per_gpu", "mfu",
-        "data_rate_per_gpu", "training_rate_per_gpu", "checkpoint_time",
-    }  # fmt: skip
+        "step_time",
+        "compute_time",
+        "input_time",
+        "communication_time",
+        "samples_per_second",
+        "epoch_time",
+        "time_to_train",
+        "speedup",
+        "scaling_efficiency",
+        "gpu_utilization",
+        "memory_per_gpu",
+        "mfu",
+        "data_rate_per_gpu",
+        "training_rate_per_gpu",
+        "checkpoint_time",
+    }
     assert wanted <= set(result.metrics)
     for name, metric in result.metrics.items():
         assert metric.low <= metric.value <= metric.high, name
@@ -103,9 +123,7 @@ def test_page_cache_and_background_move_the_loading_rate_the_right_way() -> None
 
 def test_a_broken_link_makes_traffic_slower() -> None:
     design = opened("hgx-h100-8")
-    links = [
-        with_changes(x, count=1) if x.id.startswith("gpu3--nvsw") else x for x in design.links.values()
-    ]  # fmt: skip
+    links = [with_changes(x, count=1) if x.id.startswith("gpu3--nvsw") else x for x in design.links.values()]
     whole = run(design, **LLAMA)
     broken = run(with_changes(design, links=links), **LLAMA)
     assert value(broken, "communication_time") > 1.5 * value(whole, "communication_time")
@@ -184,9 +202,15 @@ def test_wrong_jobs_are_refused_in_words(settings: dict[str, Any], text: str) ->
 def test_parts_of_any_step_add_up(tensor: int, micro: int, batches: int, sharding: str) -> None:
     data = 8 // tensor
     result = run(
-        opened("hgx-h100-8"), curves=True, model="mpt-1b", tensor=tensor, micro_batch=micro, sharding=sharding,
-        global_batch=data * micro * batches, sequence=2048,
-    )  # fmt: skip
+        opened("hgx-h100-8"),
+        curves=True,
+        model="mpt-1b",
+        tensor=tensor,
+        micro_batch=micro,
+        sharding=sharding,
+        global_batch=data * micro * batches,
+        sequence=2048,
+    )
     step = value(result, "step_time")
     assert sum(c.y[0] for c in result.curves["step-timeline"]) == pytest.approx(step)
     assert value(result, "samples_per_second") * step == pytest.approx(data * micro * batches)
@@ -281,8 +305,15 @@ def test_links_clip_the_drives_of_a_host_but_their_data_sheets_do_not() -> None:
 
 
 def test_the_best_rank_order_decides_which_dimension_spans_servers() -> None:
-    job = {"model": "gpt2", "pipeline": 2, "global_batch": 8192, "sequence": 1024, "precision": "fp16",
-           "software": "megatron-2022", "dataset": ""}  # fmt: skip
+    job = {
+        "model": "gpt2",
+        "pipeline": 2,
+        "global_batch": 8192,
+        "sequence": 1024,
+        "precision": "fp16",
+        "software": "megatron-2022",
+        "dataset": "",
+    }
     design = opened("sm-4029gp-trt-pair")
     drawn, best = (value(run(design, placement=how, **job), "step_time") for how in ("drawn", "best"))
     # stages next to each other inside a server, so that only gradients, once a step, go over the slow network
@@ -302,8 +333,9 @@ def test_the_best_rank_order_is_never_worse_than_the_drawn_one(job: dict[str, An
 def test_a_scaling_note_names_the_cause_and_a_base_that_could_not_hold_the_model() -> None:
     sharded = run(opened("hgx-h100-8"), model="llama-2-7b", sharding="parameters", dataset="")
     assert "too few to hold the model" in sharded.metrics["scaling_efficiency"].note
-    slow = run(opened("sm-4029gp-trt-pair"), model="resnet-50", precision="fp32", software="eager", micro_batch=32,
-               dataset="")  # fmt: skip
+    slow = run(
+        opened("sm-4029gp-trt-pair"), model="resnet-50", precision="fp32", software="eager", micro_batch=32, dataset=""
+    )
     note = slow.metrics["scaling_efficiency"].note
     assert "too few" not in note
     assert "traffic between replicas" in note

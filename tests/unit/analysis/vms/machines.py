@@ -67,8 +67,12 @@ def plain_cluster(hosts: int, vms: int, rate: str = "25 Gb/s") -> Design:
                 Part(id="server", kind="server"),
                 Part.model_validate({"id": "cpu0", "kind": "cpu", "parent": "server", "overrides": part}),
                 Part.model_validate(
-                    {"id": "memory0", "kind": "memory", "parent": "server",
-                     "overrides": {"memory_capacity": {"value": "4 TB"}}}
+                    {
+                        "id": "memory0",
+                        "kind": "memory",
+                        "parent": "server",
+                        "overrides": {"memory_capacity": {"value": "4 TB"}},
+                    }
                 ),
                 Part(id="nic0", kind="nic", parent="server", attributes={"role": "vmotion"}),
             ],
@@ -77,7 +81,7 @@ def plain_cluster(hosts: int, vms: int, rate: str = "25 Gb/s") -> Design:
                 Link(id="pcie", a="cpu0", b="nic0", kind="pcie", generation=5, lanes=16),
             ],
         }
-    )  # fmt: skip
+    )
     machines = [
         VirtualMachine(
             id=f"vm{h}-{v}", host=f"hosts[{h}]/server", vcpus=8, memory=f"{96 + 4 * v} GiB", dirty_rate="100 MB/s"
@@ -87,14 +91,19 @@ def plain_cluster(hosts: int, vms: int, rate: str = "25 Gb/s") -> Design:
     ]
     return Design.model_validate(
         {
-            "name": "plain", "parts": [Part(id="switch", kind="switch")],
+            "name": "plain",
+            "parts": [Part(id="switch", kind="switch")],
             "groups": [Group(id="hosts", replicas=hosts, content=block)],
             "wirings": [
                 Wiring(
-                    id="vmotion_network", pattern="spread", a="hosts[*]/nic0", b="switch", kind="ethernet",
+                    id="vmotion_network",
+                    pattern="spread",
+                    a="hosts[*]/nic0",
+                    b="switch",
+                    kind="ethernet",
                     bandwidth_per_direction=rate,
                 )
             ],
             "vms": machines,
         }
-    )  # fmt: skip
+    )

@@ -104,10 +104,11 @@ def test_a_transfer_on_the_same_cable_is_hurt_and_hurts() -> None:
     links = {k: x for k, x in group.content.links.items() if not {x.a, x.b} & {"nic0", "storage_nic0"}}
     content = with_changes(group.content, parts=parts, links=links)
     shared = with_changes(
-        design, groups=replaced(design.groups, [with_changes(group, content=content)]),
+        design,
+        groups=replaced(design.groups, [with_changes(group, content=content)]),
         wirings={"vmotion_network": design.wirings["vmotion_network"]},
         workloads=replaced(design.workloads, [type(design.workloads["h2d"]).model_validate(spec)]),
-    )  # fmt: skip
+    )
     move = {"vms": "web0", "to": "hosts[1]/server"}
     alone, beside = ask(shared, "vmotion", **move), ask(shared, "vmotion", background="copy", **move)
     assert value(beside, "rate") == pytest.approx(value(alone, "rate") / 2, rel=0.05)
@@ -153,9 +154,13 @@ def test_channels_of_kvm_bind_until_there_are_enough() -> None:
 
 def test_passthrough_and_labelled_devices() -> None:
     passed = VirtualMachine(
-        id="pt", host="hosts[0]/server", memory="64 GiB", vcpus=8, memory_reservation="64 GiB",
+        id="pt",
+        host="hosts[0]/server",
+        memory="64 GiB",
+        vcpus=8,
+        memory_reservation="64 GiB",
         devices=(VmDevice(kind="passthrough", part="hosts[0]/gpu0"),),
-    )  # fmt: skip
+    )
     labelled = with_changes(passed, id="dd", devices=(VmDevice(kind="dynamic_directpath", part="hosts[0]/gpu1"),))
     told = rows(ask(with_vms(cluster(), passed, labelled, only=True), "evacuation", **EVACUATE))
     assert "DirectPath" in told["pt"]["note"]
@@ -227,9 +232,11 @@ def test_hosts_without_a_network_say_so() -> None:
 
 
 @given(
-    rate=st.sampled_from([1, 10, 25, 40, 100]), dirty=st.integers(0, 4000), count=st.integers(1, 6),
+    rate=st.sampled_from([1, 10, 25, 40, 100]),
+    dirty=st.integers(0, 4000),
+    count=st.integers(1, 6),
     encrypted=st.booleans(),
-)  # fmt: skip
+)
 def test_no_host_is_emptied_faster_than_its_line_allows(rate: int, dirty: int, count: int, encrypted: bool) -> None:
     design = plain_cluster(3, count, f"{rate} Gb/s")
     vms = [with_changes(vm, dirty_rate=f"{dirty} MB/s") for vm in design.vms.values()]

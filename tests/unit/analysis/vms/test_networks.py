@@ -24,17 +24,20 @@ def with_nics(count: int, speed: str, design: Design | None = None) -> Design:
     slot = next(link for link in content.links.values() if "vmotion_nic0" in (link.a, link.b))
     slots = [
         with_changes(
-            slot, id=f"{slot.id}-{n}", a=f"vmotion_nic{n}" if slot.a == "vmotion_nic0" else slot.a,
+            slot,
+            id=f"{slot.id}-{n}",
+            a=f"vmotion_nic{n}" if slot.a == "vmotion_nic0" else slot.a,
             b=f"vmotion_nic{n}" if slot.b == "vmotion_nic0" else slot.b,
         )
         for n in range(1, count)
-    ]  # fmt: skip
+    ]
     content = with_changes(content, parts=replaced(content.parts, nics), links=replaced(content.links, slots))
     wiring = with_changes(design.wirings["vmotion_network"], a="hosts[*]/vmotion_nic*", bandwidth_per_direction=speed)
     return with_changes(
-        design, groups=replaced(design.groups, [with_changes(group, content=content)]),
+        design,
+        groups=replaced(design.groups, [with_changes(group, content=content)]),
         wirings=replaced(design.wirings, [wiring]),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

@@ -115,11 +115,14 @@ Q_OF_48 = "1Q 32, 2Q 24, 3Q 16, 4Q 12, 6Q 8, 8Q 6, 12Q 4, 16Q 3, 24Q 2, 48Q 1"
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("a40", Q_OF_48), ("l40", Q_OF_48), ("l40s", Q_OF_48),
-        ("l4", "1Q 24, 2Q 12, 3Q 8, 4Q 6, 6Q 4, 8Q 3, 12Q 2, 24Q 1"), ("l4", "1B 24, 2B 12, 3B 8"),
+        ("a40", Q_OF_48),
+        ("l40", Q_OF_48),
+        ("l40s", Q_OF_48),
+        ("l4", "1Q 24, 2Q 12, 3Q 8, 4Q 6, 6Q 4, 8Q 3, 12Q 2, 24Q 1"),
+        ("l4", "1B 24, 2B 12, 3B 8"),
         ("a16", "1B 16, 2B 8, 3B 5"),
     ],
-)  # fmt: skip
+)
 def test_workstation_and_desktop_profiles(name: str, told: str) -> None:
     gpu = vgpu_type(name)
     for each in told.split(", "):
@@ -170,11 +173,31 @@ def test_mig_profiles_fill_a_gpu(name: str) -> None:
         ("hgx-b200-8", ["1-8", "1-4", "5-8", "1,2", "3,4", "5,6", "7,8", "1", "2", "3", "4", "5", "6", "7", "8"]),
         (
             "hgx-a100-16",
-            ["1-16", "1-8", "9-16", "1-4,9-12", "5-8,13-16", "1-4,13-16", "5-8,9-12", "1-4", "5-8", "9-12", "13-16",
-             "1,2", "3,4", "5,6", "7,8", "9,10", "11,12", "13,14", "15,16", *map(str, range(1, 17))],
+            [
+                "1-16",
+                "1-8",
+                "9-16",
+                "1-4,9-12",
+                "5-8,13-16",
+                "1-4,13-16",
+                "5-8,9-12",
+                "1-4",
+                "5-8",
+                "9-12",
+                "13-16",
+                "1,2",
+                "3,4",
+                "5,6",
+                "7,8",
+                "9,10",
+                "11,12",
+                "13,14",
+                "15,16",
+                *map(str, range(1, 17)),
+            ],
         ),
     ],
-)  # fmt: skip
+)
 def test_partitions_are_those_of_the_fabric_manager(board: str, sets: list[str]) -> None:
     def modules(text: str) -> tuple[int, ...]:
         found: list[int] = []
@@ -237,8 +260,9 @@ def test_other_shapes_are_counted_too() -> None:
     told = rows(ask(cluster(), "vm_capacity", vm="infer0"), "profiles")
     # every GPU has machines, so there is room for the sizes that are there already
     assert {name: row["more"] for name, row in told.items() if row["more"]} == {
-        "grid_a100d-20c": 9, "grid_a100d-40c": 3,
-    }  # fmt: skip
+        "grid_a100d-20c": 9,
+        "grid_a100d-40c": 3,
+    }
     empty = with_changes(cluster(), vms={"infer0": cluster().vms["infer0"]})
     more = {name: row["more"] for name, row in rows(ask(empty, "vm_capacity", vm="infer0"), "profiles").items()}
     assert more["grid_a100d-80c"] == 7
@@ -271,9 +295,12 @@ class TestSpareCapacity:
 
     def test_what_is_tied_to_its_host_does_not_restart(self) -> None:
         tied = VirtualMachine(
-            id="pt", host="hosts[0]/server", memory="64 GiB", memory_reservation="64 GiB",
+            id="pt",
+            host="hosts[0]/server",
+            memory="64 GiB",
+            memory_reservation="64 GiB",
             devices=(VmDevice(kind="passthrough", part="hosts[0]/gpu0"),),
-        )  # fmt: skip
+        )
         placement = place_vms(build_network(with_vms(cluster(), tied, only=True)))
         found = spare_for_failures(placement)
         assert [(f.restarted, f.missing) for f in found] == [(0, {"a device of its host": 1})]

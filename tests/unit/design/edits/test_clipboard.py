@@ -84,9 +84,18 @@ HEAD = '{"format": "designer-clipboard", "version": 1'
 LOST_PARENT = HEAD + ', "content": {"parts": [{"id": "a", "kind": "gpu", "parent": "b"}]}}'
 LOST_END = HEAD + ', "content": {"links": [{"id": "a", "kind": "x", "a": "b", "b": "c"}]}}'
 OTHER_TEXTS = (
-    "", "{}", "gpu0", HEAD, HEAD + "}", HEAD.replace("1", "2") + "}", LOST_PARENT, LOST_END,
-    '{"a": "designer-clipboard"}', "[" * 100_000, HEAD + ', "x": ' + "[" * 100_000,
-)  # fmt: skip
+    "",
+    "{}",
+    "gpu0",
+    HEAD,
+    HEAD + "}",
+    HEAD.replace("1", "2") + "}",
+    LOST_PARENT,
+    LOST_END,
+    '{"a": "designer-clipboard"}',
+    "[" * 100_000,
+    HEAD + ', "x": ' + "[" * 100_000,
+)
 
 
 @pytest.mark.parametrize("text", OTHER_TEXTS, ids=range(len(OTHER_TEXTS)))
@@ -106,8 +115,12 @@ def test_a_duplicate_stays_in_its_container_and_may_keep_its_links() -> None:
     assert design.parts["gpu8"].parent == "server"
     outside = [x for x in design.links.values() if "gpu8" in (x.a, x.b)]
     assert sorted((x.a, x.b, x.count) for x in outside) == [
-        ("gpu8", "nvsw0", 4), ("gpu8", "nvsw1", 5), ("gpu8", "nvsw2", 5), ("gpu8", "nvsw3", 4), ("psw0", "gpu8", 1),
-    ]  # fmt: skip
+        ("gpu8", "nvsw0", 4),
+        ("gpu8", "nvsw1", 5),
+        ("gpu8", "nvsw2", 5),
+        ("gpu8", "nvsw3", 4),
+        ("psw0", "gpu8", 1),
+    ]
     assert set(Duplicate((Ref("parts", "gpu0"),)).apply(pair()).links) == {"n0", "n1"}
 
 
@@ -115,9 +128,14 @@ def test_replicating_numbers_row_by_row() -> None:
     design = Replicate((Ref("parts", "gpu0"),), columns=3, rows=2, dx=100, dy=50).apply(pair())
     placed = {p.id: (p.position.x, p.position.y) for p in design.parts.values() if p.position is not None}
     assert placed == {
-        "gpu0": (0, 0), "gpu1": (10, 0), "gpu2": (100, 0), "gpu3": (200, 0), "gpu4": (0, 50), "gpu5": (100, 50),
+        "gpu0": (0, 0),
+        "gpu1": (10, 0),
+        "gpu2": (100, 0),
+        "gpu3": (200, 0),
+        "gpu4": (0, 50),
+        "gpu5": (100, 50),
         "gpu6": (200, 50),
-    }  # fmt: skip
+    }
     same = pair()
     assert Replicate((Ref("parts", "gpu0"),), columns=1).apply(same) is same
     for columns, rows in ((0, 1), (1, -1), (10**6, 10**6)):

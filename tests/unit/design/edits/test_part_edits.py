@@ -17,7 +17,7 @@ from designer.design.edits.parts import (
     SetType,
     SetValue,
     add_part,
-)  # fmt: skip
+)
 from designer.errors import DocumentError
 from designer.fields import Quantity
 

@@ -19,7 +19,7 @@ from designer.design.edits.placement import (
     SetCollapsed,
     Snap,
     snap,
-)  # fmt: skip
+)
 from designer.errors import DocumentError
 
 COORDINATE = st.integers(-5000, 5000)
@@ -41,8 +41,11 @@ def box(design: Design, ref: Ref) -> tuple[int, int, int, int]:
     assert part.position is not None
     assert part.size is not None
     return (
-        part.position.x, part.position.y, part.position.x + part.size.width, part.position.y + part.size.height,
-    )  # fmt: skip
+        part.position.x,
+        part.position.y,
+        part.position.x + part.size.width,
+        part.position.y + part.size.height,
+    )
 
 
 def test_place_puts_parts_groups_and_notes_where_they_shall_be() -> None:

@@ -15,7 +15,7 @@ from designer.design.edits.structure import (
     MakeGroup,
     ResetException,
     Ungroup,
-)  # fmt: skip
+)
 from designer.design.elaborate import elaborate
 from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
@@ -150,9 +150,9 @@ def test_a_selection_that_cuts_a_pattern_is_refused() -> None:
         MakeGroup((Ref("parts", "nic0"),), "g").apply(design)
     assert caught.value.place == "wirings.w"
     with pytest.raises(DocumentError, match="different containers"):
-        MakeGroup(
-            (Ref("parts", "gpu0"), Ref("parts", "extra")), "g"
-        ).apply(AddParts((Part(id="extra", kind="gpu"),)).apply(one_server()))  # fmt: skip
+        MakeGroup((Ref("parts", "gpu0"), Ref("parts", "extra")), "g").apply(
+            AddParts((Part(id="extra", kind="gpu"),)).apply(one_server())
+        )
 
 
 def test_an_exception_begins_equal_and_can_be_reset() -> None:

@@ -49,8 +49,11 @@ def test_best_product_as_measured(part: str, number_format: str, published: floa
 
 
 @given(
-    rows=st.integers(1, 10**5), inner=st.integers(1, 10**5), columns=st.integers(1, 10**5), times=st.integers(2, 5),
-)  # fmt: skip
+    rows=st.integers(1, 10**5),
+    inner=st.integers(1, 10**5),
+    columns=st.integers(1, 10**5),
+    times=st.integers(2, 5),
+)
 def test_a_larger_product_takes_longer_but_no_more_than_in_proportion(
     rows: int, inner: int, columns: int, times: int
 ) -> None:
@@ -275,7 +278,11 @@ def test_a_program_nobody_has_is_refused() -> None:
 
 def test_number_formats() -> None:
     assert {name: row.weight_bytes.value for name, row in PRECISIONS.items()} == {
-        "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8": 2,
-    }  # fmt: skip
+        "fp32": 4,
+        "tf32": 4,
+        "fp16": 2,
+        "bf16": 2,
+        "fp8": 2,
+    }
     with pytest.raises(AnalysisError, match="int4"):
         precision("int4")

@@ -139,9 +139,13 @@ def test_the_published_megatron_layouts_fit_their_accelerators() -> None:
     runs = (("gpt-22b", 1, 1, 1), ("gpt-175b", 8, 3, 64), ("gpt-530b", 35, 3, 280), ("gpt-1t", 64, 1, 512))
     for name, pipeline, interleave, batch in runs:
         layout = Layout(
-            tensor=8, pipeline=pipeline, interleave=interleave, micro_batch=4 if name == "gpt-22b" else 1,
-            sequence_parallel=True, recompute=Recompute.SELECTIVE,
-        )  # fmt: skip
+            tensor=8,
+            pipeline=pipeline,
+            interleave=interleave,
+            micro_batch=4 if name == "gpt-22b" else 1,
+            sequence_parallel=True,
+            recompute=Recompute.SELECTIVE,
+        )
         found = transformer_memory(model(name), layout, PARTS["A100-80"], fp16, MEGATRON, 2048, batch)
         assert found.fits, name
         assert found.total > 0.5 * found.capacity
@@ -220,9 +224,13 @@ def test_batches_must_divide() -> None:
 
 
 @given(
-    tensor=st.sampled_from([1, 2, 4, 8]), pipeline=st.sampled_from([1, 2, 4]), data=st.sampled_from([1, 2, 8]),
-    sharding=st.sampled_from(list(Sharding)), recompute=st.sampled_from(list(Recompute)), micro=st.sampled_from([1, 4]),
-)  # fmt: skip
+    tensor=st.sampled_from([1, 2, 4, 8]),
+    pipeline=st.sampled_from([1, 2, 4]),
+    data=st.sampled_from([1, 2, 8]),
+    sharding=st.sampled_from(list(Sharding)),
+    recompute=st.sampled_from(list(Recompute)),
+    micro=st.sampled_from([1, 4]),
+)
 def test_more_of_anything_that_splits_never_needs_more(
     tensor: int, pipeline: int, data: int, sharding: Sharding, recompute: Recompute, micro: int
 ) -> None:

@@ -108,9 +108,13 @@ def test_a_longer_way_is_never_quicker(memory: float, line: float, trip: float, 
 
 
 @given(
-    st.lists(st.floats(1, 180), min_size=1, max_size=8), memories, dirty, speeds, releases,
+    st.lists(st.floats(1, 180), min_size=1, max_size=8),
+    memories,
+    dirty,
+    speeds,
+    releases,
     st.sampled_from([None, *GpuGeneration]),
-)  # fmt: skip
+)
 def test_stuns_are_finite_and_never_quicker_than_their_bytes(
     buffers: list[float], memory: float, rate: float, line: float, release: Release, generation: GpuGeneration | None
 ) -> None:
@@ -129,18 +133,38 @@ def test_stuns_are_finite_and_never_quicker_than_their_bytes(
 
 @settings(deadline=2000)
 @given(
-    memories, dirty, speeds, st.integers(1, 16), st.sampled_from(Compression), st.sampled_from(Transport),
-    st.booleans(), st.booleans(), st.floats(0.01, 10.0),
-)  # fmt: skip
+    memories,
+    dirty,
+    speeds,
+    st.integers(1, 16),
+    st.sampled_from(Compression),
+    st.sampled_from(Transport),
+    st.booleans(),
+    st.booleans(),
+    st.floats(0.01, 10.0),
+)
 def test_every_kvm_migration_has_a_verdict_and_bounds(
-    memory: float, rate: float, line: float, channels: int, squeeze: Compression, transport: Transport,
-    auto: bool, post: bool, limit: float,
-) -> None:  # fmt: skip
+    memory: float,
+    rate: float,
+    line: float,
+    channels: int,
+    squeeze: Compression,
+    transport: Transport,
+    auto: bool,
+    post: bool,
+    limit: float,
+) -> None:
     moved = kvm_bandwidth(line, channels=channels, compression=squeeze, transport=transport)
     done = kvm_precopy(
-        memory, moved.guest.value, rate, link_bandwidth=moved.link_rate.value, scan_bandwidth=moved.scan,
-        auto_converge=auto, post_copy=post, downtime_limit=limit,
-    )  # fmt: skip
+        memory,
+        moved.guest.value,
+        rate,
+        link_bandwidth=moved.link_rate.value,
+        scan_bandwidth=moved.scan,
+        auto_converge=auto,
+        post_copy=post,
+        downtime_limit=limit,
+    )
     assert done.reason
     if done.verdict is Verdict.NEVER:
         assert math.isinf(done.total_time.value)

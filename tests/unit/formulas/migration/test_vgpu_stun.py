@@ -18,9 +18,13 @@ from designer.units import parse_rate
 GB, GIB = 1e9, 2.0**30
 TEN = 0.94 * parse_rate("10 Gb/s")
 WORST = {
-    1: (5, 6, 8, 12), 2: (7, 9, 11, 15), 4: (13, 14, 16, 21),
-    8: (24, 25, 28, 32), 16: (47, 48, 50, 54), 32: (91, 92, 95, 99),
-}  # fmt: skip
+    1: (5, 6, 8, 12),
+    2: (7, 9, 11, 15),
+    4: (13, 14, 16, 21),
+    8: (24, 25, 28, 32),
+    16: (47, 48, 50, 54),
+    32: (91, 92, 95, 99),
+}
 
 
 def stun(gib: float, release: Release, generation: GpuGeneration, **more: float) -> VgpuStun:

@@ -136,9 +136,16 @@ def test_bands_are_wider_where_a_program_was_never_seen() -> None:
     def width(program: str, number_format: str, generation: str) -> float:
         part = dataclasses.replace(PARTS["H100"], generation=generation)
         found = estimate_step(
-            model("llama-2-7b"), precision(number_format), Layout(), 8, part, PERFECT, software(program),
-            sequence=4096, must_fit=False,
-        )  # fmt: skip
+            model("llama-2-7b"),
+            precision(number_format),
+            Layout(),
+            8,
+            part,
+            PERFECT,
+            software(program),
+            sequence=4096,
+            must_fit=False,
+        )
         return math.log(found.high / found.low) / 2
 
     seen = width("transformer-engine", "fp8", "Hopper GH100")
@@ -152,9 +159,16 @@ def test_a_power_limit_costs_products_and_widens_the_band() -> None:
     def run(watts: float) -> StepEstimate:
         part = dataclasses.replace(PARTS["H100"], power=Watts(watts))
         return estimate_step(
-            model("llama-2-7b"), precision("bf16"), Layout(), 8, part, PERFECT, software("fsdp"), sequence=4096,
+            model("llama-2-7b"),
+            precision("bf16"),
+            Layout(),
+            8,
+            part,
+            PERFECT,
+            software("fsdp"),
+            sequence=4096,
             must_fit=False,
-        )  # fmt: skip
+        )
 
     whole, limited = run(700), run(500)
     assert 1.05 < limited.step_time / whole.step_time < 1 / 0.852
@@ -253,9 +267,14 @@ def test_parameter_servers_against_a_ring() -> None:
 
 def test_time_to_train_by_hand() -> None:
     found = time_to_train(
-        Seconds(0.5), 100, 10_000, validation=Validation(300, 2_000, Ratio(0.5)), checkpoint_stall=Seconds(2.0),
-        checkpoint_every=25, startup=Seconds(10.0),
-    )  # fmt: skip
+        Seconds(0.5),
+        100,
+        10_000,
+        validation=Validation(300, 2_000, Ratio(0.5)),
+        checkpoint_stall=Seconds(2.0),
+        checkpoint_every=25,
+        startup=Seconds(10.0),
+    )
     assert (found.steps, found.phases) == (100, 5)
     assert found.training == 50
     assert found.validation == 5 * 3 * 0.25
@@ -266,10 +285,14 @@ def test_time_to_train_by_hand() -> None:
 @pytest.mark.parametrize(
     ("args", "kwargs"),
     [
-        ((0.0, 1, 1), {}), ((1.0, 0, 1), {}), ((1.0, 1, 0), {}), ((1.0, 1, 1), {"checkpoint_every": -1}),
-        ((1.0, 1, 1), {"validation": Validation(0, 1)}), ((1.0, 1, 1), {"validation": Validation(1, 0)}),
+        ((0.0, 1, 1), {}),
+        ((1.0, 0, 1), {}),
+        ((1.0, 1, 0), {}),
+        ((1.0, 1, 1), {"checkpoint_every": -1}),
+        ((1.0, 1, 1), {"validation": Validation(0, 1)}),
+        ((1.0, 1, 1), {"validation": Validation(1, 0)}),
     ],
-)  # fmt: skip
+)
 def test_a_run_of_nothing_is_refused(args: tuple[float, int, float], kwargs: dict[str, object]) -> None:
     with pytest.raises(AnalysisError):
         time_to_train(*args, **kwargs)  # type: ignore[arg-type]
@@ -343,9 +366,13 @@ def test_a_search_that_finds_nothing_says_why() -> None:
 
 
 @given(
-    tensor=st.sampled_from([1, 2, 8]), pipeline=st.sampled_from([1, 2, 8]), data=st.sampled_from([1, 2, 16]),
-    micro=st.sampled_from([1, 4]), sharding=st.sampled_from(list(Sharding)), recompute=st.sampled_from(list(Recompute)),
-)  # fmt: skip
+    tensor=st.sampled_from([1, 2, 8]),
+    pipeline=st.sampled_from([1, 2, 8]),
+    data=st.sampled_from([1, 2, 16]),
+    micro=st.sampled_from([1, 4]),
+    sharding=st.sampled_from(list(Sharding)),
+    recompute=st.sampled_from(list(Recompute)),
+)
 def test_any_layout_keeps_the_books(
     tensor: int, pipeline: int, data: int, micro: int, sharding: Sharding, recompute: Recompute
 ) -> None:

@@ -132,9 +132,12 @@ def test_nothing_fits_on_a_path_that_is_too_slow() -> None:
 
 
 @given(
-    client=st.sampled_from(list(Client)), pattern=st.sampled_from(list(Pattern)), hosts=st.integers(1, 20),
-    rate=st.floats(1e9, 400e9), threshold=st.sampled_from([0.5, 0.7, 0.9]),
-)  # fmt: skip
+    client=st.sampled_from(list(Client)),
+    pattern=st.sampled_from(list(Pattern)),
+    hosts=st.integers(1, 20),
+    rate=st.floats(1e9, 400e9),
+    threshold=st.sampled_from([0.5, 0.7, 0.9]),
+)
 def test_more_of_anything_never_feeds_fewer(
     client: Client, pattern: Pattern, hosts: int, rate: float, threshold: float
 ) -> None:

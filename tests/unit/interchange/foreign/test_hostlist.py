@@ -10,10 +10,16 @@ from designer.errors import ExchangeError
 from designer.interchange.foreign.hostlist import compress, expand
 
 
-@pytest.mark.parametrize(("text", "names"), [
-    ("n[001-003,020]", ["n001", "n002", "n003", "n020"]), ("a,b", ["a", "b"]), ("", []),
-    ("j-[1-2]-[01-02]", ["j-1-01", "j-1-02", "j-2-01", "j-2-02"]), ("s[8-10]x", ["s8x", "s9x", "s10x"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("n[001-003,020]", ["n001", "n002", "n003", "n020"]),
+        ("a,b", ["a", "b"]),
+        ("", []),
+        ("j-[1-2]-[01-02]", ["j-1-01", "j-1-02", "j-2-01", "j-2-02"]),
+        ("s[8-10]x", ["s8x", "s9x", "s10x"]),
+    ],
+)
 def test_reading(text: str, names: list[str]) -> None:
     assert expand(text) == names
 

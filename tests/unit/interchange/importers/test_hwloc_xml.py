@@ -86,10 +86,15 @@ def test_all_versions_read_alike(version: int) -> None:
     design = read(server(version)).design
     assert kinds(design) == {"server": 1, "cpu": 2, "numa": 2, "memory": 2, "pcie_switch": 1, "gpu": 1, "nic": 1}
     assert {(v.kind, v.a, v.b) for v in design.links.values()} == {
-        ("upi", "cpu0", "cpu1"), ("infinity_fabric", "cpu0", "numa0"), ("infinity_fabric", "cpu1", "numa1"),
-        ("memory_bus", "numa0", "memory0"), ("memory_bus", "numa1", "memory1"), ("pcie", "numa0", "pcie_switch0"),
-        ("pcie", "pcie_switch0", "gpu0"), ("pcie", "pcie_switch0", "nic0"),
-    }  # fmt: skip
+        ("upi", "cpu0", "cpu1"),
+        ("infinity_fabric", "cpu0", "numa0"),
+        ("infinity_fabric", "cpu1", "numa1"),
+        ("memory_bus", "numa0", "memory0"),
+        ("memory_bus", "numa1", "memory1"),
+        ("pcie", "numa0", "pcie_switch0"),
+        ("pcie", "pcie_switch0", "gpu0"),
+        ("pcie", "pcie_switch0", "nic0"),
+    }
     gpu, memory = design.parts["gpu0"], design.parts["memory0"]
     assert gpu.type == "gpu/nvidia/v100-sxm2"
     assert gpu.attributes["cuda0"].startswith("gpu coproc" if version == 3 else "coproc")
@@ -100,10 +105,14 @@ def test_all_versions_read_alike(version: int) -> None:
 @pytest.mark.parametrize(
     ("speed", "generation", "lanes", "status"),
     [
-        ("15.753846", 3, 16, Status.PRIMARY), ("63.015385", 5, 16, Status.PRIMARY), ("0.000000", 3, 16, Status.ASSUMED),
-        ("4.000000", 1, 16, Status.UNVERIFIED), ("nan", 3, 16, Status.ASSUMED), ("-1", 3, 16, Status.ASSUMED),
+        ("15.753846", 3, 16, Status.PRIMARY),
+        ("63.015385", 5, 16, Status.PRIMARY),
+        ("0.000000", 3, 16, Status.ASSUMED),
+        ("4.000000", 1, 16, Status.UNVERIFIED),
+        ("nan", 3, 16, Status.ASSUMED),
+        ("-1", 3, 16, Status.ASSUMED),
     ],
-)  # fmt: skip
+)
 def test_link_speed_of_a_known_gpu(speed: str, generation: int, lanes: int, status: Status) -> None:
     pci_type = "0302 [10de:2330] [10de:1212] a1" if speed.startswith("63") else V100
     text = topology(2, package(2, 0, bridge(device("0000:11:00.0", pci_type, speed=speed), host=True)))
@@ -229,12 +238,15 @@ def node(number: int, size: int, more: str = "", cpus: str = "0x00000003") -> st
     ("more", "tier", "rate"),
     [
         ('><info name="DAXDevice" value="dax0.0"/><info name="DAXType" value="NVM"/>', "PMEM", "45 GB/s"),
-        ('><info name="DAXDevice" value="dax0.0"/><info name="DAXParent" value="root0/decoder0.0/region0"/>', "CXL",
-         "31.5 GB/s"),
+        (
+            '><info name="DAXDevice" value="dax0.0"/><info name="DAXParent" value="root0/decoder0.0/region0"/>',
+            "CXL",
+            "31.5 GB/s",
+        ),
         (' subtype="CXL-DRAM">', "CXL", "31.5 GB/s"),
         ('><info name="DAXDevice" value="dax1.0"/><info name="DAXType" value="SPM"/>', "DAX", "31.5 GB/s"),
     ],
-)  # fmt: skip
+)
 def test_memory_of_a_dax_device_is_a_tier_and_takes_nothing_from_the_dram(more: str, tier: str, rate: str) -> None:
     """Sapphire Rapids with all channels: 8 x 4.8 GT/s x 8 bytes = 307.2 GB/s, all of it for the one DRAM node."""
     infos = "".join(

@@ -63,8 +63,11 @@ def test_tree_of_a_small_server() -> None:
     design = imported.design
     assert kinds(design) == {"server": 1, "numa": 2, "memory": 2, "cpu": 2, "pcie_switch": 1, "gpu": 2, "nic": 1}
     assert set(links(design, "pcie")) == {
-        ("numa0", "pcie_switch0", 1), ("pcie_switch0", "gpu0", 1), ("pcie_switch0", "nic0", 1), ("numa1", "gpu1", 1),
-    }  # fmt: skip
+        ("numa0", "pcie_switch0", 1),
+        ("pcie_switch0", "gpu0", 1),
+        ("pcie_switch0", "nic0", 1),
+        ("numa1", "gpu1", 1),
+    }
     link = design.links["pcie_switch0--gpu0"]
     assert (link.generation, link.lanes, link.status) == (5, 16, Status.PRIMARY)
     assert design.parts["gpu0"].attributes["busid"] == "0000:11:00.0"
@@ -164,14 +167,20 @@ def test_xgmi_of_rccl() -> None:
 @pytest.mark.parametrize(
     ("speed", "width", "generation", "lanes", "status"),
     [
-        ("16.0 GT/s PCIe", "8", 4, 8, Status.PRIMARY), ("16 GT/s", "16", 4, 16, Status.PRIMARY),
-        ("32 GT/s PCIe/s", "16", 5, 16, Status.PRIMARY), ("2.5 GT/s", "16", 1, 16, Status.UNVERIFIED),
-        ("64.0 GT/s PCIe", "16", 6, 16, Status.PRIMARY), ("8 GT/s", "0", 3, 16, Status.ASSUMED),
-        ("8 GT/s", "", 3, 16, Status.ASSUMED), ("8 GT/s", "-4", 3, 16, Status.ASSUMED),
-        ("", "0", 5, 16, Status.ASSUMED), ("nan", "16", 5, 16, Status.ASSUMED), ("1e309", "16", 5, 16, Status.ASSUMED),
+        ("16.0 GT/s PCIe", "8", 4, 8, Status.PRIMARY),
+        ("16 GT/s", "16", 4, 16, Status.PRIMARY),
+        ("32 GT/s PCIe/s", "16", 5, 16, Status.PRIMARY),
+        ("2.5 GT/s", "16", 1, 16, Status.UNVERIFIED),
+        ("64.0 GT/s PCIe", "16", 6, 16, Status.PRIMARY),
+        ("8 GT/s", "0", 3, 16, Status.ASSUMED),
+        ("8 GT/s", "", 3, 16, Status.ASSUMED),
+        ("8 GT/s", "-4", 3, 16, Status.ASSUMED),
+        ("", "0", 5, 16, Status.ASSUMED),
+        ("nan", "16", 5, 16, Status.ASSUMED),
+        ("1e309", "16", 5, 16, Status.ASSUMED),
         ("Unknown", "255", 5, 16, Status.ASSUMED),
     ],
-)  # fmt: skip
+)
 def test_link_speeds(speed: str, width: str, generation: int, lanes: int, status: Status) -> None:
     attributes = f'class="0x030200" vendor="0x10de" device="0x2330" link_speed="{speed}" link_width="{width}"'
     imported = read(system(cpu(0, gpu("0000:11:00.0", 0, attributes=attributes))))

@@ -61,10 +61,15 @@ def test_small_matrix() -> None:
     assert kinds(design) == {"server": 1, "gpu": 2, "nic": 2, "numa": 2, "cpu": 2, "memory": 2, "pcie_switch": 4}
     pcie = {(a, b) for kind, a, b, _ in graph(design) if kind == "pcie"}
     assert pcie == {
-        ("numa0", "pcie_switch0"), ("pcie_switch0", "pcie_switch1"), ("pcie_switch0", "pcie_switch2"),
-        ("pcie_switch1", "gpu0"), ("pcie_switch2", "nic0"),
-        ("numa1", "pcie_switch3"), ("pcie_switch3", "gpu1"), ("pcie_switch3", "nic1"),
-    }  # fmt: skip
+        ("numa0", "pcie_switch0"),
+        ("pcie_switch0", "pcie_switch1"),
+        ("pcie_switch0", "pcie_switch2"),
+        ("pcie_switch1", "gpu0"),
+        ("pcie_switch2", "nic0"),
+        ("numa1", "pcie_switch3"),
+        ("pcie_switch3", "gpu1"),
+        ("pcie_switch3", "nic1"),
+    }
     assert design.parts["nic0"].name == "mlx5_0"
     assert design.parts["gpu0"].attributes["cpus"] == "0-15,32-47"
     assert all(v.status is Status.ASSUMED for v in design.links.values())
@@ -74,16 +79,22 @@ def test_small_matrix() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda t: t.replace("\n", "\r\n"), lambda t: t.replace("\n", "\r"),
+        lambda t: t.replace("\n", "\r\n"),
+        lambda t: t.replace("\n", "\r"),
         lambda t: "    " + t.replace("\n", "\n    "),
         lambda t: t.replace("\tGPU0", "\t\x1b[4mGPU0", 1).replace("NUMA ID", "NUMA ID\x1b[0m", 1),
         lambda t: "\x1b[4m" + t.replace("NUMA ID", "NUMA ID\x1b[0m", 1),
-        lambda t: "\x1b]0;title\x07\x1b[2J" + t, lambda t: "$ nvidia-smi topo -m\n" + t,
-        lambda t: t.replace("GPU0\tGPU1\tNIC0\tNIC1", "GPU0GPU1NIC0NIC1", 1), lambda t: t.lstrip("\t"),
-        lambda t: t.replace("CPU Affinity", "CPU    Affinity", 1), lambda t: t.replace("\t", "\u00a0\t\u00a0"),
-        lambda t: "\ufeff" + t, lambda t: t.replace(" X ", "X"), lambda t: t + "\n\n$ \n",
+        lambda t: "\x1b]0;title\x07\x1b[2J" + t,
+        lambda t: "$ nvidia-smi topo -m\n" + t,
+        lambda t: t.replace("GPU0\tGPU1\tNIC0\tNIC1", "GPU0GPU1NIC0NIC1", 1),
+        lambda t: t.lstrip("\t"),
+        lambda t: t.replace("CPU Affinity", "CPU    Affinity", 1),
+        lambda t: t.replace("\t", "\u00a0\t\u00a0"),
+        lambda t: "\ufeff" + t,
+        lambda t: t.replace(" X ", "X"),
+        lambda t: t + "\n\n$ \n",
     ],
-)  # fmt: skip
+)
 def test_every_paste_reads_alike(change: object) -> None:
     assert callable(change)
     assert graph(read(change(SMALL)).design) == graph(read(SMALL).design)
@@ -103,9 +114,18 @@ def test_oldest_words() -> None:
 
 @pytest.mark.parametrize(
     ("gpus", "cell", "switches", "total"),
-    [(8, "NV12", 1, 96), (8, "NV18", 1, 144), (4, "NV18", 1, 72), (4, "NV4", 0, 24), (4, "NV6", 0, 36),
-     (2, "NV12", 0, 12), (16, "NV6", 1, 96), (8, "NV6", 1, 48), (3, "NV12", 1, 36)],
-)  # fmt: skip
+    [
+        (8, "NV12", 1, 96),
+        (8, "NV18", 1, 144),
+        (4, "NV18", 1, 72),
+        (4, "NV4", 0, 24),
+        (4, "NV6", 0, 36),
+        (2, "NV12", 0, 12),
+        (16, "NV6", 1, 96),
+        (8, "NV6", 1, 48),
+        (3, "NV12", 1, 36),
+    ],
+)
 def test_fabric_or_direct(gpus: int, cell: str, switches: int, total: int) -> None:
     design = read(complete(gpus, cell)).design
     assert kinds(design)["nvswitch"] == switches
@@ -184,8 +204,9 @@ def test_grace_reaches_its_cpu_over_the_chip_link_and_not_over_pcie() -> None:
     behind = [["0-71", "0", "", "4"], ["0-71", "0", "", "12"], []]
     two = read(table(names, ["NV18 NODE", "NODE", ""], behind))
     assert {(v.a, v.b, v.bandwidth_per_direction) for v in two.design.links.values() if v.kind == "c2c"} == {
-        ("numa0", "gpu0", "225 GB/s"), ("numa0", "gpu1", "225 GB/s"),
-    }  # fmt: skip
+        ("numa0", "gpu0", "225 GB/s"),
+        ("numa0", "gpu1", "225 GB/s"),
+    }
     assert {(a, b) for kind, a, b, _ in graph(two.design) if kind == "pcie"} == {("numa0", "nic0")}
     assert "IMP-ASSUMED-C2C" in {f.code for f in two.findings}
     one = read(table(["GPU0", "NIC0"], ["NODE", ""], [["0-71", "0", "", "1"], []])).design

@@ -29,9 +29,11 @@ def _dump(kind: str, weight: str, gpus: int = 4, far: str = "") -> str:
     )
     return (
         f"{'=' * 24} ROCm System Management Interface {'=' * 24}\n"
-        + _table("Weight", weights) + _table("Hops", cells("1")) + _table("Link Type", cells(kind))
+        + _table("Weight", weights)
+        + _table("Hops", cells("1"))
+        + _table("Link Type", cells(kind))
         + f"{'=' * 34} Numa Nodes {'=' * 34}\n{numa}{'=' * 29} End of ROCm SMI Log {'=' * 30}\n"
-    )  # fmt: skip
+    )
 
 
 def test_eight_gpus_all_joined() -> None:

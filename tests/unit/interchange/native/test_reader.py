@@ -83,7 +83,9 @@ TEXTS: dict[str, tuple[str | bytes, str, str]] = {
     "newer": (envelope(version=7, written_by="designer 3.1"), "reads up to 1 — open it with designer 3.1", "version"),
     "newer by nobody": (envelope(version=7), "open it with a newer designer", "version"),
     "newer by this one": (
-        envelope(version=7, written_by=written_by()), "open it with a newer designer", "version",
+        envelope(version=7, written_by=written_by()),
+        "open it with a newer designer",
+        "version",
     ),
     "no design": (envelope([]), "design is missing", "design"),
     "no name": (envelope({}), "it is missing", "design.name"),
@@ -91,32 +93,38 @@ TEXTS: dict[str, tuple[str | bytes, str, str]] = {
     "no id": (envelope({"name": "x", "parts": [{"kind": "gpu"}]}), "every item needs an id", "design.parts"),
     "twin": (
         envelope({"name": "x", "parts": [{"id": "a", "kind": "gpu"}] * 2}),
-        "'a' exists twice — give one of them another id", "design.parts",
+        "'a' exists twice — give one of them another id",
+        "design.parts",
     ),
     "bad id": (named(parts=[{"id": "a/b", "kind": "gpu"}]), "cannot be an id", "design.parts.a/b.id"),
     "no unit": (
         one_link(bandwidth_per_direction="400"),
-        '400 GB/s" for gigabytes', "design.links.l.bandwidth_per_direction",
+        '400 GB/s" for gigabytes',
+        "design.links.l.bandwidth_per_direction",
     ),
     "number for a rate": (
-        one_link(bandwidth_per_direction=5), 'in quotes, a quantity with its unit, for example "400 Gb/s"',
+        one_link(bandwidth_per_direction=5),
+        'in quotes, a quantity with its unit, for example "400 Gb/s"',
         "design.links.l.bandwidth_per_direction",
     ),
     "unknown unit": (
         one_link(bandwidth_per_direction="4 Q/s"),
-        "not a unit of rate", "design.links.l.bandwidth_per_direction",
+        "not a unit of rate",
+        "design.links.l.bandwidth_per_direction",
     ),
     "several": (envelope({"name": "", "parts": [{"id": "a"}, {"id": "b"}]}), "and 2 more", "design.parts.a.kind"),
     "replicas": (
         envelope({"name": "x", "groups": [{"id": "g", "replicas": 10**9, "content": {}}]}),
-        "less than or equal to 1000000", "design.groups.g.replicas",
+        "less than or equal to 1000000",
+        "design.groups.g.replicas",
     ),
     "circle": (
         named(parts=[{"id": "a", "kind": "x", "parent": "b"}, {"id": "b", "kind": "x", "parent": "a"}]),
-        "contains itself", "design.parts.a.parent",
+        "contains itself",
+        "design.parts.a.parent",
     ),
     "deep groups": (envelope(groups(40)), "24 deep", "design.groups"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TEXTS)
@@ -137,7 +145,7 @@ def test_hostile_sizes_are_refused_quickly_and_in_little_memory() -> None:
     hostile = [
         {"groups": [{**million, "content": {"groups": [million]}}]},
         {"groups": [million], "wirings": [{"id": "w", "kind": "pcie", "pattern": "mesh", "a": every, "b": every}]},
-    ]  # fmt: skip
+    ]
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
     with pytest.raises(FormatError, match="more than"):
         loads(envelope({"name": "x", **hostile[0]}))
@@ -175,12 +183,22 @@ def test_what_was_written_reads_back_equal_and_byte_for_byte(tmp_path: Path) -> 
 
 
 def test_unknown_kinds_are_kept_unchanged() -> None:
-    part = {"id": "q", "kind": "quantum", "type": "quantum/acme/q1", "overrides": {"qubits": {"value": "50 kQ"}},
-            "attributes": {"fridge": "yes"}}  # fmt: skip
+    part = {
+        "id": "q",
+        "kind": "quantum",
+        "type": "quantum/acme/q1",
+        "overrides": {"qubits": {"value": "50 kQ"}},
+        "attributes": {"fridge": "yes"},
+    }
     type_ = {"id": "quantum/acme/q1", "kind": "quantum", "title": "Q1", "values": {"coherence": {"value": "9 widgets"}}}
     link = {"id": "l", "kind": "entangled", "a": "q", "b": "r"}
-    content = {"name": "x", "parts": [part, {"id": "r", "kind": "quantum"}], "part_types": [type_], "links": [link],
-               "workloads": [{"id": "w", "kind": "annealing", "settings": {"deep": nested(150)}}]}  # fmt: skip
+    content = {
+        "name": "x",
+        "parts": [part, {"id": "r", "kind": "quantum"}],
+        "part_types": [type_],
+        "links": [link],
+        "workloads": [{"id": "w", "kind": "annealing", "settings": {"deep": nested(150)}}],
+    }
     loaded = loads(envelope(content))
     assert {f.code for f in loaded.findings} == {"DOC-KIND"}
     assert json.loads(dumps(loaded.design))["design"] == content
@@ -193,7 +211,7 @@ def test_what_stands_beside_the_design_is_reported() -> None:
 def test_an_older_file_is_upgraded_step_by_step() -> None:
     def first(raw: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
         raw["intent"] = raw.pop("purpose")
-        return raw, [Finding("UPG-1", Severity.INFO, "purpose is now intent")]
+        return raw, [Finding("FMT-UNKNOWN", Severity.WARNING, "purpose is now intent")]
 
     def second(raw: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
         return {**raw, "title": raw["intent"].upper()}, []
@@ -202,7 +220,7 @@ def test_an_older_file_is_upgraded_step_by_step() -> None:
     content = json.loads(envelope({"name": "x", "purpose": "train"}))
     loaded = read_raw(content, steps, version=3)
     assert loaded.design == Design(name="x", intent="train", title="TRAIN")
-    assert [f.code for f in loaded.findings] == ["UPG-1"]
+    assert [f.code for f in loaded.findings] == ["FMT-UNKNOWN"]
     current = json.loads(envelope({"name": "x", "intent": "train"}, version=3))
     assert read_raw(current, steps, version=3).design.title == ""
     with pytest.raises(AssertionError, match="no upgrade from version 2"):
@@ -220,10 +238,18 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "empty").touch()
     for name, text in (
-        ("", "folder"), ("fifo", "no plain file"), ("gone", "no such file"), ("dangling", "no such file"),
-        ("loop", "cannot be read"), ("empty", "empty"), ("a" * 300, "cannot be read"), ("a\0b", "cannot be read"),
-        ("/dev/zero", "no plain file"), ("x/y", "no such file"), ("empty/x", "cannot be read"),
-    ):  # fmt: skip
+        ("", "folder"),
+        ("fifo", "no plain file"),
+        ("gone", "no such file"),
+        ("dangling", "no such file"),
+        ("loop", "cannot be read"),
+        ("empty", "empty"),
+        ("a" * 300, "cannot be read"),
+        ("a\0b", "cannot be read"),
+        ("/dev/zero", "no plain file"),
+        ("x/y", "no such file"),
+        ("empty/x", "cannot be read"),
+    ):
         with pytest.raises(FormatError, match=text) as caught:
             load(tmp_path / name)
         assert caught.value.file

@@ -21,10 +21,33 @@ _PAGE = 2000
 _TRIES = 600
 #: values that stand where another kind of thing, or another size, belongs
 _WRONG: tuple[Any, ...] = (
-    None, True, -1, 0, 10**12, 10**38, 1.5, "", "x", "**", "gpu*", "servers[*]/gpu0", "servers[9999]/gpu0",
-    "400 parsecs", "\u202e", "é" * 3000, "a/b/c", [], {}, [[]], {"id": "x"}, [{"id": "x"}], "servers[0-3]/gpu0",
-    "{0-99999999}", "[", "]/",
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    10**12,
+    10**38,
+    1.5,
+    "",
+    "x",
+    "**",
+    "gpu*",
+    "servers[*]/gpu0",
+    "servers[9999]/gpu0",
+    "400 parsecs",
+    "\u202e",
+    "é" * 3000,
+    "a/b/c",
+    [],
+    {},
+    [[]],
+    {"id": "x"},
+    [{"id": "x"}],
+    "servers[0-3]/gpu0",
+    "{0-99999999}",
+    "[",
+    "]/",
+)
 
 
 def places(thing: Any) -> Iterator[tuple[Any, Any]]:
