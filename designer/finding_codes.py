@@ -201,6 +201,7 @@ VM-PROFILE             error          A GPU has no such profile
 VM-RAM                 warning        A machine has little memory for its virtual GPUs
 VM-RESERVE             error          The memory of a machine must be reserved
 VM-TOO-BIG             error          A machine is larger than its host
+VM-WHICH               warning        A GPU is shared and a workload does not say in which machine it runs
 WAIVER-EXPIRED         warning        A waiver has run out
 """
 

@@ -15,11 +15,14 @@ from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.measures import Band, banded, bands_of, values_of
 from designer.analysis.network import Network, build_network
+from designer.analysis.selection import resolve
 from designer.analysis.steady import period_of
+from designer.analysis.vms.guests import Work, guest_of
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
+from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Program
 
@@ -153,9 +156,9 @@ def simulate(
     told = progress or _silent
     network = build_network(design)
     specs = _beside(design, _chosen(design, workloads, bool(programs)))
-    prices = Prices(network)
     begins = dict(starts or {})
     jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
+    prices = Prices(network, _machines(network, jobs))
     if begins:
         raise AnalysisError(
             f"{next(iter(begins))!r} has a start and is not run",
@@ -238,6 +241,21 @@ def _job(spec: WorkloadSpec, start: float | None) -> Job:
         raise AnalysisError(f"a start at {start:g} s", place=f"start of {spec.id}", remedy="start at 0 s or later")
     job = job_of(replace(program, name=spec.id), place)
     return job if start is None else replace(job, start=start)
+
+
+def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
+    """Machines that jobs run in."""
+    if not network.design.vms:
+        return frozenset()
+    found: set[str] = set()
+    for job in jobs:
+        for step in job.program.steps if job.program is not None else ():
+            asked: TrainingJob | None = getattr(step.task, "job", None)
+            if asked is not None:
+                parts = resolve(network, asked.group, job.place)
+                guest, _ = guest_of(network, parts, asked.machines, Work.TRAINING, job.place)
+                found |= set(guest.machines if guest is not None else ())
+    return frozenset(found)
 
 
 def _goes_on(program: Program) -> bool:

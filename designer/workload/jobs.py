@@ -27,6 +27,8 @@ class Job:
         Validation or batch inference: no backward pass (convolutional networks).
     measured_compute
         Computing time of a step that was measured, in place of the estimate; 0 for the estimate [s].
+    machines
+        Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     """
 
     model: str
@@ -49,6 +51,7 @@ class Job:
     adapters: bool
     forward_only: bool
     measured_compute: float
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Deployment:
         Accelerators that read prompts for the others, and their width; empty: all do both.
     block
         Tokens of a block of the cache; 0 for the engine's default.
+    machines
+        Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     """
 
     model: str
@@ -58,6 +60,7 @@ class Deployment:
     prompts: str = ""
     prompt_tensor: int = 0
     block: int = 0
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

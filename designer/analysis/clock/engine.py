@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -83,7 +83,7 @@ class Clock:
         self._instant: deque[Work] = deque()
         self._moving: dict[Work, None] = {}
         self._dirty: dict[Component, None] = {}
-        self._known: dict[tuple[int, ...], dict[int, tuple[float, Bottleneck]]] = {}
+        self._known: OrderedDict[tuple[int, ...], dict[int, tuple[float, Bottleneck]]] = OrderedDict()
 
     def add(self, process: WorkProcess, at: float = 0.0) -> None:
         """A process that starts at a time [s]."""
@@ -284,10 +284,13 @@ class Clock:
             known = self._known.get(key)
             if known is None:
                 if len(self._known) >= KEPT_LIMIT:
-                    self._known.clear()
+                    # those that have not met for longest go first
+                    self._known.popitem(last=False)
                 answer = allocate(works, self.capacity)
                 known = {work.shape.number: one for work, one in zip(works, answer, strict=True)}
                 self._known[key] = known
+            else:
+                self._known.move_to_end(key)
             found = [known[work.shape.number] for work in works]
         else:
             found = allocate(works, self.capacity)

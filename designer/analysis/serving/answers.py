@@ -111,7 +111,8 @@ def step_spread(placement: Placement) -> float:
     unlike = split.pipeline > 1 or split.data > 1 or (group is not None and group.situation.servers > 1)
     unlike = unlike or (group is not None and not group.situation.intra_path.is_nvlink)
     unmeasured = any(f.code == "SERVE-DEVICE" for f in placement.findings)
-    return math.hypot(spread, _WIDER.value if unlike else 0.0, _WIDER.value if unmeasured else 0.0)
+    shared = math.log(placement.guest.longer[1]) if placement.guest is not None else 0.0
+    return math.hypot(spread, _WIDER.value if unlike else 0.0, _WIDER.value if unmeasured else 0.0, shared)
 
 
 def serve(

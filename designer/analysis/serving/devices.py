@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.training.accelerators import HOST_SHARE, number
+from designer.analysis.vms.guests import Guest
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -45,6 +48,20 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
         text = f"what kernels reach on {slowest.name} was not measured: taken as on Hopper, in a wider band"
         told.append(Finding("SERVE-DEVICE", Severity.INFO, text, (), "compare with a run of your own"))
     return slowest, tuple(told)
+
+
+def in_machine(device: Device, guest: Guest) -> Device:
+    """What a machine has of a device; its multiprocessors are those of its slice, in a turn all of them."""
+    speed, traffic = guest.speed.value, guest.traffic.value
+    units = device.units if guest.turns else max(1, round(device.units * guest.compute.value))
+    return replace(
+        device,
+        name=f"share of {device.name}",
+        flops={name: rate * speed for name, rate in device.flops.items()},
+        bandwidth=device.bandwidth * traffic,
+        memory=min(device.memory, guest.memory or math.inf),
+        units=units,
+    )
 
 
 def _device(network: Network, index: int, place: str) -> Device:

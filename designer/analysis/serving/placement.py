@@ -14,9 +14,10 @@ from designer.analysis.collectives import role_findings
 from designer.analysis.communicator import Communicator, make_concurrent, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.training.preparation import shape_of
+from designer.analysis.vms.guests import Guest, Work, guest_of
 from designer.errors import AnalysisError, CatalogError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
@@ -74,6 +75,7 @@ class Placement:
     place: str
     findings: tuple[Finding, ...]
     curve: tuple[float, ...] = ()
+    guest: Guest | None = None
 
     @property
     def timed(self) -> StepTime | Drafted:
@@ -119,6 +121,9 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, asked.group, f"{place}.group")
     device, findings = device_of(network, parts, f"{place}.group")
+    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place)
+    if guest is not None:
+        device = in_machine(device, guest)
     try:
         chosen = release(asked.engine, asked.release)
     except CatalogError as error:
@@ -133,7 +138,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
-    told = [*findings, *_findings_of(asked, chosen, replicas, len(parts))]
+    told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
     if group is not None:
         told += role_findings(group)
     return Placement(
@@ -153,6 +158,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         place,
         tuple(told),
         _curve(asked, place),
+        guest,
     )
 
 

@@ -92,6 +92,8 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
         f"of {format_si(memory.capacity, 'B')}",
     )
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
+    if plan.guest is not None:
+        found |= plan.guest.metrics()
     return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
 
 

@@ -70,6 +70,7 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["prompt_group"],
         s["prompt_tensor"],
         s["block"],
+        s["machines"],
     )
     load = Load(
         s["load"],
@@ -125,6 +126,10 @@ WORKLOAD = WorkloadKind(
         "energy_per_token",
         "hand_over_time",
         "cold_start_time",
+        "compute_share",
+        "memory_share",
+        "bandwidth_share",
+        "virtualization_factor",
     ),
     lower=lower,
     help="A language model behind vLLM, SGLang or TensorRT-LLM: time to the first token and between tokens at a load, "
@@ -132,6 +137,7 @@ WORKLOAD = WorkloadKind(
     settings=(
         Setting("model", "Model", "text", "llama-3-8b", help="id of a model, path of a config.json, or its JSON text"),
         Setting("group", "Accelerators", "selector", "gpus"),
+        Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those parts are given to"),
         Setting("engine", "Engine", "choice", "vllm", choices=ENGINES),
         Setting("release", "Release", "text", "", help="for example 0.12.0; empty if not known, in a wide band"),
         Setting("weights", "Weights", "choice", "bf16", choices=WEIGHTS),
