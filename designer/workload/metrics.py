@@ -40,6 +40,11 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "retraining_share": Metric("1", "share of the time these accelerators retrain"),
         "candidates": Metric("1", "layouts looked at"),
         "fitting": Metric("1", "layouts that fit in memory"),
+        # inside virtual machines
+        "compute_share": Metric("1", "of an accelerator's arithmetic, that a slice or a turn has"),
+        "memory_share": Metric("1", "of an accelerator's memory, that its profile has"),
+        "bandwidth_share": Metric("1", "of an accelerator's memory bandwidth, that a slice or a turn has"),
+        "virtualization_factor": Metric("1", "what the hypervisor leaves of the speed of bare metal, shares aside"),
         # serving
         "ttft": Metric("s", "until the first token of a request, in the mean"),
         "ttft_p50": Metric("s", "half of the requests have their first token by then"),

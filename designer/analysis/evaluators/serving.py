@@ -38,6 +38,8 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         placement = place_deployment(network, operation.deployment, question.place)
         served = serve(placement, operation, question.cancelled)
     found = dict(metrics(served))
+    if placement.guest is not None:
+        found |= placement.guest.metrics()
     binding, after = bottlenecks(served)
     told: tuple[Finding, ...] = ()
     if served.pull is not None:
