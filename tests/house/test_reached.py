@@ -58,7 +58,8 @@ def named(module: str) -> frozenset[str]:
     return frozenset(found & modules().keys())
 
 
-def reached(doors: tuple[str, ...]) -> set[str]:
+@cache
+def reached(doors: tuple[str, ...]) -> frozenset[str]:
     found: set[str] = set()
     waiting = list(doors)
     while waiting:
@@ -68,7 +69,7 @@ def reached(doors: tuple[str, ...]) -> set[str]:
             waiting += named(module)
             above = module.rpartition(".")[0]
             waiting += [above] if above else []
-    return found
+    return frozenset(found)
 
 
 def test_every_module_is_reached() -> None:
@@ -86,9 +87,11 @@ def test_a_module_nobody_imports_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp
     lonely.write_text("from designer.errors import AnalysisError\n")
     known = {**modules(), "designer.formulas.transfer.lonely": lonely}
     named.cache_clear()
+    reached.cache_clear()
     monkeypatch.setitem(globals(), "modules", lambda: known)
     assert set(known) - reached(DOORS) - set(TOOLS) == {"designer.formulas.transfer.lonely"}
     named.cache_clear()
+    reached.cache_clear()
 
 
 def _definitions(module: str) -> Iterator[ast.ClassDef]:
