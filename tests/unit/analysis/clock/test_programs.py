@@ -491,7 +491,7 @@ def test_a_migration_that_begins_later_slows_steps_only_while_it_runs():
 def test_each_slow_down_names_who_causes_it():
     """One job computes 1 s and copies 1 s; from 10 s on another copies the same way, a third somewhere else.
 
-    Beside the second the copy takes 2 s: a step takes 3 s in place of 2 s, 1.5 times as long. The third changes nothing.
+    Beside the second the copy takes 2 s: a step takes 3 s in place of 2 s, 1.5 times as long. The third is far.
     Of the 20 s of copying of the second 2 s are done in each 3 s, so they meet for 30 s.
     """
     design = designer.open_design("hgx-h100-8")
