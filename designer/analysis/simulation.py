@@ -25,6 +25,7 @@ from designer.sources import Constant, Estimate, Status
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Program
+from designer.workload.program.training import TrainStep
 
 #: simulated where something goes on for ever and nobody says until when [s]
 UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
@@ -158,6 +159,7 @@ def simulate(
     specs = _beside(design, _chosen(design, workloads, bool(programs)))
     begins = dict(starts or {})
     jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
+    jobs = [_recovering(network, job, failures) for job in jobs]
     prices = Prices(network, _machines(network, jobs))
     if begins:
         raise AnalysisError(
@@ -258,6 +260,33 @@ def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
+    """A job that saves its state, with failures of its accelerators or servers that are mended: it starts again."""
+    program = job.program
+    if program is None or program.recovery is None:
+        return job
+    asked = next((t.job for t in (s.task for s in program.steps) if isinstance(t, TrainStep)), None)
+    if asked is None:
+        return job
+    net = network.net
+    parts = resolve(network, asked.group, job.place)
+    mine = {net.path(p) for p in parts.tolist()}
+    hosts = set(network.island[parts].tolist())
+    mine |= {net.path(p) for p in network.parts_of_kind("server").tolist() if int(network.island[p]) in hosts}
+    times: list[tuple[float, float]] = []
+    for failure in failures:
+        if failure.path not in mine or failure.share > 0 or failure.at < job.start:
+            continue
+        mended = [f.at for f in failures if f.path == failure.path and f.share > 0 and f.at >= failure.at]
+        if mended:
+            times.append((failure.at - job.start, min(mended) - job.start))
+    if not times:
+        return job
+    # another start is that of the job, not of its program
+    recovery = replace(program.recovery, times=tuple(sorted(times)))
+    return replace(job_of(replace(program, recovery=recovery), job.place), start=job.start)
+
+
 def _goes_on(program: Program) -> bool:
     """True if it has items without end."""
     times = program.arrivals is not None and program.arrivals.shape != "trace"
@@ -285,7 +314,11 @@ def _changes(network: Network, failure: Failure) -> list[Change]:
             raise AnalysisError(
                 f"there is no link or part {path!r}", place="fail", remedy="name one as `designer analyze --json` does"
             )
-        links = np.flatnonzero((net.link_a == part) | (net.link_b == part)).tolist()
+        near = np.array([part])
+        if network.net.part(part).kind == "server":
+            # a server that fails takes all with it that is in it
+            near = np.flatnonzero(network.island == network.island[part])
+        links = np.flatnonzero(np.isin(net.link_a, near) | np.isin(net.link_b, near)).tolist()
         if network.part_resource[part] >= 0:
             resources.append(int(network.part_resource[part]))
     for link in links:
