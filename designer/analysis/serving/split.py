@@ -77,6 +77,10 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         raise AnalysisError(
             "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
         )
+    if deployment.part:
+        raise AnalysisError(
+            "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
+        )
     answers = place_deployment(network, deployment, place)
     first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
     prompts = place_deployment(network, first, place)
@@ -220,5 +224,6 @@ def _some(requests: Requests, which: Int) -> Requests:
 def _through(
     placement: Placement, requests: Requests, factor: float, path: float, cancelled: Callable[[], bool] | None
 ) -> ServingRun:
+    factor *= placement.slowed(0.0)
     steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
