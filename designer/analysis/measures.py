@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
 from typing import Final
 
 from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
@@ -56,12 +58,23 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     ends = run.ends(name, step)
     if measure.of == "end":
         return ends[-1] - job.start if ends else None
+    if measure.of in ("pace", "progress"):
+        pace = _pace(ends)
+        if measure.of == "pace" or pace is None or program.recovery is None or run.end <= job.start:
+            return pace if measure.of == "pace" else None
+        return min(1.0, run.kept(name, step, program.recovery.safe) * pace / (run.end - job.start))
     every = math.lcm(*(s.every for s in program.steps))
     period = period_of(ends, every)
     time = period.time if period is not None else (ends[0] - job.start if ends else None)
     if time is None:
         return None
     return time if measure.of == "period" else (measure.amount / time if time > 0 else None)
+
+
+def _pace(ends: Sequence[float]) -> float | None:
+    """The time from one end to the next that half of them take at most [s]."""
+    ends = sorted(ends)
+    return median(after - before for before, after in pairwise(ends)) if len(ends) > 1 else None
 
 
 def endless(program: Program, step: str) -> bool:
