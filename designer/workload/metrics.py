@@ -67,6 +67,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "latency_p99": Metric("s", "99 % of the answers are complete by then"),
         "requests_per_second": Metric("1/s", "answered, all replicas together"),
         "most_requests_per_second": Metric("1/s", "that the replicas can answer at all; above it queues grow for ever"),
+        "knee_requests_per_second": Metric("1/s", "where more load begins to cost more time than it brings answers"),
         "goodput": Metric("1/s", "requests answered within all limits"),
         "replicas": Metric("1", "engines that each hold the whole model"),
         "requests_running": Metric("1", "in a replica, in the mean"),
@@ -76,6 +77,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "prefix_hits": Metric("1", "share of prompt tokens found in the prefix cache"),
         "power": Metric("W", "of all accelerators that serve"),
         "energy_per_token": Metric("J", "of the accelerators, per token put out"),
+        "energy_per_million_requests": Metric("J", "of the accelerators, per million requests answered"),
         "hand_over_time": Metric("s", "of keys and values to the engine that answers, mean request"),
         "cold_start_time": Metric("s", "from an empty accelerator to the first request"),
         # input
