@@ -169,6 +169,7 @@ SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-NEAR             warning        The load is near what the replicas can answer
+SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
 SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known

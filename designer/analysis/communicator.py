@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from designer.analysis.efficiency import COPY, P2P, RDMA, Efficiencies, derated
 from designer.analysis.hashing import mix
-from designer.analysis.hops import Pattern, legs_of, pattern_of
+from designer.analysis.hops import Pattern, all_with_all, legs_of, pattern_of
 from designer.analysis.islands import find_islands
 from designer.analysis.network import NETWORK, NETWORKS_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes, route
@@ -102,6 +102,8 @@ class Communicator:
         Every rank to each other one of its server at once; None where that is as the ring.
     reduces
         True if every network switch between the servers says that it reduces.
+    groups, place
+        Ranks of all groups that work at once, this one among them, and where they are asked for.
     """
 
     network: Network
@@ -111,6 +113,8 @@ class Communicator:
     parts: Int
     exchange: Activity | None = None
     reduces: bool = False
+    groups: Int | None = None
+    place: str = ""
 
     def time(self, kind: str, message: float, algorithm: str = "auto") -> CollectiveTime:
         """Time of a collective over this group.
@@ -126,12 +130,23 @@ class Communicator:
         return collective_time(asked, ALGORITHMS.get(algorithm))
 
     def exchanging(self) -> Communicator:
-        """The same group with the links inside its servers loaded as by all ranks sending to all."""
-        if self.exchange is None:
-            return self
-        s = self.situation
-        situation = replace(s, intra_bandwidth=s.direct_bandwidth, intra_edge=s.direct_edge)
-        return replace(self, inside=self.exchange, situation=situation)
+        """The same group with its links loaded as by all ranks sending to all, inside servers and between them."""
+        one = self
+        if self.exchange is not None:
+            s = self.situation
+            situation = replace(s, intra_bandwidth=s.direct_bandwidth, intra_edge=s.direct_edge)
+            one = replace(one, inside=self.exchange, situation=situation)
+        if self.between is None or self.situation.servers <= 2:
+            return one  # of two servers each sends to the other already
+        groups = np.asarray(self.parts[None] if self.groups is None else self.groups, dtype=np.int64)
+        between = _all_with_all(self.network, groups.tobytes(), groups.shape, self.place)
+        situation = replace(
+            one.situation,
+            inter_edge=between.edge,
+            inter_bandwidth=between.rate,
+            host_bandwidth=_host_rate(self.network, between),
+        )
+        return replace(one, between=between, situation=situation)
 
 
 def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
@@ -148,7 +163,7 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     situation = _situation(network, ranks, pattern, inside, between, exchange)
     reduces = between is not None and situation.network is NetworkKind.INFINIBAND
     reduces = reduces and _reduces(network, between, NETWORK_SWITCHES)
-    return Communicator(network, situation, inside, between, ranks, exchange, reduces)
+    return Communicator(network, situation, inside, between, ranks, exchange, reduces, place=place)
 
 
 def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communicator, ...]:
@@ -171,7 +186,12 @@ def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communic
     if len(groups) == 1:
         return tuple(shapes)
     inside, between = _activities(network, groups, place)
-    return tuple(_share(one, inside, between) for one in shapes)
+    return tuple(replace(_share(one, inside, between), groups=groups) for one in shapes)
+
+
+@memo(most=NETWORKS_LIMIT)
+def _all_with_all(network: Network, groups: bytes, shape: tuple[int, ...], place: str) -> Activity:
+    return _activity(network, all_with_all(network, np.frombuffer(groups, np.int64).reshape(shape)), place)
 
 
 def _exchange(network: Network, ranks: Int, pattern: Pattern, inside: Activity | None, place: str) -> Activity | None:

@@ -24,6 +24,9 @@ from designer.formulas.collectives import PathClass
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
+#: more hops between servers than this are not routed for an exchange of all with all
+EXCHANGE_LIMIT: Final = 20_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hops:
@@ -49,6 +52,8 @@ class Pattern:
         Places in the group by server, servers in order of rank.
     inside, between
         Hops inside servers, and from each server to the next.
+    senders
+        The ranks of each server that send to other servers.
     path, mixed
         What the rings inside run over, None for PCIe; whether only some hops run over accelerator links.
     """
@@ -56,6 +61,7 @@ class Pattern:
     members: tuple[tuple[int, ...], ...]
     inside: _Hops
     between: _Hops
+    senders: tuple[tuple[int, ...], ...]
     path: PathClass | None
     mixed: bool
 
@@ -77,6 +83,28 @@ def legs_of(network: Network, groups: Int) -> tuple[Legs, Legs]:
     patterns = [_pattern(network, islands, groups[row]) for row in first.tolist()]
     rows = [np.flatnonzero(which == k) for k in range(len(patterns))]
     return _moved(groups, [p.inside for p in patterns], rows), _moved(groups, [p.between for p in patterns], rows)
+
+
+def all_with_all(network: Network, groups: Int) -> Legs:
+    """What the servers of all groups send when every rank sends to every other one, in the order of the groups.
+
+    Parameters
+    ----------
+    groups : (n_groups, size) ranks of each group
+
+    Notes
+    -----
+    Every server sends each other one an equal share, its i-th rank to the i-th there, as libraries do that gather what
+    goes to one NIC beforehand. Where these are more hops than `EXCHANGE_LIMIT`, servers at some distances stand for
+    all: evenly spread, so near and far ones keep their weight.
+    """
+    islands = find_islands(network)
+    first, which = _alike(network, islands, groups)
+    patterns = [_pattern(network, islands, groups[row]) for row in first.tolist()]
+    rows = [np.flatnonzero(which == k) for k in range(len(patterns))]
+    ring = sum(len(p.between.share) * len(r) for p, r in zip(patterns, rows, strict=True))
+    most = max(1, EXCHANGE_LIMIT // max(1, ring))
+    return _moved(groups, [_Hops.of(_exchange(p.senders, most)) for p in patterns], rows)
 
 
 def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
@@ -129,7 +157,7 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
     # over PCIe the way to another rank costs what the way to the NIC does: all send, as nothing measured says otherwise
     gathered = len(servers) > 1 and None not in kinds
     senders = _senders(network, islands, ranks, servers, rules) if gathered else servers
-    return Pattern(servers, _Hops.of(inside), _Hops.of(_exchange(senders)), _slowest(kinds), mixed)
+    return Pattern(servers, _Hops.of(inside), _Hops.of(_exchange(senders)), senders, _slowest(kinds), mixed)
 
 
 def _senders(
@@ -169,14 +197,21 @@ def _nearest_to_doors(
     return tuple(sorted(kept)) or tuple(range(len(where)))
 
 
-def _exchange(servers: tuple[tuple[int, ...], ...]) -> list[tuple[int, int, float]]:
-    """Every server sends to the next: the i-th to the i-th, each an equal share of what a server sends."""
-    if len(servers) < 2:
+def _exchange(servers: tuple[tuple[int, ...], ...], distances: int = 0) -> list[tuple[int, int, float]]:
+    """Every server sends to the next: the i-th to the i-th, each an equal share of what a server sends.
+
+    With `distances` every server sends to all others, or to so many of them.
+    """
+    n = len(servers)
+    if n < 2:
         return []
+    count = min(distances, n - 1) or 1
+    steps = sorted({1 + (2 * k + 1) * (n - 1) // (2 * count) for k in range(count)}) if distances else [1]
     rows: list[tuple[int, int, float]] = []
-    for here, there in zip(servers, [*servers[1:], servers[0]], strict=True):
-        width = max(len(here), len(there))
-        rows += [(here[r % len(here)], there[r % len(there)], 1 / width) for r in range(width)]
+    for step in steps:
+        for here, there in zip(servers, [*servers[step:], *servers[:step]], strict=True):
+            width = max(len(here), len(there))
+            rows += [(here[r % len(here)], there[r % len(there)], 1 / (width * len(steps))) for r in range(width)]
     return rows
 
 

@@ -45,8 +45,13 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
     part = int(parts[0])
     accelerates = Capability.ACCELERATE in network.kind(part).capabilities
     if accelerates and not kernels_of(_text(network, part, "architecture"))[1]:
-        text = f"what kernels reach on {slowest.name} was not measured: taken as on Hopper, in a wider band"
+        text = (
+            f"what kernels reach on {slowest.name} was not measured: taken as on the nearest that was, in a wider band"
+        )
         told.append(Finding("SERVE-DEVICE", Severity.INFO, text, (), "compare with a run of your own"))
+    if not accelerates:
+        text = "releases of engines were measured on GPUs: on processors the band is wide"
+        told.append(Finding("SERVE-PROCESSORS", Severity.INFO, text, (), "compare with a run of your own"))
     return slowest, tuple(told)
 
 
@@ -87,7 +92,7 @@ def _device(network: Network, index: int, place: str) -> Device:
         raise AnalysisError(
             f"{part.label} has no {' and no '.join(missing)}",
             place=network.net.path(index),
-            remedy="give its type or the part these values",
+            remedy="say which product it is, such as gpu*.type=gpu/nvidia/h100-sxm5, or give the part these values",
         )
     part_type = network.design.type_of(part)
     units = number(network, index, "cores" if processor else "streaming_multiprocessors") or USUAL_UNITS.value

@@ -71,6 +71,7 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["prompt_tensor"],
         s["block"],
         s["machines"],
+        s["part"].strip(),
     )
     load = Load(
         s["load"],
@@ -114,6 +115,7 @@ WORKLOAD = WorkloadKind(
         "tokens_per_second",
         "goodput",
         "most_requests_per_second",
+        "knee_requests_per_second",
         "replicas",
         "accelerators",
         "requests_running",
@@ -124,6 +126,7 @@ WORKLOAD = WorkloadKind(
         "prefix_hits",
         "power",
         "energy_per_token",
+        "energy_per_million_requests",
         "hand_over_time",
         "cold_start_time",
         "compute_share",
@@ -159,6 +162,7 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
+        Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),
