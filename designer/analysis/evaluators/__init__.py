@@ -21,7 +21,8 @@ from designer.workload.program import Programmed
 class Question:
     """Which workload is asked about, under which title, where it stands, and whether sweeps for plots are wanted.
 
-    Long work tells ``progress`` its share from 0 to 1 and stops when ``cancelled`` says so.
+    Long work tells ``progress`` its share from 0 to 1 and stops when ``cancelled`` says so. Where ``explained`` is
+    false only the metrics are wanted: what binds, what comes next and the loads may be left out.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Question:
     curves: bool = True
     progress: Callable[[float, str], None] | None = None
     cancelled: Callable[[], bool] | None = None
+    explained: bool = True
 
 
 @dataclass(frozen=True, slots=True)
