@@ -210,6 +210,9 @@ def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
     """What each rank sends inside its server, and each server to the next [B/s], averaged over the collective."""
     ranks, servers = group.situation.ranks, group.situation.servers
     local = ranks / servers
+    if time.algorithm == "direct":  # all to all: what a server sends is for all ranks but its own
+        each = time.algorithm_bandwidth / ranks  # what a rank sends to one other
+        return each * (local - 1), each * local * (ranks - local)
     inside = time.bus_bandwidth
     if time.algorithm.startswith("nvls"):
         inside = time.algorithm_bandwidth * (1 + 1 / local)

@@ -23,7 +23,7 @@ from designer.analysis.activities import (
     through,
 )
 from designer.analysis.hashing import mix
-from designer.analysis.hops import Pattern, RingsFound, legs_of, pattern_of, same_rings
+from designer.analysis.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
 from designer.analysis.islands import find_islands
 from designer.analysis.network import LISTED_LIMIT, STRUCTURES_LIMIT, Network
 from designer.analysis.routes import Kept, Legs, Routes, Ways, route, same_ways
@@ -83,6 +83,8 @@ class Communicator:
         Every rank to each other one of its server at once; None where that is as the ring.
     reduces
         True if every network switch between the servers says that it reduces.
+    groups, place
+        Ranks of all groups that work at once, this one among them, and where they are asked for.
     """
 
     network: Network
@@ -92,6 +94,8 @@ class Communicator:
     parts: Int
     exchange: Activity | None = None
     reduces: bool = False
+    groups: Int | None = None
+    place: str = ""
 
     def time(self, kind: str, message: float, algorithm: str = "auto") -> CollectiveTime:
         """Time of a collective over this group.
@@ -107,12 +111,24 @@ class Communicator:
         return collective_time(asked, ALGORITHMS.get(algorithm))
 
     def exchanging(self) -> Communicator:
-        """The same group with the links inside its servers loaded as by all ranks sending to all."""
-        if self.exchange is None:
-            return self
-        s = self.situation
-        situation = replace(s, intra_bandwidth=s.direct_bandwidth, intra_edge=s.direct_edge)
-        return replace(self, inside=self.exchange, situation=situation)
+        """The same group with its links loaded as by all ranks sending to all, inside servers and between them."""
+        one = self
+        if self.exchange is not None:
+            s = self.situation
+            situation = replace(s, intra_bandwidth=s.direct_bandwidth, intra_edge=s.direct_edge)
+            one = replace(one, inside=self.exchange, situation=situation)
+        if self.between is None or self.situation.servers <= 2:
+            return one  # of two servers each sends to the other already
+        groups = np.asarray(self.parts[None] if self.groups is None else self.groups, dtype=np.int64)
+        between = _activity(self.network, _routed(self.network, groups, self.place, _ALL).between)
+        assert between is not None
+        situation = replace(
+            one.situation,
+            inter_edge=between.edge,
+            inter_bandwidth=between.rate,
+            host_bandwidth=host_rate(self.network, between.hops),
+        )
+        return replace(one, between=between, situation=situation)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +166,8 @@ class _Routed:
         return sum(2 * len(h.resource) + len(h.nics) for h in (self.inside, self.between, self.exchange) if h)
 
 
+#: what is routed of groups: the rings of one, those of all together, every server to all others
+_ALONE, _TOGETHER, _ALL = "alone", "together", "all"
 #: entries of routed groups kept for each structure: about 100 MB
 ROUTED_LIMIT: Final = 8_000_000
 
@@ -172,12 +190,12 @@ def make_communicator(network: Network, ranks: Int, place: str) -> Communicator:
     AnalysisError
         If some ranks cannot reach the others.
     """
-    routed = _routed(network, ranks[None], place, alone=True)
+    routed = _routed(network, ranks[None], place, _ALONE)
     inside, between, exchange = (_activity(network, h) for h in (routed.inside, routed.between, routed.exchange))
     situation = _situation(network, ranks, routed, inside, between, exchange)
     reduces = between is not None and situation.network is NetworkKind.INFINIBAND
     reduces = reduces and _reduces(network, between, NETWORK_SWITCHES)
-    return Communicator(network, situation, inside, between, ranks, exchange, reduces)
+    return Communicator(network, situation, inside, between, ranks, exchange, reduces, place=place)
 
 
 def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communicator, ...]:
@@ -199,28 +217,30 @@ def make_concurrent(network: Network, groups: Int, place: str) -> tuple[Communic
     shapes = [make_communicator(network, groups[row], place) for row in _shapes(network, groups)]
     if len(groups) == 1:
         return tuple(shapes)
-    routed = _routed(network, groups, place, alone=False)
+    routed = _routed(network, groups, place, _TOGETHER)
     inside, between = _activity(network, routed.inside), _activity(network, routed.between)
-    return tuple(_share(one, routed, inside, between) for one in shapes)
+    return tuple(replace(_share(one, routed, inside, between), groups=groups) for one in shapes)
 
 
 def _activity(network: Network, hops: Hops | None) -> Activity | None:
     return activity_of(network, hops) if hops is not None else None
 
 
-def _routed(network: Network, groups: Int, place: str, alone: bool) -> _Routed:
+def _routed(network: Network, groups: Int, place: str, what: str) -> _Routed:
     """Groups routed; kept for networks connected alike."""
     kept = _kept(structure_of(network))
-    key = digest(groups.ravel()) + stops_key(network) + f"{groups.shape[1]};{alone}".encode()
+    key = digest(groups.ravel()) + stops_key(network) + f"{groups.shape[1]};{what}".encode()
     found = kept.get(key)
     if found is None or not found.holds(network):
-        found = _route(network, groups, place, alone)
+        found = _route(network, groups, place, what)
         kept.keep(key, found, found.size())
     return found
 
 
-def _route(network: Network, groups: Int, place: str, alone: bool) -> _Routed:
+def _route(network: Network, groups: Int, place: str, what: str) -> _Routed:
     inside_legs, between_legs, rings = legs_of(network, groups)
+    if what == _ALL:
+        inside_legs, between_legs = inside_legs.none(), all_with_all(network, groups)
     ways: list[Ways] = []
 
     def routed(legs: Legs) -> Hops | None:
@@ -233,7 +253,7 @@ def _route(network: Network, groups: Int, place: str, alone: bool) -> _Routed:
     inside, between = routed(inside_legs), routed(between_legs)
     pattern = pattern_of(network, groups[0])
     exchange: Hops | None = None
-    pairs = _pairs_inside(pattern, groups[0]) if alone and inside is not None else None
+    pairs = _pairs_inside(pattern, groups[0]) if what == _ALONE and inside is not None else None
     if pairs is not None:
         try:
             exchange = routed(pairs)

@@ -93,8 +93,17 @@ _NOTES: Final = {
 }
 
 
+_CODES: Final = {
+    "nvlink": "GAP-NVLINK",
+    "xgmi": "GAP-XGMI",
+    "idle": "GAP-IDLE",
+    "virtual": "GAP-VIRTUAL",
+    "contents": "GAP-CONTENTS",
+}
+
+
 def _finding(gap: Gap, factor: float) -> Finding:
     if gap.kind == SPEED:
         return Finding("GAP-SPEED", Severity.INFO, gap.text, gap.where, gap.remedy)
     more = f"; this answer changes up to {factor:.2g} times with it, and its band holds both" if factor > 1 else ""
-    return Finding(f"GAP-{gap.kind.upper()}", Severity.WARNING, gap.text + more, gap.where, gap.remedy)
+    return Finding(_CODES[gap.kind], Severity.WARNING, gap.text + more, gap.where, gap.remedy)

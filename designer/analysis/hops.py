@@ -24,6 +24,9 @@ from designer.formulas.collectives import PathClass
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
+#: more hops between servers than this are not routed for an exchange of all with all
+EXCHANGE_LIMIT: Final = 20_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hops:
@@ -53,6 +56,8 @@ class Pattern:
         Places in the group by server, servers in order of rank; (n_servers + 1,) where each server's begin.
     inside, between
         Hops inside servers, and from each server to the next.
+    senders
+        Places of the ranks that send to other servers, and where those of each server begin.
     path, mixed
         What the rings inside run over, None for PCIe; whether only some hops run over accelerator links.
     rests_on
@@ -63,6 +68,7 @@ class Pattern:
     start: Int
     inside: _Hops
     between: _Hops
+    senders: tuple[Int, Int]
     path: PathClass | None
     mixed: bool
     rests_on: RingsFound = ()
@@ -106,6 +112,28 @@ def legs_of(network: Network, groups: Int) -> tuple[Legs, Legs, RingsFound]:
         _moved(groups, [p.between for p in patterns], rows),
         tuple((*where, found) for where, found in rings.items()),
     )
+
+
+def all_with_all(network: Network, groups: Int) -> Legs:
+    """What the servers of all groups send when every rank sends to every other one, in the order of the groups.
+
+    Parameters
+    ----------
+    groups : (n_groups, size) ranks of each group
+
+    Notes
+    -----
+    Every server sends each other one an equal share, its i-th rank to the i-th there, as libraries do that gather what
+    goes to one NIC beforehand. Where these are more hops than `EXCHANGE_LIMIT`, servers at some distances stand for
+    all: evenly spread, so near and far ones keep their weight.
+    """
+    islands = find_islands(network)
+    first, which = _alike(network, islands, groups)
+    patterns = [_pattern(network, islands, groups[row]) for row in first.tolist()]
+    rows = [np.flatnonzero(which == k) for k in range(len(patterns))]
+    ring = sum(len(p.between.share) * len(r) for p, r in zip(patterns, rows, strict=True))
+    most = max(1, EXCHANGE_LIMIT // max(1, ring))
+    return _moved(groups, [_exchange(*p.senders, most) for p in patterns], rows)
 
 
 def _alike(network: Network, islands: Islands, groups: Int) -> tuple[Int, Int]:
@@ -168,7 +196,7 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
     # over PCIe the way to another rank costs what the way to the NIC does: all send, as nothing measured says otherwise
     gathered = len(start) > 2 and None not in kinds
     senders = _senders(network, islands, ranks, places, start, rules) if gathered else (places, start)
-    return Pattern(places, start, _inside(hops), _exchange(*senders), _slowest(kinds), mixed, tuple(rests_on))
+    return Pattern(places, start, _inside(hops), _exchange(*senders), senders, _slowest(kinds), mixed, tuple(rests_on))
 
 
 def _inside(hops: list[tuple[Int, Int, Int, Float]]) -> _Hops:
@@ -235,19 +263,27 @@ def _nearest_to_doors(
     return tuple(sorted(kept)) or tuple(range(len(where)))
 
 
-def _exchange(places: Int, start: Int) -> _Hops:
-    """Every server sends to the next: the i-th to the i-th, each an equal share of what a server sends."""
+def _exchange(places: Int, start: Int, distances: int = 0) -> _Hops:
+    """Every server sends to the next: the i-th to the i-th, each an equal share of what a server sends.
+
+    With `distances` every server sends to all others, or to so many of them.
+    """
     n = len(start) - 1
     if n < 2:
         return _Hops.of([])
+    count = min(distances, n - 1) or 1
+    steps = sorted({1 + (2 * k + 1) * (n - 1) // (2 * count) for k in range(count)}) if distances else [1]
     here = np.diff(start)
-    there = np.roll(here, -1)
-    width = np.maximum(here, there)
-    server = np.repeat(np.arange(n), width)
-    turn = np.arange(len(server)) - np.repeat(np.cumsum(width) - width, width)
-    after = (server + 1) % n
-    source = places[start[server] + turn % here[server]]
-    return _Hops(source, places[start[after] + turn % here[after]], 1 / width[server])
+    hops: list[tuple[Int, Int, Float]] = []
+    for step in steps:
+        width = np.maximum(here, np.roll(here, -step))
+        server = np.repeat(np.arange(n), width)
+        turn = np.arange(len(server)) - np.repeat(np.cumsum(width) - width, width)
+        after = (server + step) % n
+        source = places[start[server] + turn % here[server]]
+        hops.append((source, places[start[after] + turn % here[after]], 1 / (width[server] * len(steps))))
+    source, target, share = (np.concatenate(column) for column in zip(*hops, strict=True))
+    return _Hops(source, target, share)
 
 
 _ORDER: Final = {kind: number for number, kind in enumerate(PathClass)}

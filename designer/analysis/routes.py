@@ -47,6 +47,10 @@ class Legs:
         """One leg per flow."""
         return Legs(np.arange(len(source)), source.astype(np.int64), target.astype(np.int64), np.ones(len(source)))
 
+    def none(self) -> Legs:
+        """No traffic."""
+        return Legs(self.flow[:0], self.source[:0], self.target[:0], self.share[:0])
+
     def __len__(self) -> int:
         return len(self.flow)
 

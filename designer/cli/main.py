@@ -8,11 +8,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import importlib.util
 import io
 import os
+import pkgutil
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.abc import InspectLoader
 from typing import Final
 
 from designer.cli.command import Command
@@ -20,7 +23,7 @@ from designer.cli.plain import is_utf8, plain
 from designer.errors import DesignerError
 from designer.plain_text import shortened
 
-_FOLDER: Final = Path(__file__).with_name("commands")
+_PACKAGE: Final = "designer.cli.commands"
 _PROGRAM: Final = "designer"
 
 
@@ -112,24 +115,35 @@ def window_help() -> int:
     return 0
 
 
-def commands() -> dict[str, Path]:
-    """The file of each command, by name: ``self_check.py`` is ``self-check``, ``import_.py`` is ``import``.
+@cache
+def commands() -> Mapping[str, str]:
+    """The module of each command, by name: ``self_check.py`` is ``self-check``, ``import_.py`` is ``import``.
 
     A new file is a new command; none is loaded but the one that runs.
     """
-    files = sorted(_FOLDER.glob("[!_]*.py"))
-    return {file.stem.rstrip("_").replace("_", "-"): file for file in files}
+    folder = importlib.import_module(_PACKAGE)
+    found: dict[str, str] = {}
+    for info in sorted(pkgutil.iter_modules(folder.__path__), key=lambda info: info.name):
+        name = info.name.rstrip("_").replace("_", "-")
+        if info.name.startswith("_"):
+            continue
+        assert name not in found, f"two files give the command {name!r}"
+        found[name] = f"{_PACKAGE}.{info.name}"
+    return found
 
 
 def _load(name: str) -> Command:
-    module = importlib.import_module(f"designer.cli.commands.{commands()[name].stem}")
-    return module.COMMAND
+    return importlib.import_module(commands()[name]).COMMAND
 
 
-def _summary(file: Path) -> str:
+def _summary(module: str) -> str:
     """What the first line of a command's file says behind its name."""
-    with file.open(encoding="utf-8") as text:
-        first = text.readline()
+    spec = importlib.util.find_spec(module)
+    loader = spec.loader if spec is not None else None
+    # reading it is quicker than loading it; a frozen program may carry no source
+    source = loader.get_source(module) if isinstance(loader, InspectLoader) else None
+    said = source if source is not None else importlib.import_module(module).__doc__ or ""
+    first = said.lstrip().partition("\n")[0]
     return first.partition("``: ")[2].strip().strip('"').rstrip(".")
 
 
@@ -143,7 +157,7 @@ def _overview() -> str:
         "Design the machines that train and serve AI models.",
         "DESIGN below is a design file or the id of a template.",
         "",
-        *(f"  {name:<{width}}{_summary(file)}" for name, file in found.items()),
+        *(f"  {name:<{width}}{_summary(module)}" for name, module in found.items()),
         "",
         f"example: {_PROGRAM} analyze hgx-h100-8",
     ]

@@ -1,4 +1,4 @@
-"""Templates into an open design."""
+"""Parts and templates into an open design."""
 
 from __future__ import annotations
 
@@ -11,6 +11,24 @@ if TYPE_CHECKING:
 
 #: scene units of the grid
 _GRID: Final = 8
+
+
+def insert(canvas: Canvas, what: str, key: str) -> None:
+    """Put in a template, a part of a kind, or one of a type (``kind/name``), where room is."""
+    if what == "template":
+        drop_template(canvas, key)
+    else:
+        canvas.add_part(key.split("/", 1)[0], key if "/" in key else "")
+
+
+def drop_template(canvas: Canvas, template_id: str, x: float | None = None, y: float | None = None) -> None:
+    """Put in a template, and say why if that cannot be done."""
+    from designer.errors import DesignerError
+
+    try:
+        insert_template(canvas, template_id, x, y)
+    except DesignerError as error:
+        canvas.warn(error.text)
 
 
 def insert_template(canvas: Canvas, template_id: str, x: float | None, y: float | None) -> None:

@@ -7,50 +7,46 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeySequence
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QMainWindow,
-    QMenu,
     QMessageBox,
-    QStackedWidget,
-    QTabBar,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from designer.gui import icons, theme
-from designer.gui.controls import plain
-from designer.gui.dialogs.file_notice import FileNotice
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
+from designer.gui.window.menus import Menus
+from designer.gui.window.recovery import Recovery
+from designer.gui.window.saving import SavingState
+from designer.gui.window.sweeping import Sweeps
+from designer.gui.window.tabs import Tabs
 
 if TYPE_CHECKING:
-    from designer.gui.actions._action import Action
     from designer.gui.canvas.canvas import Canvas
-    from designer.gui.canvas.machine_watch import MachineWatch
     from designer.gui.canvas.tools.tool import QuickAdd
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.session import Picked, Session
     from designer.gui.time_bar import TimeBar
+    from designer.gui.viewmodels.sweep import Varied
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
 _LAYOUT: Final = 1
-#: what a design is compared with when others changed its file
-_ON_DISK: Final = "its file as it is now"
 
 
 class MainWindow(QMainWindow):
@@ -69,57 +65,26 @@ class MainWindow(QMainWindow):
             | QMainWindow.DockOption.AllowNestedDocks
             | QMainWindow.DockOption.GroupedDragging
         )
-        self.start = StartPage(self.theme, lambda: self.settings.recent)
-        self.start.new_wanted.connect(self.new_document)
-        self.start.open_wanted.connect(lambda: self.files.ask_open())
-        self.start.import_wanted.connect(lambda: self.files.paste_machine())
-        self.start.template_chosen.connect(self.open_template)
-        self.start.file_chosen.connect(self.open_file)
-        self.start.recovery_wanted.connect(self.show_recovery)
-        self.recovery: RecoveryPage | None = None
-        self.tabs = QTabBar()
-        self.tabs.setObjectName("documents")
-        self.tabs.setMovable(False)
-        self.tabs.setExpanding(False)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setDrawBase(False)
-        self.tabs.currentChanged.connect(self._tab_changed)
-        self.pages = QStackedWidget()
+        self.start = self._start_page()
+        self.documents = Tabs(self._show_document, self._close)
+        self.tabs, self.pages = self.documents.bar, self.documents.pages
         self.pages.addWidget(self.start)
+        self.saving = SavingState(lambda: self.document, lambda: self.run("file.save"), self._settle)
+        self.autosave, self.notice = self.saving.button, self.saving.notice
         middle = QWidget()
-        box = QVBoxLayout(middle)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        self.autosave = QToolButton()
-        self.autosave.setObjectName("autosave")
-        self.autosave.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.autosave.clicked.connect(lambda: self.run("file.save"))
-        self.autosave.hide()
-        head = QHBoxLayout()
-        head.setSpacing(0)
-        head.addWidget(self.tabs, 1)
-        head.addWidget(self.autosave)
-        self.notice = FileNotice()
-        self.notice.chosen.connect(self._settle)
-        box.addLayout(head)
-        box.addWidget(self.notice)
-        box.addWidget(self.pages, 1)
-        self._below = box
-        self.time_bar_: TimeBar | None = None
+        self._middle = self._lay_out(middle)
         self.setCentralWidget(middle)
         self.toasts = Toasts(middle)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
-        self.tabs.hide()
+        self.recovery_ = Recovery(self)
+        self.sweeps = Sweeps(self)
+        self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
-        self.qt_actions: dict[str, QAction] = {}
-        self._canvases: dict[Document, Canvas] = {}
-        self._watches: dict[Document, MachineWatch] = {}
-        self._order: list[Document] = []
         self._connections: list[tuple[Any, Callable[..., object]]] = []
-        self._closing = False
-        self._fill_menus()
+        self.menus = Menus(self, self, self.pages, self.theme)
+        self.qt_actions = self.menus.actions
         self.toolbar = ToolBar(self.qt_actions, self.run, self.theme)
         self.toolbar.add_wanted.connect(lambda: self.edit_workload(new=True))
         self.toolbar.findings.clicked.connect(lambda: self.show_panel("findings"))
@@ -132,95 +97,37 @@ class MainWindow(QMainWindow):
             # only there the desktop asks this way, and a filter sees each single event of the program
             QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
 
-    # ---- menus and toolbar, from the table of actions
+    def _start_page(self) -> StartPage:
+        start = StartPage(self.theme, lambda: self.settings.recent)
+        start.new_wanted.connect(self.new_document)
+        start.open_wanted.connect(lambda: self.files.ask_open())
+        start.import_wanted.connect(lambda: self.files.paste_machine())
+        start.template_chosen.connect(self.open_template)
+        start.file_chosen.connect(self.open_file)
+        start.recovery_wanted.connect(self.show_recovery)
+        return start
 
-    def _fill_menus(self) -> None:
-        from designer.gui.actions._action import menus
-
-        for menu in menus():
-            shown = self.menuBar().addMenu(menu.title)
-            shown.setToolTipsVisible(True)
-            shown.aboutToShow.connect(self.update_actions)
-            below: dict[str, QMenu] = {}
-            section = menu.actions[0].section
-            for action in menu.actions:
-                if action.section != section:
-                    section = action.section
-                    shown.addSeparator()
-                target = shown
-                if action.under:
-                    if action.under not in below:
-                        below[action.under] = shown.addMenu(action.under)
-                    target = below[action.under]
-                made = self._make(action)
-                target.addAction(made)
-            if menu.name == "file":
-                self._recent = QMenu("Recent files", shown)
-                shown.insertMenu(self.qt_actions["file.save"], self._recent)
-                self._recent.aboutToShow.connect(self._fill_recent)
-        search = QToolButton()
-        search.setProperty("pill", True)
-        search.setText("Search everything   Ctrl+K")
-        search.setIcon(icons.icon("search", self.theme.muted))
-        search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        search.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        search.clicked.connect(self.command_palette)
-        self._search = search
-        self.menuBar().setCornerWidget(search)
-
-    def _make(self, action: Action) -> QAction:
-        made = QAction(action.title, self)
-        made.setObjectName(action.id)
-        made.setShortcuts([QKeySequence(s) for s in action.shortcut])
-        if action.icon:
-            made.setIcon(icons.icon(action.icon, self.theme.text))
-            made.setIconVisibleInMenu(False)
-        tip = action.tip or action.title
-        keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        made.setToolTip(plain(f"{tip}  ({keys})" if keys else tip))
-        made.setStatusTip(tip)
-        made.setCheckable(action.checked is not None)
-        made.triggered.connect(partial(self.run, action.id))
-        self.qt_actions[action.id] = made
-        if action.shortcut and all(_is_plain(s) for s in action.shortcut):
-            # plain letters and Del belong to the canvas: in a list or field they mean something else
-            made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            self.pages.addAction(made)
-        else:
-            self.addAction(made)
-        return made
+    def _lay_out(self, middle: QWidget) -> QVBoxLayout:
+        """Tabs and the state of saving above, the notice, and the pages in the middle."""
+        box = QVBoxLayout(middle)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        head = QHBoxLayout()
+        head.setSpacing(0)
+        head.addWidget(self.tabs, 1)
+        head.addWidget(self.autosave)
+        box.addLayout(head)
+        box.addWidget(self.notice)
+        box.addWidget(self.pages, 1)
+        return box
 
     def run(self, action_id: str, *_: object) -> None:
         """Do what an action does, if it can be done now."""
-        from designer.gui.actions._action import all_actions
-
-        action = all_actions()[action_id]
-        if action.enabled_when(self):
-            action.run(self)
-        self.update_actions()
+        self.menus.run(action_id)
 
     def update_actions(self, *_: object) -> None:
         """Look which actions can be done."""
-        from designer.gui.actions._action import all_actions
-
-        for action_id, made in self.qt_actions.items():
-            action = all_actions()[action_id]
-            made.setEnabled(action.enabled_when(self))
-            if action.checked is not None:
-                made.setChecked(action.checked(self))
-        document = self.document
-        if document is not None:
-            history = document.session.history
-            self.qt_actions["edit.undo"].setText(f"Undo {_lower(history.undo_label)}".strip())
-            self.qt_actions["edit.redo"].setText(f"Redo {_lower(history.redo_label)}".strip())
-
-    def _fill_recent(self) -> None:
-        self._recent.clear()
-        for file in self.settings.recent:
-            self._recent.addAction(str(file), partial(self.open_file, file))
-        self._recent.setEnabled(True)
-        if self._recent.isEmpty():
-            self._recent.addAction("None yet").setEnabled(False)
+        self.menus.update()
 
     # ---- documents
 
@@ -244,25 +151,26 @@ class MainWindow(QMainWindow):
             from designer.gui.time_bar import TimeBar
 
             self.time_bar_ = TimeBar(self.theme)
-            self._below.addWidget(self.time_bar_)
+            self._middle.addWidget(self.time_bar_)
         return self.time_bar_
 
     @property
     def document(self) -> Document | None:
         """The document shown; None on the start page."""
-        at = self.tabs.currentIndex()
-        if self.pages.currentWidget() in (self.start, self.recovery) or not 0 <= at < len(self._order):
-            return None
-        return self._order[at]
+        return self.documents.shown
 
     @property
     def canvas(self) -> Canvas | None:
         """The canvas of the document shown."""
-        document = self.document
-        return self._canvases.get(document) if document is not None else None
+        return self.documents.canvas(self.document)
+
+    @property
+    def recovery(self) -> RecoveryPage | None:
+        """The page of work left behind; None until it was needed."""
+        return self.recovery_.page
 
     def _opened(self, document: Document) -> None:
-        if document in self._order:
+        if document in self.documents.order:
             self.show_document(document)
             return
         from designer.gui.canvas.canvas import Canvas
@@ -271,9 +179,26 @@ class MainWindow(QMainWindow):
         from designer.gui.workers import Sweeper
 
         self.sweeper = self.sweeper or Sweeper(self)
-        session = document.session
-        canvas = Canvas(session, self._canvas_theme())
+        canvas = Canvas(document.session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
+        self._listen_to_canvas(canvas)
+        self._listen_to_document(document)
+        for signal in (
+            document.session.design_changed,
+            document.session.selection_changed,
+            document.session.analysis_changed,
+            canvas.view_changed,
+        ):
+            signal.connect(self.sweeper.touch)
+        canvas.view_changed.connect(document.live.put_off)
+        self.documents.add(document, canvas, MachineWatch(document.session, canvas.set_machines, canvas), self.theme)
+        self._show_document()
+        canvas.setFocus()
+        # the docks have taken their place only when the event loop has been round
+        QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
+        LastView(canvas, self.settings)
+
+    def _listen_to_canvas(self, canvas: Canvas) -> None:
         canvas.hint_changed.connect(self.toolbar.hint.setText)
         canvas.quick_add_requested.connect(self._quick_add)
         canvas.context_requested.connect(self._context)
@@ -281,96 +206,60 @@ class MainWindow(QMainWindow):
         canvas.activated.connect(self._activated)
         canvas.member_changed.connect(self._member_changed)
         canvas.step_wanted.connect(self._step_member)
+
+    def _listen_to_document(self, document: Document) -> None:
+        session = document.session
         session.warned.connect(self.warn)
         session.message.connect(self.say)
-        session.analysis_changed.connect(partial(self._light, document))
-        session.workload_changed.connect(partial(self._light, document))
-        session.simulation_changed.connect(partial(self._light, document))
-        session.moment_changed.connect(partial(self._light, document))
+        for signal in (
+            session.analysis_changed,
+            session.workload_changed,
+            session.simulation_changed,
+            session.moment_changed,
+        ):
+            signal.connect(partial(self._light, document))
         document.player.failed.connect(self.warn)
         session.migration_changed.connect(self._migrated)
         session.modified_changed.connect(self._retitle)
         session.file_changed.connect(self._retitle)
-        document.autosave_changed.connect(partial(self._tell_autosave, document))
-        document.file_state_changed.connect(partial(self._tell_file, document))
-        for signal in (
-            session.design_changed,
-            session.selection_changed,
-            session.analysis_changed,
-            canvas.view_changed,
-        ):
-            signal.connect(self.sweeper.touch)
-        canvas.view_changed.connect(document.live.put_off)
-        self._canvases[document] = canvas
-        self._watches[document] = MachineWatch(session, canvas.set_machines, canvas)
-        self._order.append(document)
-        self.pages.addWidget(canvas)
-        at = self.tabs.addTab(session.title)
-        close = QToolButton()
-        close.setObjectName("closetab")
-        close.setIcon(icons.icon("close", self.theme.faint))
-        close.setIconSize(QSize(12, 12))
-        close.setAccessibleName("Close design")
-        close.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        close.clicked.connect(partial(self._close_tab, document))
-        self.tabs.setTabButton(at, QTabBar.ButtonPosition.RightSide, close)
-        self.tabs.setCurrentIndex(self.tabs.count() - 1)
-        self._show_document()
-        canvas.setFocus()
-        # the docks have taken their room only when the event loop has been round
-        QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
-        LastView(canvas, self.settings)
+        self.saving.listen(document)
 
     def _closed(self, document: Document) -> None:
-        at = self._order.index(document)
-        canvas = self._canvases.pop(document)
-        self._watches.pop(document).close()
         self._disconnect()
-        self._order.remove(document)
-        self.tabs.blockSignals(True)
-        self.tabs.removeTab(at)
-        self.tabs.blockSignals(False)
-        self.pages.removeWidget(canvas)
-        canvas.hide()
-        canvas.setParent(None)
-        canvas.deleteLater()
+        self.sweeps.close(document.session)
+        self.documents.remove(document)
         if self.sweeper is not None:
             self.sweeper.touch()
-        if self._order:
+        self.leave_page()
+
+    def leave_page(self) -> None:
+        """Show the document of the tab in front, or the start page if none is open."""
+        if self.documents.order:
             self._show_document()
         else:
             self.show_start()
 
-    def _tab_changed(self, at: int) -> None:
-        if 0 <= at < len(self._order):
-            self._show_document()
-
     def show_document(self, document: Document) -> None:
         """Bring a document to the front."""
-        self.tabs.setCurrentIndex(self._order.index(document))
+        self.documents.bring(document)
         self._show_document()
 
     def _show_document(self) -> None:
-        at = self.tabs.currentIndex()
-        if not 0 <= at < len(self._order):
-            return
-        document = self._order[at]
-        self.pages.setCurrentWidget(self._canvases[document])
-        self.tabs.setVisible(True)
-        self.toolbar.show()
-        self._ready_docks().show_all()
-        self._follow(document)
+        document = self.documents.show()
+        if document is not None:
+            self.toolbar.show()
+            self._ready_docks().show_all()
+            self._follow(document)
 
     def show_start(self) -> None:
         """Show the start page."""
-        self._show_page(self.start)
+        self.show_page(self.start)
 
-    def _show_page(self, page: QWidget) -> None:
+    def show_page(self, page: QWidget) -> None:
         """Show a page that is no document."""
         self._follow(None)
-        self.pages.setCurrentWidget(page)
+        self.documents.show_page(page)
         self.toolbar.hide()
-        self.tabs.setVisible(bool(self._order))
         if self.docks is not None:
             self.docks.hide_all()
         self.update_actions()
@@ -381,12 +270,13 @@ class MainWindow(QMainWindow):
             from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
-            self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._compared)
+            self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
             self.docks.parts.insert_requested.connect(self._insert)
             self.docks.parts.left.connect(self.focus_canvas)
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.inspector.what_if.tried.connect(self.update_actions)
+            self.docks.inspector.sweep_wanted.connect(self.sweep_value)
             self.docks.findings.counted.connect(self.toolbar.count)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
@@ -411,8 +301,7 @@ class MainWindow(QMainWindow):
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)
         self._retitle()
-        self._tell_autosave()
-        self._tell_file()
+        self.saving.tell()
         self.update_actions()
 
     def _disconnect(self) -> None:
@@ -420,33 +309,17 @@ class MainWindow(QMainWindow):
             signal.disconnect(slot)
         self._connections.clear()
 
+    def _others(self) -> list[tuple[str, Callable[[], Any]]]:
+        from designer.gui.window.comparing import others
+
+        return others(self.document, self.documents.order)
+
     def _light(self, document: Document, *_: object) -> None:
-        """Colour the canvas by the load of the shown workload, or of the instant of the run that is looked at."""
-        import numpy as np
+        canvas = self.documents.canvas(document)
+        if canvas is not None:
+            from designer.gui.window.lighting import light
 
-        from designer.drawing.loads import Activity, ChannelState
-
-        canvas, session = self._canvases.get(document), document.session
-        if canvas is None:
-            return
-        frames = session.frames
-        if frames is not None and document.player.shown:
-            from designer.gui.viewmodels.moments import shown_binding
-
-            load, share = frames.channels(session.moment, session.span)
-            parts, busy = frames.parts(session.moment, session.span)
-            # of the time of a frame there is no single thing that binds
-            held = frames.held(session.moment) if not document.player.playing else []
-            doing = Activity(parts, busy, np.full(len(parts), np.nan))
-            canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held))
-            return
-        loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
-        result = session.result if loads is not None else None
-        bottleneck = result.binding if result is not None else ()
-        binding = tuple(b.id for b in bottleneck if b.what == "channel")
-        parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
-        shown = ChannelState(loads.load, loads.utilization) if loads is not None else None
-        canvas.show_result(shown, binding, parts)
+            light(canvas, document)
 
     def _migrated(self, migration: object) -> None:
         """Bring what a move takes to the front; the keys stay with the canvas."""
@@ -454,126 +327,33 @@ class MainWindow(QMainWindow):
             self.docks.docks["migration"].raise_()
 
     def _retitle(self, *_: object) -> None:
-        names = self.workspace_.names() if self.workspace_ is not None else {}
-        for at, document in enumerate(self._order):
-            session = document.session
-            text = ("● " if session.modified else "") + names.get(document, session.title)
-            if text != self.tabs.tabText(at):
-                self.tabs.setTabText(at, text)
-            self.tabs.setTabToolTip(at, plain(str(session.file or "not saved yet")))
+        if self.workspace_ is not None:
+            self.documents.retitle(self.workspace_.names())
         document = self.document
         self.setWindowModified(document is not None and document.session.modified)
         self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer")
 
     # ---- work that must not be lost
 
-    def _recovery_page(self) -> RecoveryPage:
-        if self.recovery is None:
-            from designer.gui.recovery_page import RecoveryPage
-
-            page = self.recovery = RecoveryPage(self.theme, self.workspace.leftovers)
-            page.restore_wanted.connect(self._bring_back)
-            page.delete_wanted.connect(self._delete_leftovers)
-            page.left.connect(self._leave_recovery)
-            page.counted.connect(self.start.tell_leftovers)
-            self.pages.addWidget(page)
-        return self.recovery
-
     def show_recovery(self) -> None:
         """Show what runs that ended badly left behind."""
-        page = self._recovery_page()
-        page.fill()
-        self._show_page(page)
-        page.setFocus()
+        self.recovery_.show()
 
     def look_for_leftovers(self) -> None:
         """Look what runs that ended badly left behind, and tell if that is something."""
-        page = self._recovery_page()
-        page.counted.connect(self._offer_recovery, Qt.ConnectionType.SingleShotConnection)
-        page.fill()
+        self.recovery_.look()
 
-    def _offer_recovery(self, number: int) -> None:
-        if not number or self.pages.currentWidget() is self.recovery:
-            return
-        if self.document is None:
-            # nobody is at work yet: there is nothing more important to show
-            self.show_recovery()
-            return
-        designs = "1 design" if number == 1 else f"{number} designs"
-        self.toasts.say(f"An earlier run ended with unsaved work in {designs}.", False, "Show", self.show_recovery)
-
-    def _leave_recovery(self) -> None:
-        if self._order:
-            self._show_document()
-            self.focus_canvas()
-        else:
-            self.show_start()
-
-    def _bring_back(self, journals: list[Path]) -> None:
-        back = [d for d in map(self.workspace.recover, journals) if d is not None]
-        self._recovery_page().fill()
-        if back:
-            self.show_document(back[0])
-            self.say("Brought back 1 design" if len(back) == 1 else f"Brought back {len(back)} designs")
-
-    def _delete_leftovers(self, journals: list[Path]) -> None:
-        from designer.interchange.native.leftovers import remove
-
-        page = self._recovery_page()
-        if self.files.ask_to_delete(page.titles(journals)):
-            for journal in journals:
-                remove(journal)
-            page.fill()
-
-    def _tell_autosave(self, about: Document | None = None) -> None:
-        """Say whether the work in the document shown would survive a crash."""
-        document = self.document
-        self.autosave.setVisible(document is not None)
-        if document is None or (about is not None and about is not document):
-            return
-        from designer.gui.viewmodels.autosave import autosave_label
-
-        state, modified = document.autosave.value, document.session.modified
-        text, tip = autosave_label(state, modified, document.session.file is not None, document.kept_at)
-        self.autosave.setText(text)
-        # as wide as it ever was: a button of fixed size asks for no new layout when its text changes
-        wanted = self.autosave.sizeHint().expandedTo(self.autosave.minimumSize())
-        if wanted != self.autosave.minimumSize():
-            self.autosave.setFixedSize(wanted)
-        self.autosave.setToolTip(plain(tip))
-        self.autosave.setAccessibleName(f"{text}. {tip}")
-        if self.autosave.property("state") != state:
-            self.autosave.setProperty("state", state)
-            self.autosave.style().unpolish(self.autosave)
-            self.autosave.style().polish(self.autosave)
-
-    def _tell_file(self, about: Document | None = None) -> None:
-        """Say what others did to the file of the document shown."""
-        document = self.document
-        if about is not None and about is not document:
-            return
-        if document is None or document.file_state.value == "ours":
-            self.notice.hide()
-            return
-        from designer.gui.viewmodels.autosave import others
-
-        file = document.session.file
-        who = document.owner.text if document.owner is not None else ""
-        self.notice.tell(*others(document.file_state.value, file.name if file else "", who, document.session.modified))
-
-    def _settle(self, choice: str) -> None:
-        document = self.document
-        if choice == "dismiss":
-            self.notice.hide()
-        elif document is not None:
-            self.files.settle(document, choice)
+    def _settle(self, document: Document, choice: str) -> None:
+        self.files.settle(document, choice)
 
     def compare_with_file(self, document: Document) -> None:
         """Show a document beside what its file holds now."""
         self.show_document(document)
         self.show_panel("compare")
         if self.docks is not None:
-            self.docks.compare.choose(_ON_DISK)
+            from designer.gui.window.comparing import ON_DISK
+
+            self.docks.compare.choose(ON_DISK)
 
     # ---- looks
 
@@ -591,16 +371,11 @@ class MainWindow(QMainWindow):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         theme.apply(app, self.theme)
-        for action_id, made in self.qt_actions.items():
-            from designer.gui.actions._action import all_actions
-
-            if all_actions()[action_id].icon:
-                made.setIcon(icons.icon(all_actions()[action_id].icon, self.theme.text))
-        self._search.setIcon(icons.icon("search", self.theme.muted))
+        self.menus.set_theme(self.theme)
         self.start.set_theme(self.theme)
-        if self.recovery is not None:
-            self.recovery.set_theme(self.theme)
-        for canvas in self._canvases.values():
+        self.recovery_.set_theme(self.theme)
+        self.sweeps.set_theme(self.theme)
+        for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
         if self.docks is not None:
             self.docks.set_theme(self.theme)
@@ -611,11 +386,9 @@ class MainWindow(QMainWindow):
 
     def find_icon(self, kind: str) -> QIcon | None:
         """Icon of a kind of part in its colour."""
-        from designer.gui.kind_icons import kind_icon
-
         if kind in icons.names():
             return icons.icon(kind, self.theme.muted)
-        return kind_icon(kind, self.theme.is_dark)
+        return icons.kind_icon(kind, self.theme.is_dark)
 
     # ---- what actions ask for
 
@@ -634,11 +407,11 @@ class MainWindow(QMainWindow):
     def close_document(self) -> None:
         """Close the document shown; asks if it is not saved."""
         document = self.document
-        if document is not None and self.files.may_close([document]):
-            self.workspace.close(document)
+        if document is not None:
+            self._close(document)
 
-    def _close_tab(self, document: Document, *_: object) -> None:
-        if document in self._order and self.files.may_close([document]):
+    def _close(self, document: Document) -> None:
+        if self.files.may_close([document]):
             self.workspace.close(document)
 
     def quit(self) -> None:
@@ -718,19 +491,26 @@ class MainWindow(QMainWindow):
 
     def next_tab(self, by: int) -> None:
         """Show another open document."""
-        if self.tabs.count():
-            self.tabs.setCurrentIndex((self.tabs.currentIndex() + by) % self.tabs.count())
-            self._show_document()
+        self.documents.next(by)
+        self._show_document()
 
     def edit_workload(self, new: bool = False) -> None:
         """Show the form of the workload."""
         from designer.gui.workload_form import edit_workload
 
         if self.document is not None:
-            edit_workload(self.document.session, new, self)
+            varied = edit_workload(self.document.session, new, self)
+            if varied is not None:
+                self.sweep_value(varied)
+                return
             # what had the keys before may be gone, as the command palette is
             self.activateWindow()
             self.focus_canvas()
+
+    def sweep_value(self, varied: Varied | None = None) -> None:
+        """Ask what the workload does while a value varies; the batch, or what comes first, where none is named."""
+        if self.document is not None:
+            self.sweeps.ask(self.document.session, self.theme, varied)
 
     def edit_settings(self) -> None:
         """Show the settings."""
@@ -747,9 +527,9 @@ class MainWindow(QMainWindow):
         assert isinstance(app, QApplication)
         theme.base_font(app, self.settings.font_scale)
         self.set_theme(self.settings.theme)
-        for document in self._order:
+        for document, canvas in self.documents:
             document.live.enabled = document.player.live = self.settings.live
-            self._canvases[document].camera.animated = not self.settings.reduced_motion
+            canvas.camera.animated = not self.settings.reduced_motion
 
     def about(self) -> None:
         """Tell about the program."""
@@ -764,10 +544,8 @@ class MainWindow(QMainWindow):
 
     def command_palette(self) -> None:
         """Search everything: commands, parts of the design, templates."""
-        from designer.gui.dialogs.command_palette import CommandPalette
-
         self.update_actions()
-        CommandPalette(self.choices(), self.theme, "Search commands, parts, workloads, templates", self).open_over(self)
+        self.offer(self.choices(), "Search commands, parts, workloads, templates")
 
     def choices(self) -> list[Choice]:
         """All one can search for."""
@@ -793,40 +571,30 @@ class MainWindow(QMainWindow):
     # ---- inserting
 
     def _insert(self, what: str, key: str) -> None:
+        from designer.gui.inserting import insert
+
         canvas = self.canvas
         if canvas is None:
             return
-        if what == "template":
-            self._drop_template(key)
-        else:
-            kind, is_type = key.split("/", 1)[0], "/" in key
-            canvas.add_part(kind, key if is_type else "")
+        insert(canvas, what, key)
         canvas.reveal(canvas.session.selection)
         if self.docks is not None and self.docks.parts.search.hasFocus():
             # the next word is another part
             self.docks.parts.search.selectAll()
 
-    def _drop_template(self, template_id: str, x: float | None = None, y: float | None = None) -> None:
-        from designer.errors import DesignerError
-        from designer.gui.inserting import insert_template
+    def _drop_template(self, template_id: str, x: float, y: float) -> None:
+        from designer.gui.inserting import drop_template
 
-        canvas = self.canvas
-        if canvas is None:
-            return
-        try:
-            insert_template(canvas, template_id, x, y)
-        except DesignerError as error:
-            self.warn(error.text)
+        if self.canvas is not None:
+            drop_template(self.canvas, template_id, x, y)
 
     def _quick_add(self, wanted: QuickAdd) -> None:
         """Offer the parts that fit at a point."""
-        from designer.gui.dialogs.command_palette import CommandPalette
         from designer.gui.searching import fitting_parts
 
-        canvas = self.canvas
-        if canvas is not None:
+        if self.canvas is not None:
             hint = "Add a part that fits here" if wanted.kinds else "Add a part"
-            CommandPalette(fitting_parts(canvas, wanted, self.find_icon), self.theme, hint, self).open_over(self)
+            self.offer(fitting_parts(self.canvas, wanted, self.find_icon), hint)
 
     def _activated(self, _picked: object) -> None:
         self.show_panel("inspector")
@@ -837,57 +605,7 @@ class MainWindow(QMainWindow):
             return
         if picked is not None and picked not in document.session.selection:
             document.session.select([picked])
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        ids = (
-            (
-                "edit.connect",
-                "edit.connect_to",
-                "edit.replace_type",
-                "edit.select_similar",
-                "edit.tidy",
-                "",
-                "edit.replicate",
-                "edit.group",
-                "edit.ungroup",
-                "",
-                "edit.cut",
-                "edit.copy",
-                "edit.duplicate",
-                "edit.delete",
-                "",
-                "time.fail",
-                "time.degrade",
-                "time.mend",
-                "",
-                "view.fit_selection",
-            )
-            if picked is not None
-            else ("insert.part", "insert.note", "edit.paste", "", "edit.select_all", "edit.tidy", "view.fit")
-        )
-        self.update_actions()
-        for action_id in ids:
-            if action_id:
-                menu.addAction(self.qt_actions[action_id])
-            else:
-                menu.addSeparator()
-        menu.popup(at)
-
-    def _compared(self) -> list[tuple[str, Callable[[], Any]]]:
-        """What the shown document can be compared with."""
-        shown = self.document
-        if shown is None:
-            return []
-        first = shown.session.history.steps[0].before if shown.session.history.steps else None
-        found: list[tuple[str, Callable[[], Any]]] = []
-        if shown.session.file is not None:
-            found.append((_ON_DISK, shown.on_disk))
-        if first is not None:
-            found.append(("itself as it was opened", lambda: first))
-        found += [(d.session.title, partial(_design_of, d)) for d in self._order if d is not shown]
-        from designer.interchange.templates import list_templates
-
-        return found + [(f"template: {t.title}", partial(_template, t.id)) for t in list_templates()]
+        self.menus.open_context(at, on_a_thing=picked is not None)
 
     # ---- messages, drops, closing
 
@@ -923,7 +641,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once for all documents that are not saved, then stop all work."""
-        if not self.files.may_close(list(self._order)):
+        if not self.files.may_close(list(self.documents.order)):
             event.ignore()
             return
         self.settings.set_layout("geometry", self.saveGeometry())
@@ -940,8 +658,8 @@ class MainWindow(QMainWindow):
             app.removeEventFilter(self)
         if self.docks is not None:
             self.docks.close_jobs()
-        if self.recovery is not None:
-            self.recovery.close_jobs()
+        self.recovery_.close()
+        self.sweeps.close_all()
         if self.workspace_ is not None:
             self.workspace_.close_all()
         if self.sweeper is not None:
@@ -958,24 +676,3 @@ class MainWindow(QMainWindow):
             else:
                 self.open_template(name)
         QTimer.singleShot(0, self, self.files.offer_recovery)
-
-
-def _design_of(document: Document) -> Any:
-    return document.session.design
-
-
-@lru_cache(maxsize=4)
-def _template(template_id: str) -> Any:
-    """A template to compare with; kept, since each edit asks for it again."""
-    from designer.interchange.templates import open_design
-
-    return open_design(template_id)
-
-
-def _is_plain(shortcut: str) -> bool:
-    """True if it is a single key without modifiers."""
-    return "+" not in shortcut
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]

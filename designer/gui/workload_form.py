@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from designer.gui.session import Session
+    from designer.gui.viewmodels.sweep import Varied
 
 
-def edit_workload(session: Session, new: bool, over: QWidget) -> None:
-    """Show the form of the workload shown, or an empty one."""
+def edit_workload(session: Session, new: bool, over: QWidget) -> Varied | None:
+    """Show the form of the workload shown, or an empty one; the setting to sweep, where that was asked for."""
     from designer.gui.dialogs.workload_dialog import WorkloadDialog
 
     spec = None if new else session.design.workloads.get(session.workload)

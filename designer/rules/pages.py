@@ -1,4 +1,7 @@
-"""The pages of the rules as Markdown, made from the docstrings: ``python -m designer.rules.pages`` writes them."""
+"""The pages of the rules, made from their docstrings, and the list of finding codes, as Markdown.
+
+``python -m designer.rules.pages`` writes them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from designer.atomic import write
+from designer.finding_codes import CODES
 from designer.rules.rule import Profile, Rule, rules
 
 #: headings of a page, in order
@@ -76,6 +80,24 @@ def pages() -> Mapping[str, str]:
     return {"README.md": overview(), **{f"{code}.md": markdown(rule) for code, rule in rules().items()}}
 
 
+def findings_page() -> str:
+    """The list of all codes of findings, apart from those of rules."""
+    return "\n".join(
+        [
+            "# Codes of findings",
+            "",
+            "What an import, an analysis, a simulation or a check may tell, with its severities. Design rules have",
+            "[pages of their own](rules/README.md). Made from `designer/finding_codes.py` by",
+            "`python -m designer.rules.pages`.",
+            "",
+            "| code | severity | title |",
+            "|---|---|---|",
+            *(f"| `{code}` | {' or '.join(kind.severities)} | {kind.title} |" for code, kind in sorted(CODES.items())),
+            "",
+        ]
+    )
+
+
 def write_pages(folder: Path) -> None:
     """Write all pages, and take away those of rules that are gone."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,4 +110,6 @@ def write_pages(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_pages(Path(__file__).resolve().parents[2] / "docs" / "rules")
+    _DOCS = Path(__file__).resolve().parents[2] / "docs"
+    write_pages(_DOCS / "rules")
+    write(_DOCS / "findings.md", findings_page().encode())

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
-from designer.findings import Finding, Severity
+from designer.findings import Finding, Severity, register
 from designer.registry import discover
 
 if TYPE_CHECKING:
@@ -79,6 +79,10 @@ class Rule:
     profiles: frozenset[Profile] = EVERYWHERE
     told_as: str = ""
     fix: Callable[[Context, Finding], Fix | None] | None = None
+
+    def __post_init__(self) -> None:
+        # an offence may weigh more or less than usual, and a rule that could not look says so as information
+        register(self.code, self.name.replace("-", " ").capitalize(), tuple(dict.fromkeys((self.severity, *Severity))))
 
     @property
     def page(self) -> str:

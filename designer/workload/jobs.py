@@ -27,6 +27,8 @@ class Job:
         Validation or batch inference: no backward pass (convolutional networks).
     measured_compute
         Computing time of a step that was measured, in place of the estimate; 0 for the estimate [s].
+    machines
+        Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     """
 
     model: str
@@ -49,6 +51,7 @@ class Job:
     adapters: bool
     forward_only: bool
     measured_compute: float
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Run:
         Samples come one by one at this rate instead of from a dataset [1/s].
     retrain_every
         Time from one retraining to the next; 0 for none [s].
+    time_between_failures, cold_start
+        Mean time between failures of the job, 0 for none, and from one until the checkpoint is read [s].
     """
 
     epochs: float
@@ -114,6 +119,9 @@ class Run:
     online: bool
     arrival_rate: float
     retrain_every: float
+    time_between_failures: float = 0.0
+    cold_start: float = 0.0
+    failure_seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

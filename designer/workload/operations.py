@@ -40,6 +40,8 @@ class Transfer:
         Most a flow asks for [B/s]; 0 means all it can get.
     both_ways
         Every flow has a twin in the other direction.
+    machines
+        Ids of the virtual machines whose accelerators they are; empty for those the accelerators are given to.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Transfer:
     both_ways: bool = False
     seed: int = 0
     through_memory: bool | None = None
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,29 +68,29 @@ def test_each_severity_can_be_left_out_and_says_how_many_there_are(panel: Findin
     session.findings = tuple(
         Finding(code, severity, code)
         for code, severity in (
-            ("E", Severity.ERROR),
-            ("W", Severity.WARNING),
-            ("V", Severity.WARNING),
-            ("I", Severity.INFO),
+            ("DOC-SELF", Severity.ERROR),
+            ("TRAIN-IDLE", Severity.WARNING),
+            ("TRAIN-BATCH", Severity.WARNING),
+            ("FLOW-STEADY", Severity.INFO),
         )
     )
     panel.set_session(session)
-    assert codes(panel) == ["E", "W", "V", "I"]
+    assert codes(panel) == ["DOC-SELF", "TRAIN-IDLE", "TRAIN-BATCH", "FLOW-STEADY"]
     assert [panel.kinds[s].text() for s in Severity] == ["Errors 1", "Warnings 2", "Remarks 1"]
     panel.kinds[Severity.WARNING].click()
-    assert codes(panel) == ["E", "I"]
+    assert codes(panel) == ["DOC-SELF", "FLOW-STEADY"]
     panel.kinds[Severity.INFO].click()
-    assert codes(panel) == ["E"]
+    assert codes(panel) == ["DOC-SELF"]
     panel.kinds[Severity.WARNING].click()
-    assert codes(panel) == ["E", "W", "V"]
+    assert codes(panel) == ["DOC-SELF", "TRAIN-IDLE", "TRAIN-BATCH"]
 
 
 def test_a_degraded_link_is_drawn_as_its_twin_by_one_press(panel: FindingsPanel) -> None:
     design = twins()
     session = Session(design)
-    session.findings = (*degraded_links(design), Finding("X", Severity.INFO, "nothing to be done"))
+    session.findings = (*degraded_links(design), Finding("FLOW-STEADY", Severity.INFO, "nothing to be done"))
     panel.set_session(session)
-    assert codes(panel) == ["LINK-DEGRADED", "X"]
+    assert codes(panel) == ["LINK-DEGRADED", "FLOW-STEADY"]
     assert not panel.mend.isEnabled()
     choose(panel, 1)
     assert not panel.mend.isEnabled()
@@ -99,10 +99,10 @@ def test_a_degraded_link_is_drawn_as_its_twin_by_one_press(panel: FindingsPanel)
     press(panel.mend)
     assert session.design.links["l1"].lanes == 16
     assert session.history.done == 1
-    assert codes(panel) == ["X"]
+    assert codes(panel) == ["FLOW-STEADY"]
     session.undo()
     assert session.design == design
-    assert codes(panel) == ["LINK-DEGRADED", "X"]
+    assert codes(panel) == ["LINK-DEGRADED", "FLOW-STEADY"]
 
 
 def test_what_opening_a_file_found_is_mended_from_the_catalog() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.flows import Incidence
 from designer.analysis.network import Network
+from designer.analysis.vms.guests import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.workload.program.process import Process
@@ -106,9 +107,16 @@ class CostKind:
 
 @dataclass(eq=False)
 class Prices:
-    """Prices on one network, kept."""
+    """Prices on one network, kept.
+
+    Parameters
+    ----------
+    running
+        Machines whose work runs on the same clock: they are as busy as that makes them, and not besides.
+    """
 
     network: Network
+    running: frozenset[str] = frozenset()
     table: ResourceTable = field(init=False)
     known: dict[Task, Price] = field(default_factory=dict[Task, Price])
 
@@ -148,6 +156,19 @@ def kind_of(task: Task) -> CostKind:
     found = module.COST
     assert isinstance(found, CostKind), f"{module.__name__} must hold one COST"
     return found
+
+
+def on_engines(prices: Prices, parts: Sequence[int], guest: Guest | None) -> tuple[Int, list[tuple[int, int]]]:
+    """Engines that computing holds on each part, −1 for none, and what it takes of turns: row and resource."""
+    engines = np.full(len(parts), -1)
+    turns: list[tuple[int, int]] = []
+    for row, part in enumerate(parts):
+        queue = guest.engine(part) if guest is not None else ""
+        if queue is None:
+            turns.append((row, prices.table.turns(part)))
+        else:
+            engines[row] = prices.table.engine([part], queue)
+    return engines, turns
 
 
 def nothing() -> Cost:

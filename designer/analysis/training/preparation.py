@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations
@@ -17,6 +18,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
+from designer.analysis.vms.guests import Guest, Work, guest_of
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
@@ -37,7 +39,7 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import UNKNOWN, Software, software
-from designer.units import Flop, FlopPerSecond, Ratio, Seconds
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
@@ -61,6 +63,7 @@ class TrainingPlan:
     ranks: Ranks
     place: str
     findings: tuple[Finding, ...]
+    guest: Guest | None = None
 
     @property
     def is_transformer(self) -> bool:
@@ -99,6 +102,17 @@ class TrainingPlan:
         faster: float = 1.0,
     ) -> StepEstimate:
         """The step; `faster` divides a computing time that was measured."""
+        step = self._estimate(costs, stage, must_fit, accelerator, faster)
+        return step if self.guest is None else _less_sure(step, self.guest)
+
+    def _estimate(
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage,
+        must_fit: bool,
+        accelerator: Accelerator | None,
+        faster: float,
+    ) -> StepEstimate:
         part = accelerator or self.accelerator
         measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
         if isinstance(self.shape, TransformerShape):
@@ -177,6 +191,16 @@ class TrainingPlan:
         )
 
 
+def _less_sure(step: StepEstimate, guest: Guest) -> StepEstimate:
+    """The step with a band that holds what is not known of the share a machine has."""
+    computing = step.compute + step.recompute + step.optimizer
+    shorter, longer = guest.longer
+    whole = step.step_time
+    low = whole - math.hypot(whole - step.low, computing * (1 - shorter))
+    high = whole + math.hypot(step.high - whole, computing * (longer - 1))
+    return replace(step, low=Seconds(max(0.0, low)), high=Seconds(high))
+
+
 @lru_cache(maxsize=64)
 def _trainer(
     shape: TransformerShape, part: Accelerator, number_format: Precision, program: Software, sequence: int, frozen: bool
@@ -202,8 +226,8 @@ def shape_of(text: str, place: str) -> ModelShape:
         raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
 
 
-def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
-    """The plan of a job.
+def prepare(network: Network, job: Job, place: str, running: Collection[str] = ()) -> TrainingPlan:
+    """The plan of a job; `running` machines have work of their own on the same clock.
 
     Raises
     ------
@@ -215,6 +239,11 @@ def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
     accelerator, findings = accelerator_of(network, parts, f"{place}.group")
+    guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
+    findings = (*findings, *told)
+    if guest is not None:
+        memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
+        accelerator = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
@@ -237,6 +266,7 @@ def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
         ranks_of(network, parts[: layout.ranks], place),
         place,
         findings,
+        guest,
     )
     return _best_order(plan) if job.placement == "best" else plan
 

@@ -39,6 +39,8 @@ class Kernels:
         Attention: share of the 16-bit peak, of memory bandwidth, and least time of a layer [s].
     elementwise
         Share of memory bandwidth of everything between the products.
+    processor
+        True of processors.
     """
 
     compute: float
@@ -56,6 +58,7 @@ class Kernels:
     decode: float
     decode_floor: float
     elementwise: float
+    processor: bool = False
 
 
 COMPUTE: Final = _law(0.866, 0.78, 0.94)
@@ -132,16 +135,16 @@ _ADA: Final = replace(
     decode=_AD102_DECODE.value,
     decode_floor=_AD102_DECODE_FLOOR.value,
 )
-#: by the first word of an architecture, or all of it
-GENERATIONS: Final = MappingProxyType(
-    {"Ampere GA100": _AMPERE, "Ampere": _AMPERE, "Ada": _ADA, "Hopper": KERNELS, "Blackwell": KERNELS}
-)
+#: by the first word of an architecture
+GENERATIONS: Final = MappingProxyType({"Ampere": _AMPERE, "Ada": _ADA, "Hopper": KERNELS, "Blackwell": KERNELS})
+#: architectures whose kernels were measured; others of a generation are taken to be like them
+MEASURED: Final = frozenset({"Ampere GA100", "Ada AD102", "Hopper", "Hopper GH100"})
 
 
 def kernels_of(architecture: str) -> tuple[Kernels, bool]:
-    """What programs reach on a generation, and whether that was measured on it or on a near one."""
-    found = GENERATIONS.get(architecture) or GENERATIONS.get(architecture.split(" ")[0] if architecture else "")
-    return (found, True) if found is not None else (KERNELS, False)
+    """What programs reach on an architecture, and whether that was measured on it."""
+    found = GENERATIONS.get(architecture.split(" ")[0] if architecture else "", KERNELS)
+    return found, architecture in MEASURED
 
 
 #: processors: shares of the matrix and memory rates that serving reaches; a launch is a barrier of threads
@@ -169,4 +172,5 @@ def processor_kernels() -> Kernels:
         decode=read,
         decode_floor=least,
         elementwise=read,
+        processor=True,
     )

@@ -146,6 +146,10 @@ class Window(Protocol):
         """Show the form of the workload."""
         ...
 
+    def sweep_value(self) -> None:
+        """Ask what the workload does while a value varies."""
+        ...
+
     def edit_settings(self) -> None:
         """Show the settings."""
         ...

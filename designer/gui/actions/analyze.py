@@ -104,6 +104,15 @@ ACTIONS = (
         tip="Forget what is on trial; the design is as it was",
     ),
     Action(
+        "analyze.sweep",
+        "Sweep a value…",
+        lambda w: w.sweep_value(),
+        ("Ctrl+Alt+S",),
+        _has_workload,
+        section=1,
+        tip="What the workload does while a value varies: batch size against memory, throughput and time to train",
+    ),
+    Action(
         "analyze.choose", "Choose workload…", lambda w: w.choose_workload(), ("Ctrl+Shift+W",), has_document, section=2
     ),
     Action("analyze.next", "Next workload", _next, ("W",), _has_workload, section=2),

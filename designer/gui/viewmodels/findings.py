@@ -97,7 +97,7 @@ def lines(findings: Sequence[Finding]) -> list[Line]:
                 Cell("", _ORDER[f.severity], tip=str(f.severity), icon=_ICON[f.severity], tone=_TONE[f.severity]),
                 Cell(sentence_case(f.text), f.text, tip=f.text),
                 Cell(sentence_case(f.remedy), f.remedy, tone="muted", tip=f.remedy),
-                Cell(f.code, f.code, tone="muted", tip=f.code),
+                Cell(f.code, f.code, tone="muted", tip=f"{f.code}: {f.title}"),
             ),
             f,
         )

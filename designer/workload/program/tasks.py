@@ -64,6 +64,7 @@ class Move(Task):
     both_ways: bool = False
     seed: int = 0
     through_memory: bool | None = None
+    machines: str = ""
 
     def __post_init__(self) -> None:
         if self.size != math.inf:

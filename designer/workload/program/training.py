@@ -61,3 +61,56 @@ class CopyCheckpoint(Task):
     """The state from all ranks to host memory."""
 
     job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSteps(Task):
+    """Many steps of a job told as one, at their mean: computing on every rank, and all their traffic beside it.
+
+    Parameters
+    ----------
+    some
+        True if the rest of the group is meant to be away.
+    """
+
+    job: Job
+    count: float
+    some: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ElasticTraining(Task):
+    """Training whose workers come and go, until so many samples are trained on.
+
+    Parameters
+    ----------
+    changes
+        From when on there are how many accelerators: (time, count), the first at 0 s.
+    rendezvous
+        From a change until all train again [s].
+    """
+
+    job: Job
+    samples: float
+    changes: tuple[tuple[float, int], ...]
+    rendezvous: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessData(Task):
+    """Data read from parts that keep it and worked on by the processors of hosts.
+
+    Parameters
+    ----------
+    source, hosts
+        Where it is, and the memories it is read into.
+    size
+        All hosts together [B].
+    rate
+        What one core works through [B/s].
+    """
+
+    source: str
+    hosts: str
+    size: float
+    rate: float

@@ -211,7 +211,7 @@ def test_what_stands_beside_the_design_is_reported() -> None:
 def test_an_older_file_is_upgraded_step_by_step() -> None:
     def first(raw: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
         raw["intent"] = raw.pop("purpose")
-        return raw, [Finding("UPG-1", Severity.INFO, "purpose is now intent")]
+        return raw, [Finding("FMT-UNKNOWN", Severity.WARNING, "purpose is now intent")]
 
     def second(raw: dict[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
         return {**raw, "title": raw["intent"].upper()}, []
@@ -220,7 +220,7 @@ def test_an_older_file_is_upgraded_step_by_step() -> None:
     content = json.loads(envelope({"name": "x", "purpose": "train"}))
     loaded = read_raw(content, steps, version=3)
     assert loaded.design == Design(name="x", intent="train", title="TRAIN")
-    assert [f.code for f in loaded.findings] == ["UPG-1"]
+    assert [f.code for f in loaded.findings] == ["FMT-UNKNOWN"]
     current = json.loads(envelope({"name": "x", "intent": "train"}, version=3))
     assert read_raw(current, steps, version=3).design.title == ""
     with pytest.raises(AssertionError, match="no upgrade from version 2"):

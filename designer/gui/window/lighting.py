@@ -1,0 +1,47 @@
+"""The loads of the shown workload as colours of the canvas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from designer.gui.canvas.canvas import Canvas
+    from designer.gui.workspace import Document
+
+
+def light(canvas: Canvas, document: Document) -> None:
+    """Colour a canvas by the load of the shown workload, or of the instant of the run that is looked at."""
+    if document.session.frames is not None and document.player.shown:
+        _light_moment(canvas, document)
+    else:
+        _light_result(canvas, document)
+
+
+def _light_moment(canvas: Canvas, document: Document) -> None:
+    import numpy as np
+
+    from designer.drawing.loads import Activity, ChannelState
+    from designer.gui.viewmodels.moments import shown_binding
+
+    session = document.session
+    frames = session.frames
+    assert frames is not None
+    load, share = frames.channels(session.moment, session.span)
+    parts, busy = frames.parts(session.moment, session.span)
+    # of the time of a frame there is no single thing that binds
+    held = frames.held(session.moment) if not document.player.playing else []
+    doing = Activity(parts, busy, np.full(len(parts), np.nan))
+    canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held))
+
+
+def _light_result(canvas: Canvas, document: Document) -> None:
+    from designer.drawing.loads import ChannelState
+
+    session = document.session
+    loads = session.analysis.loads.get(session.workload) if session.analysis is not None else None
+    result = session.result if loads is not None else None
+    bottleneck = result.binding if result is not None else ()
+    binding = tuple(b.id for b in bottleneck if b.what == "channel")
+    parts = tuple((b.id, b.alike) for b in bottleneck if b.what in ("part", "compute"))
+    shown = ChannelState(loads.load, loads.utilization) if loads is not None else None
+    canvas.show_result(shown, binding, parts)
