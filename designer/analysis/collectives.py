@@ -57,7 +57,9 @@ class CollectiveAnswer:
     findings: tuple[Finding, ...] = ()
 
 
-def evaluate_collective(network: Network, operation: Collective, place: str, curves: bool = True) -> CollectiveAnswer:
+def evaluate_collective(
+    network: Network, operation: Collective, place: str, curves: bool = True, explained: bool = True
+) -> CollectiveAnswer:
     """Time, bandwidths and bottlenecks of a collective.
 
     Raises
@@ -68,13 +70,13 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     group = asked_group(network, operation, place)
     spreads = (_spread(network, group.inside), _spread(network, group.between))
     time = _time(group, operation, operation.size, spreads)
-    binds, then = _bottlenecks(group, operation, time)
+    binds, then = _bottlenecks(group, operation, time) if explained else ((), ())
     loads = loads_of(group, time)
     flows = Rows(lambda: flows_of(group, time))
     n_flows = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    findings = (*role_findings(group), *_unused(group, operation))
+    findings = (*role_findings(group), *_unused(group, operation)) if explained else ()
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
 
 

@@ -562,14 +562,21 @@ def network_without(design: Design, parts: Sequence[int]) -> Network:
     end = np.where(dead[net.link_a], net.link_a, net.link_b)
     link_a, link_b = np.where(cut, end, net.link_a), np.where(cut, end, net.link_b)
     cut_off = replace(net.arrays, link_a=link_a, link_b=link_b)
-    return _made(design, replace(net, shape=Shape(net.block), changed=cut_off))
+    return network_of(design, replace(net, shape=Shape(net.block), changed=cut_off))
 
 
 def _build(design: Design) -> Network:
-    return _made(design, elaborate(design))
+    return network_of(design, elaborate(design))
 
 
-def _made(design: Design, net: Netlist) -> Network:
+def network_of(design: Design, net: Netlist) -> Network:
+    """The network of a netlist that was made from a design; not kept.
+
+    Raises
+    ------
+    AnalysisError
+        If a NIC has no bandwidth.
+    """
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
     names = tuple(d.kind for d in net.link_defs)
@@ -580,7 +587,9 @@ def _made(design: Design, net: Netlist) -> Network:
     inner = tuple(r is not None for r in per_definition)
     hashed = design.policy.ecmp == "hash"
     key = (net.shape, tuple(k.name for k in kinds), names, links, inner, hashed)
-    frame = _frames(key, lambda: Frame(net, kinds, links, inner, hashed))
+    frame = Frame(net, kinds, links, inner, hashed)
+    if net.changed is None:
+        frame = _frames(key, lambda: frame)
     network = Network(design, net, kinds, facts, per_definition, frame)
     _class_rate(network)
     return network

@@ -105,10 +105,10 @@ class Netlist:
     own_links: int
     groups: tuple[GroupNet, ...]
     wirings: tuple[tuple[str, int, int], ...]
-    changed: Arrays | None = field(default=None, repr=False)
-    _own_ids: tuple[str, ...] = field(default=(), repr=False)
-    _own_link_ids: tuple[str, ...] = field(default=(), repr=False)
-    _local: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
+    changed: Arrays | None = field(repr=False)
+    _own_ids: tuple[str, ...] = field(repr=False)
+    _own_link_ids: tuple[str, ...] = field(repr=False)
+    _local: Mapping[str, int] = field(repr=False)
 
     @property
     def arrays(self) -> Arrays:
@@ -352,7 +352,7 @@ def _half(block: Block, shape: Shape) -> Netlist:
         groups.append(made)
     return Netlist(
         block, tuple(part_defs), tuple(link_defs), shape, n_parts, n_links, len(own_ids), len(block.links),
-        tuple(groups), (), _own_ids=own_ids, _own_link_ids=tuple(block.links), _local=local,
+        tuple(groups), (), changed=None, _own_ids=own_ids, _own_link_ids=tuple(block.links), _local=local,
     )  # fmt: skip
 
 

@@ -134,4 +134,4 @@ def _tables(served: Served) -> Mapping[str, Table]:
     return {"serving-latency": Table("Latency", columns, tuple(rows))}
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Serving, evaluate)
