@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from designer.analysis.gateways import Gateways, find_doors, nearest_door
 from designer.analysis.hashing import mix
-from designer.analysis.islands import Islands, LocalGraph, find_islands
+from designer.analysis.islands import Islands, LocalShape, find_islands
 from designer.analysis.network import Network
 from designer.analysis.rings import find_rings
 from designer.analysis.routes import Legs
@@ -147,7 +147,7 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
     for island, inner in members.items():
         if len(inner) < 2:
             continue
-        local = islands.local[ranks[inner]].tolist()
+        local = tuple(islands.local[ranks[inner]].tolist())
         rings = find_rings(islands.classes[int(islands.class_of[island])], local, rules)
         place = dict(zip(local, inner, strict=True))
         inside += [(place[a], place[b], share) for a, b, share in rings.hops]
@@ -179,18 +179,18 @@ def _senders(
         kind, doors = int(islands.class_of[home]), int(found.signature[home])
         key = (kind, doors, where)
         if key not in known:
-            known[key] = _nearest_to_doors(islands.classes[kind], where, found.doors[doors], rules, affinity)
+            known[key] = _nearest_to_doors(islands.classes[kind].shape, where, found.doors[doors], rules, affinity)
         senders.append(tuple(inner[k] for k in known[key]))
     return tuple(senders)
 
 
 def _nearest_to_doors(
-    graph: LocalGraph, where: tuple[int, ...], doors: Gateways, rules: Rules, affinity: bool
+    shape: LocalShape, where: tuple[int, ...], doors: Gateways, rules: Rules, affinity: bool
 ) -> tuple[int, ...]:
     """Which of some accelerators are nearest to the gateways they use; all of them where there is none."""
     near: dict[int, list[tuple[float, int]]] = {}
     for k, at in enumerate(where):
-        door = nearest_door(graph, at, doors, rules, affinity)
+        door = nearest_door(shape, at, doors, rules, affinity)
         if door is not None:
             near.setdefault(door[0], []).append((door[1], k))
     kept = [k for costs in near.values() for cost, k in costs if cost == min(costs)[0]]
