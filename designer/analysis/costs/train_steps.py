@@ -67,4 +67,4 @@ def unit(task: TrainSteps) -> tuple[Task, float]:
     return replace(task, count=1.0), task.count
 
 
-COST = CostKind(price, unit)
+COST = CostKind(TrainSteps, price, unit)

@@ -43,4 +43,4 @@ def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
     }
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Collective, evaluate)

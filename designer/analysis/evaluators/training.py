@@ -66,4 +66,4 @@ def _cadence(found: Mapping[str, Estimate], training: Training) -> list[Finding]
     return [Finding("TRAIN-CADENCE", Severity.WARNING, text, (), "retrain less often, on less data or on more parts")]
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Training, evaluate)

@@ -84,4 +84,4 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
     return found
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Transfer, evaluate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from designer.errors import AnalysisError
 from designer.workload.program.arrivals import Arrivals
@@ -179,4 +179,5 @@ class Program:
 class Programmed:
     """The operation of a workload kind that is a program and nothing else: it is answered by running it."""
 
+    answered_by: ClassVar[str] = "programmed"
     program: Program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from designer.workload.jobs import InputPath, Job
 from designer.workload.program.tasks import Task
@@ -18,6 +19,7 @@ class TrainStep(Task):
         Selector; empty for all-reduce.
     """
 
+    priced_by: ClassVar[str] = "train_step"
     job: Job
     parameter_servers: str = ""
 
@@ -32,6 +34,7 @@ class LoadBatch(Task):
         Whose batch it is; or `group`, `batch` and `sequence` say it, for loading without training.
     """
 
+    priced_by: ClassVar[str] = "load_batch"
     input: InputPath
     job: Job | None = None
     group: str = ""
@@ -43,6 +46,7 @@ class LoadBatch(Task):
 class WriteCheckpoint(Task):
     """The state of a job from all ranks to parts that keep it."""
 
+    priced_by: ClassVar[str] = "write_checkpoint"
     job: Job
     target: str
 
@@ -51,6 +55,7 @@ class WriteCheckpoint(Task):
 class ReadCheckpoint(Task):
     """The state back into every replica, or into one."""
 
+    priced_by: ClassVar[str] = "read_checkpoint"
     job: Job
     source: str
     from_one: bool = True
@@ -60,6 +65,7 @@ class ReadCheckpoint(Task):
 class CopyCheckpoint(Task):
     """The state from all ranks to host memory."""
 
+    priced_by: ClassVar[str] = "copy_checkpoint"
     job: Job
 
 
@@ -73,6 +79,7 @@ class TrainSteps(Task):
         True if the rest of the group is meant to be away.
     """
 
+    priced_by: ClassVar[str] = "train_steps"
     job: Job
     count: float
     some: bool = False
@@ -90,6 +97,7 @@ class ElasticTraining(Task):
         From a change until all train again [s].
     """
 
+    priced_by: ClassVar[str] = "elastic_training"
     job: Job
     samples: float
     changes: tuple[tuple[float, int], ...]
@@ -110,6 +118,7 @@ class ProcessData(Task):
         What one core works through [B/s].
     """
 
+    priced_by: ClassVar[str] = "process_data"
     source: str
     hosts: str
     size: float
