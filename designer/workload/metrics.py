@@ -40,6 +40,13 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "retraining_share": Metric("1", "share of the time these accelerators retrain"),
         "candidates": Metric("1", "layouts looked at"),
         "fitting": Metric("1", "layouts that fit in memory"),
+        "workflow_time": Metric("s", "from when new data are there until the model trained on them is deployed"),
+        "analysis_time": Metric("s", "analysing new data"),
+        "validation_time": Metric("s", "validating new data"),
+        "preparation_time": Metric("s", "preparing new data"),
+        "training_time": Metric("s", "training in a workflow"),
+        "evaluation_time": Metric("s", "evaluating what was trained"),
+        "deployment_time": Metric("s", "bringing weights to where they serve"),
         # inside virtual machines
         "compute_share": Metric("1", "of an accelerator's arithmetic, that a slice or a turn has"),
         "memory_share": Metric("1", "of an accelerator's memory, that its profile has"),

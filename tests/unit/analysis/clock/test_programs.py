@@ -15,9 +15,9 @@ from designer.analysis.network import build_network
 from designer.analysis.simulation import Failure, simulate
 from designer.analysis.steady import cycle_time, period_of, settle
 from designer.errors import AnalysisError, Cancelled
-from designer.formulas.migration.precopy_geometric import precopy_geometric
 from designer.workload.program import Arrivals, Compute, Delay, Mark, Measure, Move, Program, Step
 from designer.workload.program.migration import Precopy
+from tests.geometric_precopy import precopy_geometric
 
 
 def prices(template: str = "hgx-h100-8") -> Prices:

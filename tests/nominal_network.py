@@ -1,4 +1,7 @@
-"""Collective times from nominal link rates (Hockney): for layouts drawn before any network is."""
+"""Collectives at nominal link rates (Hockney), for published runs whose network nobody described.
+
+The program prices collectives on what is drawn; these stand in for it where there is nothing to draw.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.communication import Kind, RankGroup
-from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Seconds
@@ -108,12 +110,3 @@ def nominal_collective_time(kind: Kind, size: Bytes, ranks: int, stride: int, ne
 
 def _ring(size: float, ranks: int, rate: float, latency: float) -> float:
     return (ranks - 1) / ranks * size / rate + min(ranks - 1, 2 * math.log2(ranks)) * latency
-
-
-FORMULA: Final = Formula(
-    "nominal-collective",
-    "Collective by nominal link rates",
-    nominal_collective_time,
-    ("hockney-1994", "thakur-2005", "nccl-measured"),
-    "uniform clusters, large messages; a routed design gives better times",
-)
