@@ -261,10 +261,10 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
     ends: list[Legs] = []
     for (cls, at, sig, other, to, other_sig), rows in groups_of(key):
         crossings = cross(
-            islands.classes[cls],
+            islands.classes[cls].shape,
             at,
             doors.doors[sig],
-            islands.classes[other],
+            islands.classes[other].shape,
             to,
             doors.doors[other_sig],
             rules,

@@ -118,7 +118,7 @@ def _over_pcie(network: Network, legs: Legs, rows: Int) -> Bool:
     for (cls, a, b), alike in groups_of(key):
         graph = islands.classes[cls]
         segment = find_segment(graph, a, b, rules)
-        found[alike] = segment is not None and any(graph.links[c >> 1] == "pcie" for c in segment.channels)
+        found[alike] = segment is not None and any(graph.shape.links[c >> 1] == "pcie" for c in segment.channels)
     return found
 
 
@@ -155,10 +155,10 @@ def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Boo
     pieces: list[Legs] = []
     for (cls, at, sig, other, to, other_sig, first, last), rows in groups_of(key):
         crossings = cross(
-            islands.classes[cls],
+            islands.classes[cls].shape,
             at,
             doors.doors[sig],
-            islands.classes[other],
+            islands.classes[other].shape,
             to,
             doors.doors[other_sig],
             rules,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from designer.analysis.clock.run import Run
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.accelerators import memory_of
+from designer.memo import memo
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -300,16 +301,8 @@ class Frames:
         for row in rows.tolist():
             for resource in kinds[kind[row]]:
                 tasks.setdefault(int(self.run.stands_for[resource]), {})[int(task[row])] = None
-        found = [Held(self.run.table.bottleneck(r), self._ids(r), tuple(t)) for r, t in tasks.items()]
+        found = [Held(self.run.table.bottleneck(r), _alike(self.run, r), tuple(t)) for r, t in tasks.items()]
         return sorted(found, key=lambda h: (h.bottleneck.what == "compute", -len(h.tasks), h.bottleneck.id))
-
-    def _ids(self, resource: int) -> tuple[str, ...]:
-        known: dict[int, tuple[str, ...]] = self.__dict__.setdefault("_known_ids", {})
-        if resource not in known:
-            same = np.flatnonzero(self.run.stands_for == self.run.stands_for[resource])[:ALIKE_LIMIT]
-            table = self.run.table
-            known[resource] = tuple(dict.fromkeys(table.id(k) for k in same.tolist()))
-        return known[resource]
 
     def running(self, time: float) -> list[int]:
         """Tasks that run just after a time, by their place in ``Run.tasks``."""
@@ -347,3 +340,10 @@ class Frames:
         values = np.stack([left - jumps, left], axis=1).ravel()
         values[np.abs(values) <= _NOTHING_TOLERANCE * np.abs(values).max(initial=0.0)] = 0.0
         return doubled, np.maximum(values, 0.0)
+
+
+@memo(most=2, each=4096)
+def _alike(run: Run, resource: int) -> tuple[str, ...]:
+    """Ids of the resources that are like one."""
+    same = np.flatnonzero(run.stands_for == run.stands_for[resource])[:ALIKE_LIMIT]
+    return tuple(dict.fromkeys(run.table.id(k) for k in same.tolist()))
