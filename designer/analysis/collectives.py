@@ -55,7 +55,9 @@ class CollectiveAnswer:
     findings: tuple[Finding, ...] = ()
 
 
-def evaluate_collective(network: Network, operation: Collective, place: str, curves: bool = True) -> CollectiveAnswer:
+def evaluate_collective(
+    network: Network, operation: Collective, place: str, curves: bool = True, explained: bool = True
+) -> CollectiveAnswer:
     """Time, bandwidths and bottlenecks of a collective.
 
     Raises
@@ -66,13 +68,13 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     group = asked_group(network, operation, place)
     spreads = (_spread(network, group.inside), _spread(network, group.between))
     time = _time(group, operation, operation.size, spreads)
-    binds, then = _bottlenecks(group, operation, time)
+    binds, then = _bottlenecks(group, operation, time) if explained else ((), ())
     loads = loads_of(group, time)
     flows = Rows(lambda: flows_of(group, time))
     n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    findings = (*role_findings(group), *_unused(group, operation))
+    findings = (*role_findings(group), *_unused(group, operation)) if explained else ()
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
 
 
@@ -168,8 +170,9 @@ def _spread(network: Network, activity: Activity | None) -> float:
     """How far the capacity that binds a side may be off because nobody published it; relative, 0 where somebody did."""
     if activity is None:
         return 0.0
-    links = [r for r in activity.binds if r < network.n_link_resources]
-    found = {network.quantity_status(network.resource_channel(r) >> 1) for r in links}
+    binds = np.array(list(activity.binds), dtype=np.int64)
+    links = np.searchsorted(network.first_resource, binds[binds < network.n_link_resources], side="right") - 1
+    found = {network.link_facts[k].status for k in np.unique(network.net.link_def[links]).tolist()}
     return max((SPREAD[s].value for s in found & {Status.UNVERIFIED, Status.ASSUMED}), default=0.0)
 
 

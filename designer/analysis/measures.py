@@ -52,9 +52,10 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
             return amount / time
         # a run of streams alone is over as soon as their rates are known
         return run.rate_now(name, step) if endless(program, step) else None
-    if measure.of == "time":
-        times = run.times(name, step)
-        return sum(times) / len(times) if times else None
+    if measure.of in ("time", "share", "latency"):
+        times = run.times(name, step) if measure.of != "latency" else run.latencies(name, step)
+        mean = sum(times) / len(times) if times else None
+        return mean / measure.amount if mean is not None and measure.of == "share" else mean
     ends = run.ends(name, step)
     if measure.of == "end":
         return ends[-1] - job.start if ends else None
@@ -127,6 +128,9 @@ def answer(
             ends = run.ends(job.name, main.step)
             found = period_of(ends)
             begin = found.warm_up if found is not None else 0.0
+        elif main.of == "latency":
+            # what was before the last item began is waiting for it to come
+            begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
         why = explain(measure, base=(run, values[main.name]), begin=begin)
     return Answer(metrics, why, run)
 

@@ -395,14 +395,21 @@ def network_without(design: Design, parts: Sequence[int]) -> Network:
     # a link that leads from a dead part back to it carries nothing
     end = np.where(dead[net.link_a], net.link_a, net.link_b)
     link_a, link_b = np.where(cut, end, net.link_a), np.where(cut, end, net.link_b)
-    return _made(design, replace(net, link_a=link_a, link_b=link_b))
+    return network_of(design, replace(net, link_a=link_a, link_b=link_b))
 
 
 def _build(design: Design) -> Network:
-    return _made(design, elaborate(design))
+    return network_of(design, elaborate(design))
 
 
-def _made(design: Design, net: Netlist) -> Network:
+def network_of(design: Design, net: Netlist) -> Network:
+    """The network of a netlist that was made from a design; not kept.
+
+    Raises
+    ------
+    AnalysisError
+        If a NIC has no bandwidth.
+    """
     hashed = design.policy.ecmp == "hash"
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)

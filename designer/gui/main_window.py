@@ -386,11 +386,9 @@ class MainWindow(QMainWindow):
 
     def find_icon(self, kind: str) -> QIcon | None:
         """Icon of a kind of part in its colour."""
-        from designer.gui.kind_icons import kind_icon
-
         if kind in icons.names():
             return icons.icon(kind, self.theme.muted)
-        return kind_icon(kind, self.theme.is_dark)
+        return icons.kind_icon(kind, self.theme.is_dark)
 
     # ---- what actions ask for
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 Gpudirect = Literal["policy", "on", "off"]
 
@@ -128,6 +128,7 @@ class Run:
 class Training:
     """A training job as a whole; ``parameter_servers`` is a selector, empty for all-reduce."""
 
+    answered_by: ClassVar[str] = "training"
     name: str
     job: Job
     input: InputPath
@@ -149,6 +150,7 @@ class Checkpointing:
         Of the failures that are drawn.
     """
 
+    answered_by: ClassVar[str] = "checkpointing"
     name: str
     job: Job
     target: str
@@ -166,6 +168,7 @@ class Checkpointing:
 class DataLoading:
     """Feeding a group with no computing at all: what the path from storage can do."""
 
+    answered_by: ClassVar[str] = "data_loading"
     name: str
     group: str
     batch: int
@@ -187,6 +190,7 @@ class StorageSizing:
         Utilisation kept; 0 for what the benchmark asks.
     """
 
+    answered_by: ClassVar[str] = "storage_sizing"
     name: str
     benchmark: str
     emulated: str
@@ -200,6 +204,7 @@ class StorageSizing:
 class LayoutSearch:
     """The fastest ways to spread a transformer over the drawn accelerators."""
 
+    answered_by: ClassVar[str] = "layout_search"
     name: str
     job: Job
     keep: int
@@ -212,6 +217,7 @@ class LayoutSearch:
 class HyperparameterSweep:
     """Many small trainings at once, each on a few accelerators of the group."""
 
+    answered_by: ClassVar[str] = "hyperparameter_sweep"
     name: str
     training: Training
     trials: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ class Serving:
         Where weights come from when an engine starts, and readers at once; empty to leave starting out.
     """
 
+    answered_by: ClassVar[str] = "serving"
     name: str
     deployment: Deployment
     load: Load

@@ -21,6 +21,7 @@ from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.findings import Finding
+from designer.workload.program.process import ARRIVAL
 from designer.workload.program.restarting import FAILURE
 
 Float = npt.NDArray[np.float64]
@@ -98,6 +99,15 @@ class Run:
     def times(self, program: str, step: str) -> list[float]:
         """How long each item of a step took from when it could begin [s]."""
         return [t.time for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
+
+    def latencies(self, program: str, step: str) -> list[float]:
+        """How long it took from when each item could begin until a step of it ended [s]."""
+        began: dict[int, float] = {}
+        for t in self.tasks:
+            if t.program == program and t.parent < 0 and t.step != ARRIVAL:
+                began.setdefault(t.number, t.ready)
+        mine = [t for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
+        return [t.ended - began[t.number] for t in mine]
 
     def kept(self, program: str, step: str, safe: str) -> int:
         """Items of a step that are done and that no failure undid, at the end of the run."""

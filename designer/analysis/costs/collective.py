@@ -63,4 +63,4 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, fl
     return full, float(np.min(chosen)) if chosen else 1.0
 
 
-COST = CostKind(price)
+COST = CostKind(Collective, price)

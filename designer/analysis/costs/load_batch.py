@@ -41,4 +41,4 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
     return replace(found, latency=np.zeros_like(found.latency), sources=tuple(sorted({"fit-storage", *found.sources})))
 
 
-COST = CostKind(price)
+COST = CostKind(LoadBatch, price)

@@ -68,4 +68,4 @@ def unit(task: Move) -> tuple[Task, float]:
     return (task, 1.0) if task.size == math.inf else (replace(task, size=1.0), task.size)
 
 
-COST = CostKind(price, unit)
+COST = CostKind(Move, price, unit)

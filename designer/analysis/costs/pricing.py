@@ -1,9 +1,8 @@
-"""Prices: each task is priced once on a drawing, by the file of its kind."""
+"""Prices: each task is priced once on a drawing, by the file it names."""
 
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,6 +100,7 @@ class CostKind:
         The task whose price is known for all sizes, and how many times it this one is.
     """
 
+    task: type[Task]
     price: Callable[[Prices, Any, str], Price]
     unit: Callable[[Any], tuple[Task, float]] | None = None
 
@@ -150,11 +150,11 @@ class Prices:
 
 
 def kind_of(task: Task) -> CostKind:
-    """The file that prices a task, by the name of its class."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(task).__name__).lower()
-    module = importlib.import_module(f"designer.analysis.costs.{name}")
+    """How a task is priced, from the file it names."""
+    module = importlib.import_module(f"designer.analysis.costs.{task.priced_by}")
     found = module.COST
     assert isinstance(found, CostKind), f"{module.__name__} must hold one COST"
+    assert found.task is type(task), f"{module.__name__} prices {found.task.__name__}"
     return found
 
 

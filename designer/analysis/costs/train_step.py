@@ -154,4 +154,4 @@ def _of_servers(prices: Prices, costs: ServerCosts, seconds: float) -> Cost:
     )
 
 
-COST = CostKind(price)
+COST = CostKind(TrainStep, price)

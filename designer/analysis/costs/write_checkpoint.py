@@ -46,4 +46,4 @@ def price(prices: Prices, task: WriteCheckpoint, place: str) -> Cost:
     return state(prices, task.job, task.target, place, copies=1)
 
 
-COST = CostKind(price)
+COST = CostKind(WriteCheckpoint, price)

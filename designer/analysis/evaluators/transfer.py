@@ -22,7 +22,7 @@ def evaluate(network: Network, operation: Transfer, question: Question) -> tuple
     """Rates of a transfer."""
     guest, told = guest_at(network, operation, question.place)
     shares = guest.rates if guest is not None else NO_SHARES
-    answer = evaluate_transfer(network, operation, question.place, shares=shares)
+    answer = evaluate_transfer(network, operation, question.place, explained=question.explained, shares=shares)
     binding, then = _with_latency(operation, answer)
     metrics = _transfer_metrics(network, operation, answer)
     result = WorkloadResult(
@@ -84,4 +84,4 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
     return found
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Transfer, evaluate)

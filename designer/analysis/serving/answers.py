@@ -37,6 +37,7 @@ _PROBE_LIMIT: Final = 4000
 _PROBE_LEAST_LIMIT: Final = 300
 #: runs until those that take turns on a device are as busy as the one looked at
 _SETTLING_ROUNDS: Final = 5
+_MILLION_LIMIT: Final = 10**6
 SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
 #: releases of engines were fitted on GPUs: on processors their overheads and kernels are others
 _PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED, "1", "logarithm either way")
@@ -235,19 +236,38 @@ def quantile_band(values: Float, share: float) -> tuple[float, float]:
     -----
     Requests near each other wait for the same queue, so a run is worth as many draws as it has parts that differ.
     """
-    value = float(np.quantile(values, share))
-    parts = np.array_split(values, _PARTS_LIMIT)
-    if min(len(p) for p in parts) < 2:
-        return value, 0.0
-    each = np.array([np.quantile(p, share) for p in parts])
-    return value, float(each.std(ddof=1) / math.sqrt(_PARTS_LIMIT))
+    found, errors = _quantile_bands(values, (share,))
+    return found[0], errors[0]
 
 
-def weighted_quantile(values: Float, weights: Float, share: float) -> float:
-    """A percentile of values that each stand for several."""
+def _quantile_bands(values: Float, shares: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Several percentiles of the same values, with their standard errors."""
+    found = quantiles(values, shares)
+    length = len(values) // _PARTS_LIMIT
+    if length < 2:
+        return found, [0.0] * len(shares)
+    parts = np.sort(values[: length * _PARTS_LIMIT].reshape(_PARTS_LIMIT, length), axis=1)
+    errors: list[float] = []
+    for share in shares:
+        place = share * (length - 1)
+        low = int(place)
+        high = min(low + 1, length - 1)
+        each = parts[:, low] + (parts[:, high] - parts[:, low]) * (place - low)
+        errors.append(float(each.std(ddof=1)) / math.sqrt(_PARTS_LIMIT))
+    return found, errors
+
+
+def quantiles(values: Float, shares: Sequence[float]) -> list[float]:
+    """Percentiles, straight lines between the values in order."""
+    places = np.array(shares) * (len(values) - 1)
+    return np.interp(places, np.arange(len(values)), np.sort(values)).tolist()
+
+
+def weighted_quantiles(values: Float, weights: Float, shares: Sequence[float]) -> list[float]:
+    """Percentiles of values that each stand for several."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(total, share * total[-1])])
+    return values[order][np.searchsorted(total, np.array(shares) * total[-1])].tolist()
 
 
 def _mean_error(values: Float) -> float:
@@ -283,13 +303,14 @@ def read(run: ServingRun, first: int) -> Readings:
     errors: dict[str, float] = {"ttft": _mean_error(ttft), "latency": _mean_error(latency)}
     if len(tpot):
         values["tpot"], errors["tpot"] = float(tpot.mean()), _mean_error(tpot)
-    for name, share in _SHARES.items():
-        for what, series in (("ttft", ttft), ("latency", latency)):
-            values[f"{what}_{name}"], errors[f"{what}_{name}"] = quantile_band(series, share.value)
+    shares = [share.value for share in _SHARES.values()]
+    for what, series in (("ttft", ttft), ("latency", latency)):
+        for name, value, error in zip(_SHARES, *_quantile_bands(series, shares), strict=True):
+            values[f"{what}_{name}"], errors[f"{what}_{name}"] = value, error
     gaps, weights = run.gaps()
     if len(gaps):
-        for name, share in _SHARES.items():
-            values[f"itl_{name}"], errors[f"itl_{name}"] = weighted_quantile(gaps, weights, share.value), 0.0
+        for name, value in zip(_SHARES, weighted_quantiles(gaps, weights, shares), strict=True):
+            values[f"itl_{name}"], errors[f"itl_{name}"] = value, 0.0
     return Readings(values, errors)
 
 
@@ -467,6 +488,10 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
         each = watts / tokens
         found["energy_per_token"] = Estimate(
             each, each * math.exp(-band), each * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
+        )
+        million = _MILLION_LIMIT * each * float(np.mean(run.output[run.served]))
+        found["energy_per_million_requests"] = Estimate(
+            million, million * math.exp(-band), million * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
         )
     return found
 

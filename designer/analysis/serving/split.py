@@ -21,7 +21,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.workload.operations import Transfer
-from designer.workload.serving import Serving
+from designer.workload.serving import Load, Serving
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -119,6 +119,19 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     return replace(served, runs=runs)
 
 
+def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None = None) -> tuple[ServingRun, int]:
+    """Another load on a split deployment, and its first request that counts."""
+    answers, prompts, pull = served.placement, served.prompts, served.pull
+    assert prompts is not None
+    assert isinstance(pull, Pull)
+    sent = sent_to_one(load, 1, answers.place, answers.capacity)
+    requests = sent.requests
+    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if requests.at[-1] > 0 else 0.0
+    reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
+    shared = replace(pull, use=min(rate / pull.most, _FULL_TOLERANCE))
+    return _run(prompts, answers, shared, reading, requests, 1.0, cancelled), sent.first
+
+
 def sent_findings(notes: tuple[str, ...]) -> tuple[Finding, ...]:
     """What a reader should know of a load."""
     return sampled(notes)
@@ -161,11 +174,11 @@ def _run(
 ) -> ServingRun:
     """Every request through an engine for prompts, the hand-over, and an engine for answers."""
     n = len(requests.prompt)
-    ready = np.full(n, np.nan)
+    ready, taken = np.full(n, np.nan), np.full(n, np.nan)
     for k in range(len(prompts.replicas)):
         mine = np.arange(k, n, len(prompts.replicas))
         run = _through(prompts, _some(reading, mine), factor, prompts.release.overheads.path, cancelled)
-        ready[mine] = run.done
+        ready[mine], taken[mine] = run.done, run.taken
     use = min(pull.use, _FULL_TOLERANCE)
     slowest = float(pull.alone.rate.min())
     moved = np.array([_time(prompts, answers, p, slowest, use) for p in requests.prompt])
@@ -208,6 +221,9 @@ def _run(
         float(np.nanmax(done)),
         kept_run.turns,
         whole,
+        taken,
+        ready,
+        there,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
 from typing import cast
@@ -26,7 +25,6 @@ from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_step import convolutional_time
 from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
-from designer.formulas.pipeline.convolutional_training import convolutional_estimate
 from designer.formulas.pipeline.step_composition import (
     NO_INPUT,
     InputStage,
@@ -35,6 +33,7 @@ from designer.formulas.pipeline.step_composition import (
     compose_step,
     spread_of,
 )
+from designer.formulas.pipeline.training_step import estimate_step, transformer_trainer
 from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
@@ -115,25 +114,25 @@ class TrainingPlan:
     ) -> StepEstimate:
         part = accelerator or self.accelerator
         measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
-        if isinstance(self.shape, TransformerShape):
-            step = _trainer(
-                self.shape, part, self.precision, self.software, self.job.sequence, self.job.adapters
-            ).estimate(self.layout, self.global_batch, costs, stage, must_fit=must_fit)
-        elif self.job.forward_only:
+        if self.job.forward_only and not self.is_transformer:
             step = self._forward(part, stage, must_fit)
         else:
-            return convolutional_estimate(
+            step = estimate_step(
                 self.shape,
-                part,
                 self.precision,
-                self.software,
                 self.layout,
                 self.global_batch,
+                part,
                 costs,
-                stage,
+                self.software,
+                sequence=self.job.sequence,
+                input_stage=stage,
+                frozen=self.job.adapters,
                 must_fit=must_fit,
                 measured=measured,
             )
+            if not self.is_transformer:
+                return step
         if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
             return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
@@ -186,8 +185,13 @@ class TrainingPlan:
                 place=f"{self.place}.model",
                 remedy="choose a transformer",
             )
-        return _trainer(
-            self.shape, self.accelerator, self.precision, self.software, self.job.sequence, self.job.adapters
+        return transformer_trainer(
+            self.shape,
+            self.accelerator,
+            self.precision,
+            self.software,
+            self.job.sequence,
+            frozen=self.job.adapters,
         )
 
 
@@ -199,13 +203,6 @@ def _less_sure(step: StepEstimate, guest: Guest) -> StepEstimate:
     low = whole - math.hypot(whole - step.low, computing * (1 - shorter))
     high = whole + math.hypot(step.high - whole, computing * (longer - 1))
     return replace(step, low=Seconds(max(0.0, low)), high=Seconds(high))
-
-
-@lru_cache(maxsize=64)
-def _trainer(
-    shape: TransformerShape, part: Accelerator, number_format: Precision, program: Software, sequence: int, frozen: bool
-) -> TransformerStep:
-    return TransformerStep(shape, part, number_format, program, sequence, frozen=frozen)
 
 
 def shape_of(text: str, place: str) -> ModelShape:

@@ -12,6 +12,8 @@ from designer.cli.design import add_design, opened
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
 
+#: less of a slow-down is not told
+_SEEN = 0.005
 _MORE = (
     "A trace ends in .json (Chrome and Perfetto read it) or .csv (one task a line).\n"
     "What fails is a link or part, as analyze --json names it: its path, :ab or :ba after it for one direction.\n\n"
@@ -166,6 +168,13 @@ def _print(found: Simulation) -> None:
             band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
             rows.append((_short(name), key, format_si(m.value, m.unit), band, slower))
     print(_wide(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,))))
+    met = [
+        (_short(m.workload), _short(m.by), f"{m.times:.2f}×", format_si(m.begin, "s"), format_si(m.seconds, "s"))
+        for m in sorted(found.meetings, key=lambda m: -m.times)
+        if m.times > 1 + _SEEN
+    ]
+    if met:
+        print(_wide("\n" + table(("slowed", "by", "takes", "from", "for"), met, (2, 3, 4))))
     counts = [(_short(name, 34), str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
     if counts:
         print(_wide("\n" + table(("step", "ended", "last at"), counts, (1, 2))))

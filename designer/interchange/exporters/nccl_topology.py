@@ -106,11 +106,16 @@ class _Writer:
 
     def _inside(self, server: int) -> list[int]:
         parent = self.net.parent.tolist()
-        held = {server}
-        for part, above in enumerate(parent):  # what contains comes first
-            if above in held or server < 0:
-                held.add(part)
-        return sorted(held - {-1})
+        if server < 0:
+            return list(range(len(parent)))
+        held: list[int] = []
+        for part in range(len(parent)):
+            at = part
+            while at >= 0 and at != server:
+                at = parent[at]
+            if at == server:
+                held.append(part)
+        return held
 
     def run(self) -> ET.Element:
         """The ``<system>``.

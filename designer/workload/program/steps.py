@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from designer.errors import AnalysisError
 from designer.workload.program.arrivals import Arrivals
@@ -48,14 +48,15 @@ class Measure:
         next, once that is steady [s]; ``pace``: the same as it is most often, whatever comes in between [s];
         ``time``: from when the step could start to its end, in the mean [s]; ``rate``: `amount` per period;
         ``throughput``: what all flows of the step move per time in which they move anything; ``progress``: share of
-        the time in which the step brought the program forward, what failures undid aside [1].
+        the time in which the step brought the program forward, what failures undid aside [1]; ``latency``: from when
+        its item could begin to the end of the step, in the mean [s]; ``share``: its time, in the mean, of `amount` [1].
     amount
         What one item is worth, for a rate.
     """
 
     name: str
     unit: str
-    of: Literal["end", "period", "pace", "time", "rate", "throughput", "progress"]
+    of: Literal["end", "period", "pace", "time", "rate", "throughput", "progress", "latency", "share"]
     step: str
     amount: float = 1.0
 
@@ -178,4 +179,5 @@ class Program:
 class Programmed:
     """The operation of a workload kind that is a program and nothing else: it is answered by running it."""
 
+    answered_by: ClassVar[str] = "programmed"
     program: Program

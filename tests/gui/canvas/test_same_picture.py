@@ -80,11 +80,6 @@ def test_canvas_and_file_agree(qapp: QApplication, template: str, scale: float, 
     canvas = _painted(picture(view_state, painter, view_state.bounds, scale, False))
     exported = _exported(view_state, scale)
     assert exported.shape == canvas.shape
-    import PIL.Image as I
-
-    I.fromarray(np.concatenate([canvas, exported, 255 - np.abs(canvas - exported)]).astype("uint8")).save(
-        f"/tmp/dw/cmp-{template}-{theme}.png"
-    )
     mean, striking = _difference(canvas, exported)
     assert mean < MEAN
     assert striking < STRIKING

@@ -96,7 +96,7 @@ def test_high_contrast_is_high() -> None:
 
 def test_every_kind_of_part_has_a_glyph_and_an_accent_of_its_own(colours: Palette) -> None:
     for kind in part_kinds().values():
-        assert (assets() / "icons" / f"{kind.icon}.svg").is_file(), kind.name
+        assert (assets() / "icons" / f"{kind.icon}.toml").is_file(), kind.name
         assert kind.name in colours.kinds
         assert _contrast(colours.kind(kind.name), colours.surface["card"]) >= 3
     shapes = {kind: glyph(kind) for kind in part_kinds()}
