@@ -205,3 +205,19 @@ def test_a_data_set_that_is_none_is_refused(qtbot: QtBot) -> None:
     field.show_value("imagenet-1k")
     assert usable(dialog)
     assert dialog.texts()["dataset"] == "imagenet-1k"
+
+
+def test_enter_takes_the_form_while_ids_are_offered(qtbot: QtBot) -> None:
+    dialog = made(qtbot, WorkloadSpec(id="w", kind="transfer"), open_design("hgx-h100-8"))
+    field = dialog.fields["to"]
+    assert isinstance(field, SettingText)
+    dialog.activateWindow()
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "gpu")
+    completer = field.completer()
+    assert completer is not None
+    assert completer.popup().isVisible()
+    QTest.keyClick(completer.popup(), Qt.Key.Key_Return)
+    assert dialog.result() == WorkloadDialog.DialogCode.Accepted
+    assert dialog.texts()["to"] == "gpu"

@@ -171,10 +171,12 @@ class WorkloadDialog(QDialog):
         if entry.name == "model":
             model = ModelField(entry)
             model.changed.connect(self._check)
+            model.list.confirmed.connect(self._confirm)
             return model
         if entry.name == "dataset":
             data = ListedChoice(entry.spelled, workload_choices.dataset_choices())
             data.editTextChanged.connect(self._check)
+            data.confirmed.connect(self._confirm)
             return data
         if entry.dimension in ("choice", "flag"):
             box = SettingChoice(entry)
@@ -184,8 +186,12 @@ class WorkloadDialog(QDialog):
         known = workload_choices.offered(self._design, self.kind_name, entry.name) if self._design is not None else ()
         line = SettingText(entry, known)
         line.textChanged.connect(self._check)
+        line.confirmed.connect(self._confirm)
         line.sweep_wanted.connect(partial(self._sweep, entry.name))
         return line
+
+    def _confirm(self) -> None:
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).click()
 
     def _explain(self, name: str) -> None:
         """What the field in hand is about, below the form."""

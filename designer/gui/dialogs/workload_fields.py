@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -37,10 +37,13 @@ class SettingText(QLineEdit):
         The keys came here.
     sweep_wanted
         What the workload does over a range of it is wanted.
+    confirmed
+        Enter was pressed while ids were offered and none of them was chosen: the form is meant.
     """
 
     entered = Signal()
     sweep_wanted = Signal()
+    confirmed = Signal()
 
     def __init__(self, entry: Entry, known: Sequence[str] = (), parent: QWidget | None = None) -> None:
         super().__init__(entry.spelled, parent)
@@ -51,6 +54,7 @@ class SettingText(QLineEdit):
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             self.setCompleter(completer)
+            self.returnPressed.connect(lambda: _pass_on(completer, self.confirmed))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Tell what this is about."""
@@ -64,6 +68,14 @@ class SettingText(QLineEdit):
         menu.addSeparator()
         menu.addAction(_SWEEP, self.sweep_wanted.emit)
         menu.popup(event.globalPos())
+
+
+def _pass_on(completer: QCompleter, confirmed: SignalInstance) -> None:
+    """Enter closes what is offered, and would go no further."""
+    popup = completer.popup()
+    if popup is not None and popup.isVisible() and not popup.currentIndex().isValid():
+        popup.hide()
+        confirmed.emit()
 
 
 class SettingChoice(Choice):
@@ -98,6 +110,7 @@ class ListedChoice(QComboBox):
 
     entered = Signal()
     sweep_wanted = Signal()
+    confirmed = Signal()
 
     def __init__(self, spelled: str, known: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,6 +128,7 @@ class ListedChoice(QComboBox):
         assert line is not None
         line.setPlaceholderText("type to search")
         line.textEdited.connect(found.look_for)
+        line.returnPressed.connect(lambda: _pass_on(completer, self.confirmed))
         self.show_value(spelled)
 
     def show_value(self, spelled: str) -> None:
