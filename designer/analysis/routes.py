@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,13 @@ from designer.analysis.hashing import draw, mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import hashed_paths, measure, split_paths
-from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.routing.host_paths import Rules, Segment, find_segment
 from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+_Answer = TypeVar("_Answer")
 
 #: more entries than this are not split over all paths but hashed, so that memory stays bounded
 ENTRIES_LIMIT: Final = 40_000_000
@@ -46,8 +47,16 @@ class Legs:
         """One leg per flow."""
         return Legs(np.arange(len(source)), source.astype(np.int64), target.astype(np.int64), np.ones(len(source)))
 
+    def none(self) -> Legs:
+        """No traffic."""
+        return Legs(self.flow[:0], self.source[:0], self.target[:0], self.share[:0])
+
     def __len__(self) -> int:
         return len(self.flow)
+
+
+#: ways inside islands: class of island, place it starts and ends at, and the way
+Ways = tuple[tuple[int, int, int, Segment | None], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +71,9 @@ class Routes:
     hashed : whether traffic was hashed although the policy says split, to bound memory
     stands : (n_merged,) for the last entries, the sum of the shares they stand for: each tells of all flows between two
         switches under the number of the first of them
+    rests_on
+        The ways inside islands that were taken: class of island, from, to, and the way. Networks connected alike on
+        which these are the same have the same routes.
     """
 
     flow: Int
@@ -70,6 +82,7 @@ class Routes:
     lost: Int
     hashed: bool = False
     stands: Float = field(default_factory=lambda: np.empty(0))
+    rests_on: Ways = ()
 
 
 def join_legs(pieces: Sequence[Legs]) -> Legs:
@@ -88,6 +101,7 @@ class _Collected:
         self.channel: list[Int] = []
         self.share: list[Float] = []
         self.lost: list[Int] = []
+        self.ways: dict[tuple[int, int, int], Segment | None] = {}
 
     def add(self, flow: Int, channel: Int, share: Float) -> None:
         self.flow.append(flow)
@@ -103,31 +117,36 @@ class _Collected:
             np.unique(np.concatenate([none, *self.lost])),
             hashed,
             np.concatenate([np.empty(0), *(m[3] for m in self.merged)]),
+            tuple((*where, way) for where, way in self.ways.items()),
         )
 
 
-class _Kept:
-    """Routes made on one structure, the last ones, up to a number of entries."""
+class Kept(Generic[_Answer]):
+    """Answers about one structure, the last ones, up to a number of entries in all of them together."""
 
-    def __init__(self) -> None:
-        self._made: OrderedDict[bytes, Routes] = OrderedDict()
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._made: OrderedDict[bytes, tuple[_Answer, int]] = OrderedDict()
         self._entries = 0
 
-    def get(self, key: bytes) -> Routes | None:
+    def get(self, key: bytes) -> _Answer | None:
+        """The answer kept under a key, or None."""
         found = self._made.get(key)
-        if found is not None:
-            self._made.move_to_end(key)
-        return found
+        if found is None:
+            return None
+        self._made.move_to_end(key)
+        return found[0]
 
-    def keep(self, key: bytes, routes: Routes) -> None:
-        if len(routes.flow) > KEPT_LIMIT:
+    def keep(self, key: bytes, answer: _Answer, entries: int) -> None:
+        """Keep an answer of so many entries, unless it alone is too large."""
+        before = self._made.pop(key, None)
+        self._entries -= before[1] if before is not None else 0
+        if entries > self._limit:
             return
-        for array in (routes.flow, routes.channel, routes.share, routes.lost, routes.stands):
-            array.setflags(write=False)
-        self._made[key] = routes
-        self._entries += len(routes.flow)
-        while self._entries > KEPT_LIMIT:
-            self._entries -= len(self._made.popitem(last=False)[1].flow)
+        self._made[key] = answer, entries
+        self._entries += entries
+        while self._entries > self._limit:
+            self._entries -= self._made.popitem(last=False)[1][1]
 
 
 def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
@@ -141,15 +160,24 @@ def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
     kept = _kept(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
     found = kept.get(key)
-    if found is None:
+    if found is None or not same_ways(network, found.rests_on):
         found = _route(network, legs, sums)
-        kept.keep(key, found)
+        for array in (found.flow, found.channel, found.share, found.lost, found.stands):
+            array.setflags(write=False)
+        kept.keep(key, found, len(found.flow))
     return found
 
 
+def same_ways(network: Network, ways: Ways) -> bool:
+    """True if some ways inside islands are what they are on this network."""
+    islands, policy = find_islands(network), network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    return all(find_segment(islands.classes[cls], a, b, rules) == way for cls, a, b, way in ways)
+
+
 @memo(most=STRUCTURES_LIMIT)
-def _kept(_structure: Structure) -> _Kept:
-    return _Kept()
+def _kept(_structure: Structure) -> Kept[Routes]:
+    return Kept(KEPT_LIMIT)
 
 
 def _route(network: Network, legs: Legs, sums: bool) -> Routes:
@@ -176,7 +204,7 @@ def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found:
     island = network.island[legs.source]
     key = np.stack([islands.class_of[island], islands.local[legs.source], islands.local[legs.target]], axis=1)
     for (cls, a, b), rows in groups_of(key):
-        segment = find_segment(islands.classes[cls], a, b, rules)
+        segment = found.ways[cls, a, b] = find_segment(islands.classes[cls], a, b, rules)
         if segment is None:
             found.lost.append(legs.flow[rows])
             continue
@@ -233,10 +261,10 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
     ends: list[Legs] = []
     for (cls, at, sig, other, to, other_sig), rows in groups_of(key):
         crossings = cross(
-            islands.classes[cls],
+            islands.classes[cls].shape,
             at,
             doors.doors[sig],
-            islands.classes[other],
+            islands.classes[other].shape,
             to,
             doors.doors[other_sig],
             rules,

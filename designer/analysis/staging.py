@@ -17,10 +17,10 @@ import numpy.typing as npt
 from designer.analysis.gateways import cross, find_doors
 from designer.analysis.islands import Islands, find_islands
 from designer.analysis.network import Network
-from designer.analysis.protocols import ends_in_host
+from designer.analysis.protocols import ends_in_host, hosted_definitions
 from designer.analysis.routes import Legs, Routes, groups_of, join_legs
 from designer.analysis.routing.host_paths import Rules, find_segment
-from designer.analysis.selection import buffers, nearest_places
+from designer.analysis.selection import buffers, nearest_places, tiers_of_definitions
 from designer.catalog.parttype import Capability
 
 Int = npt.NDArray[np.int64]
@@ -80,13 +80,28 @@ def stages(network: Network, routes: Routes) -> Bool:
 
 def refusing(network: Network) -> Bool:
     """Accelerators whose memory no other device may reach over PCIe. : (n_parts,)"""
+    found = _refusing_definitions(network)
+    if not found.any():
+        return np.zeros(network.net.n_parts, dtype=bool)
+    return found[network.net.part_def]
+
+
+def _refusing_definitions(network: Network) -> Bool:
     design, net = network.design, network.net
     found = np.zeros(len(net.part_defs), dtype=bool)
     for d, (part, kind) in enumerate(zip(net.part_defs, network.kinds, strict=True)):
         if Capability.ACCELERATE in kind.capabilities:
             says = design.quantity(part, "peer_access")
             found[d] = says is not None and says.value is False
-    return found[net.part_def]
+    return found
+
+
+def stops_key(network: Network) -> bytes:
+    """What stops in host memory depend on beside the way parts are joined: networks with the same key stop alike."""
+    policy = network.design.policy
+    said = f"{policy.gpudirect};{policy.memory_tier};".encode()
+    arrays = (_refusing_definitions(network), hosted_definitions(network), tiers_of_definitions(network))
+    return said + b"".join(array.tobytes() for array in arrays)
 
 
 def _rows(legs: Legs, keep: Bool | Int) -> Legs:
@@ -103,7 +118,7 @@ def _over_pcie(network: Network, legs: Legs, rows: Int) -> Bool:
     for (cls, a, b), alike in groups_of(key):
         graph = islands.classes[cls]
         segment = find_segment(graph, a, b, rules)
-        found[alike] = segment is not None and any(graph.links[c >> 1] == "pcie" for c in segment.channels)
+        found[alike] = segment is not None and any(graph.shape.links[c >> 1] == "pcie" for c in segment.channels)
     return found
 
 
@@ -140,10 +155,10 @@ def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Boo
     pieces: list[Legs] = []
     for (cls, at, sig, other, to, other_sig, first, last), rows in groups_of(key):
         crossings = cross(
-            islands.classes[cls],
+            islands.classes[cls].shape,
             at,
             doors.doors[sig],
-            islands.classes[other],
+            islands.classes[other].shape,
             to,
             doors.doors[other_sig],
             rules,
@@ -173,13 +188,10 @@ def near_memory(network: Network, parts: Int) -> Int:
     """The host memory for buffers nearest to each part; the part itself where its island has none."""
     islands = find_islands(network)
     memory = buffers(network)
-    known: dict[tuple[int, int], int] = {}
+    island = network.island[parts]
     near = parts.copy()
-    for row, part in enumerate(parts.tolist()):
-        island = int(network.island[part])
-        key = (int(islands.class_of[island]), int(islands.local[part]))
-        if key not in known:
-            offered = np.flatnonzero(memory[islands.members(island)]).tolist()
-            known[key] = nearest_places(islands.classes[key[0]], key[1], offered)[0] if offered else key[1]
-        near[row] = islands.part(island, known[key])
+    for (cls, at), rows in groups_of(np.stack([islands.class_of[island], islands.local[parts]], axis=1)):
+        offered = np.flatnonzero(memory[islands.members(int(island[rows[0]]))]).tolist()
+        place = nearest_places(islands.classes[cls], at, offered)[0] if offered else at
+        near[rows] = _members(islands, island[rows], place)
     return near

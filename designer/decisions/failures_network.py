@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from designer.analysis.network import HOST, NETWORKS_LIMIT, Network, build_netwo
 from designer.analysis.results import ChannelLoads
 from designer.catalog.parttype import Capability
 from designer.design.document import Part, with_changes
-from designer.design.elaborate import Netlist
+from designer.design.elaborate import Netlist, Shape
 from designer.design.pattern import Selection
 from designer.memo import memo
 
@@ -72,11 +72,9 @@ def remains(network: Network, parts: Sequence[int] | Int, links: Sequence[int] =
     values: dict[str, Any] = {f.name: getattr(net, f.name) for f in fields(net) if f.name != "dead"}
     values |= {
         "part_defs": part_defs,
-        "part_def": part_def,
         "link_defs": tuple(link_defs),
-        "link_def": link_def,
-        "link_a": link_a,
-        "link_b": link_b,
+        "shape": Shape(net.block),
+        "changed": replace(net.arrays, part_def=part_def, link_def=link_def, link_a=link_a, link_b=link_b),
     }
     return network_of(network.design, Remains(**values, dead=dead))
 

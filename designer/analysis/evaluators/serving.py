@@ -87,7 +87,7 @@ def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow]
     share = min(1.0, 2 * placement.shape.layers * placement.steps.joins.reduce(size) / whole)
     while_joining = loads_of(group, time)
     loads = ChannelLoads(while_joining.load * share, while_joining.utilization * share)
-    count = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
+    count = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
     return loads, Rows(lambda: flows_of(group, time)), count
 
 
