@@ -24,4 +24,4 @@ def price(prices: Prices, task: ElasticTraining, place: str) -> Expansion:
     return Expansion(lambda: Elastic(task), tuple(first.tasks))
 
 
-COST = CostKind(price)
+COST = CostKind(ElasticTraining, price)

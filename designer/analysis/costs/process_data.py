@@ -58,4 +58,4 @@ def unit(task: ProcessData) -> tuple[Task, float]:
     return (replace(task, size=1.0), task.size) if task.size else (task, 1.0)
 
 
-COST = CostKind(price, unit)
+COST = CostKind(ProcessData, price, unit)

@@ -59,6 +59,7 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
         "s",
         SOURCES,
         tuple(f for f in plan.findings if f.code != "TRAIN-IDLE" or not task.some),
+        dict.fromkeys(ranks, float(step.memory.total)),
     )
 
 
@@ -67,4 +68,4 @@ def unit(task: TrainSteps) -> tuple[Task, float]:
     return replace(task, count=1.0), task.count
 
 
-COST = CostKind(price, unit)
+COST = CostKind(TrainSteps, price, unit)

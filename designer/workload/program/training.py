@@ -79,6 +79,7 @@ class TrainSteps(Task):
         True if the rest of the group is meant to be away.
     """
 
+    priced_by: ClassVar[str] = "train_steps"
     job: Job
     count: float
     some: bool = False
@@ -96,6 +97,7 @@ class ElasticTraining(Task):
         From a change until all train again [s].
     """
 
+    priced_by: ClassVar[str] = "elastic_training"
     job: Job
     samples: float
     changes: tuple[tuple[float, int], ...]
@@ -116,6 +118,7 @@ class ProcessData(Task):
         What one core works through [B/s].
     """
 
+    priced_by: ClassVar[str] = "process_data"
     source: str
     hosts: str
     size: float
