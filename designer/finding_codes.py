@@ -148,6 +148,10 @@ IMP-VIRTUAL-FUNCTION   info           Virtual functions of NICs were left out
 IMP-VIRTUAL-LINK       warning        A link speed is that of a virtual machine
 IMP-XGMI-COUNT         warning        The number of xGMI links is assumed
 IMP-XGMI-FAR           info           Pairs of GPUs without an xGMI link of their own
+JOBS-AS-RECORDED       info           Run times are those of the cluster that was recorded
+JOBS-LEFT-OUT          info           Jobs of a list are left out
+JOBS-NO-ROOM           warning        Jobs of a list have no room on the drawn cluster
+JOBS-WAITING           warning        Jobs still wait when a replay ends
 JRN-TAIL               warning        The end of the journal is damaged
 LAYOUT-RANK            info           A place in the ranking of layouts
 LINK-DEGRADED          warning        A part is connected more slowly than its twin

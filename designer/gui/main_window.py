@@ -187,6 +187,8 @@ class MainWindow(QMainWindow):
             document.session.design_changed,
             document.session.selection_changed,
             document.session.analysis_changed,
+            # while a run is played every frame counts
+            document.session.moment_changed,
             canvas.view_changed,
         ):
             signal.connect(self.sweeper.touch)

@@ -270,11 +270,11 @@ def _lines(rows: Sequence[Row], metric: str, places: Mapping[str, float], titles
             tuple(m.value for m in found),
             tuple(m.low for m in found),
             tuple(m.high for m in found),
-            tuple(_told(row, titles) for row in group),
+            tuple(_message(row, titles) for row in group),
         )
 
 
-def _told(row: Row, titles: Sequence[str]) -> str:
+def _message(row: Row, titles: Sequence[str]) -> str:
     said = [f"{title}: {value}" for title, value in zip(titles, row.settings, strict=True)]
     for name, m in row.metrics.items():
         band = f"{metric_text(name, m.low, m.unit)} – {metric_text(name, m.high, m.unit)}"
