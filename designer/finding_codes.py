@@ -148,6 +148,10 @@ IMP-VIRTUAL-FUNCTION   info           Virtual functions of NICs were left out
 IMP-VIRTUAL-LINK       warning        A link speed is that of a virtual machine
 IMP-XGMI-COUNT         warning        The number of xGMI links is assumed
 IMP-XGMI-FAR           info           Pairs of GPUs without an xGMI link of their own
+JOBS-AS-RECORDED       info           Run times are those of the cluster that was recorded
+JOBS-LEFT-OUT          info           Jobs of a list are left out
+JOBS-NO-ROOM           warning        Jobs of a list have no room on the drawn cluster
+JOBS-WAITING           warning        Jobs still wait when a replay ends
 JRN-TAIL               warning        The end of the journal is damaged
 LAYOUT-RANK            info           A place in the ranking of layouts
 LINK-DEGRADED          warning        A part is connected more slowly than its twin
@@ -169,6 +173,7 @@ SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-NEAR             warning        The load is near what the replicas can answer
+SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
 SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known
@@ -201,6 +206,7 @@ VM-PROFILE             error          A GPU has no such profile
 VM-RAM                 warning        A machine has little memory for its virtual GPUs
 VM-RESERVE             error          The memory of a machine must be reserved
 VM-TOO-BIG             error          A machine is larger than its host
+VM-WHICH               warning        A GPU is shared and a workload does not say in which machine it runs
 WAIVER-EXPIRED         warning        A waiver has run out
 """
 

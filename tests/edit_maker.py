@@ -36,6 +36,7 @@ from designer.design.edits import (
 )
 from designer.design.ids import next_id
 from designer.fields import Quantity
+from tests.made_edits import AddGroup, MakeException
 
 T = TypeVar("T")
 KINDS = ("gpu", "nic", "cpu", "pcie_switch", "server", "rack", "switch", "nvswitch", "drive", "quantum")
@@ -187,10 +188,6 @@ class EditMaker:
         target = self.one(paths(block), "nobody")
         return links.Reconnect(self.one(list(block.links), "nothing"), side, target, within=within)  # type: ignore[arg-type]
 
-    def make_reverse(self, design: Design) -> Edit:
-        within, block = self.where(design)
-        return links.ReverseLinks(self.some(list(block.links), "nothing"), within=within)
-
     def make_add_group(self, design: Design) -> Edit:
         within, block = self.where(design)
         content = Block.model_validate(
@@ -207,11 +204,7 @@ class EditMaker:
             parent=self.one([None, *block.parts], None),
             exceptions={self.below(replicas): Block()} if not self.below(4) else {},
         )
-        return groups.AddGroup(group, within=within)
-
-    def make_remove_groups(self, design: Design) -> Edit:
-        within, block = self.where(design)
-        return groups.RemoveGroups(self.some(list(block.groups), "none"), within=within)
+        return AddGroup(group, within=within)
 
     def make_change_groups(self, design: Design) -> Edit:
         within, block = self.where(design)
@@ -277,13 +270,11 @@ class EditMaker:
             workloads.AddWorkloads((spec,)),
             workloads.RemoveWorkloads((known,)),
             workloads.ChangeWorkload(known, {"title": "T"}),
-            workloads.SetSetting(known, "batch", self.below(4) or None, gesture="slider"),
             workloads.SetDefaultWorkload(known),
             assertions.AddAssertions(
                 (Assertion(id=next_id(design.assertions, "a0"), workload=known, metric="m", value="1 s"),)
             ),
             assertions.RemoveAssertions(self.some(list(design.assertions), "nothing")),
-            assertions.ChangeAssertion(self.one(list(design.assertions), "nothing"), {"value": "2 s"}),
         ]
         return edits[self.below(len(edits))]
 
@@ -308,7 +299,6 @@ class EditMaker:
         known = self.some(list(design.annotations), "nothing")
         edits: list[Edit] = [
             annotations.AddAnnotations((note,)),
-            annotations.RemoveAnnotations(known),
             annotations.ChangeAnnotations(known, {"text": f"t{self.below(2)}"}),
         ]
         return edits[self.below(len(edits))]
@@ -344,7 +334,7 @@ class EditMaker:
     def make_exception(self, design: Design) -> Edit:
         within, block = self.where(design)
         group = self.one(list(block.groups), "none")
-        return structure.MakeException(group, self.below(4), within=within)
+        return MakeException(group, self.below(4), within=within)
 
     def make_reset(self, design: Design) -> Edit:
         within, block = self.where(design)

@@ -68,7 +68,7 @@ class Resources:
             return Bottleneck(
                 "limit", limit.id, limit.label, f"{format_quantity(limit.capacity, 'rate')}, {_shared(users)}"
             )
-        capacity = float(network.capacity[resource])
+        capacity = float(network.capacity_of(np.array([resource]))[0])
         if resource >= network.n_link_resources:
             part = network.resource_part(resource)
             facts = network.part_resources[int(network.net.part_def[part])]
@@ -108,6 +108,18 @@ def describe(
         for alike in groups
     ]
     return tuple(bottlenecks), groups
+
+
+def describe_classes(resources: Resources, first: Int, alike: Int) -> list[Bottleneck]:
+    """Bottlenecks of one activity, each standing for all that are alike.
+
+    Parameters
+    ----------
+    first, alike : (n_classes,) a resource of each class, and how many are in the class
+    """
+    number = dict(zip(first.tolist(), alike.tolist(), strict=True))
+    groups = [same.tolist() for same in resources.alike(first)]
+    return [replace(resources.bottleneck(same[0], 1), alike=sum(number[r] for r in same)) for same in groups]
 
 
 def with_gains(

@@ -7,6 +7,7 @@ longer than working out what they carry.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -37,14 +38,23 @@ class ChannelRows(Rows[ChannelRow]):
 
     def __init__(self, network: Network, loads: ChannelLoads | None) -> None:
         self.network = network
-        #: number of the channel of each row : (n,)
-        self.number: Int = listed(network, loads)
-        n = len(self.number)
-        #: payload of each row : (n,) [B/s]
-        self.load: Float = loads.load[self.number] if loads is not None else np.zeros(n)
-        #: share of what the channel can achieve : (n,)
-        self.utilization: Float = loads.utilization[self.number] if loads is not None else np.zeros(n)
-        super().__init__(one=self._row, count=n)
+        self._told = loads
+        super().__init__(one=self._row, count=lambda: len(self.number))
+
+    @cached_property
+    def number(self) -> Int:
+        """Number of the channel of each row. : (n,)"""
+        return listed(self.network, self._told)
+
+    @cached_property
+    def load(self) -> Float:
+        """Payload of each row. : (n,) [B/s]"""
+        return self._told.load[self.number] if self._told is not None else np.zeros(len(self.number))
+
+    @cached_property
+    def utilization(self) -> Float:
+        """Share of what the channel can achieve. : (n,)"""
+        return self._told.utilization[self.number] if self._told is not None else np.zeros(len(self.number))
 
     def _row(self, index: int) -> ChannelRow:
         network, channel = self.network, int(self.number[index])

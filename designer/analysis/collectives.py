@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from designer.analysis.bottlenecks import Resources, describe
+from designer.analysis.activities import Activity
+from designer.analysis.bottlenecks import Resources, describe_classes
 from designer.analysis.communicator import (
     IN_NETWORK,
     NETWORK_SWITCHES,
-    Activity,
     Communicator,
     make_communicator,
     widened,
 )
-from designer.analysis.flows import Incidence
 from designer.analysis.gateways import COMPUTE_ROLES
 from designer.analysis.islands import role_of
-from designer.analysis.network import LISTED_LIMIT, NETWORK, SPREAD, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, SPREAD, Network, in_order
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Rows
-from designer.analysis.routes import Legs, route
+from designer.analysis.routes import route
 from designer.analysis.selection import resolve
 from designer.analysis.staging import staged
 from designer.catalog.parttype import Capability
@@ -34,6 +34,8 @@ from designer.formulas.collectives.size_sweep import sizes
 from designer.sources import Status
 from designer.units import format_quantity
 from designer.workload.operations import Collective
+
+Float = npt.NDArray[np.float64]
 
 #: a side binds when twice its bandwidth saves more than this share of the time
 NOTICE_TOLERANCE: Final = 1.005
@@ -55,7 +57,9 @@ class CollectiveAnswer:
     findings: tuple[Finding, ...] = ()
 
 
-def evaluate_collective(network: Network, operation: Collective, place: str, curves: bool = True) -> CollectiveAnswer:
+def evaluate_collective(
+    network: Network, operation: Collective, place: str, curves: bool = True, explained: bool = True
+) -> CollectiveAnswer:
     """Time, bandwidths and bottlenecks of a collective.
 
     Raises
@@ -66,13 +70,13 @@ def evaluate_collective(network: Network, operation: Collective, place: str, cur
     group = asked_group(network, operation, place)
     spreads = (_spread(network, group.inside), _spread(network, group.between))
     time = _time(group, operation, operation.size, spreads)
-    binds, then = _bottlenecks(group, operation, time)
+    binds, then = _bottlenecks(group, operation, time) if explained else ((), ())
     loads = loads_of(group, time)
     flows = Rows(lambda: flows_of(group, time))
-    n_flows = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
+    n_flows = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    findings = (*role_findings(group), *_unused(group, operation))
+    findings = (*role_findings(group), *_unused(group, operation)) if explained else ()
     return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
 
 
@@ -88,9 +92,9 @@ def _unused(group: Communicator, operation: Collective) -> list[Finding]:
     if activity is None or group.situation.network is NetworkKind.INFINIBAND:
         return []
     net = network.net
-    links = np.unique(activity.routes.channel >> 1)
-    ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
-    where = [p for p in ends.tolist() if network.kind(p).name in NETWORK_SWITCHES and _says_so(network, p)]
+    where = [p for p in activity.hops.switches.tolist() if network.kind(p).name in NETWORK_SWITCHES]
+    says = {d: _says_so(network, d) for d in np.unique(net.part_def[where]).tolist()}
+    where = [p for p in where if says[int(net.part_def[p])]]
     if not where:
         return []
     text = f"{len(where)} network switches say that they reduce; outside InfiniBand (SHARP) that is not counted"
@@ -98,8 +102,8 @@ def _unused(group: Communicator, operation: Collective) -> list[Finding]:
     return [Finding("COLL-SHARP-OFF", Severity.WARNING, text, places, "clear in_switch_reduction on these switches")]
 
 
-def _says_so(network: Network, part: int) -> bool:
-    quantity = network.design.quantity(network.net.part(part), "in_switch_reduction")
+def _says_so(network: Network, definition: int) -> bool:
+    quantity = network.design.quantity(network.net.part_defs[definition], "in_switch_reduction")
     return quantity is not None and bool(quantity.value)
 
 
@@ -108,15 +112,12 @@ def role_findings(group: Communicator) -> list[Finding]:
     if group.between is None:
         return []
     network, net = group.network, group.network.net
-    links = np.unique(group.between.routes.channel >> 1)
-    links = links[network.domain[links] == NETWORK]
-    ends = np.unique(np.concatenate([net.link_a[links], net.link_b[links]]))
-    nics = ends[network.has(Capability.ATTACH)[ends]]
+    nics = group.between.hops.nics
+    of = net.part_def[nics]
+    roles = {d: role_of(network, d) for d in np.flatnonzero(np.bincount(of)).tolist()}
     by_role: dict[str, list[int]] = {}
-    for nic in nics.tolist():
-        role = role_of(network, int(net.part_def[nic]))
-        if role not in COMPUTE_ROLES[0]:
-            by_role.setdefault(role, []).append(nic)
+    for role in sorted(set(roles.values()) - set(COMPUTE_ROLES[0])):
+        by_role[role] = nics[np.isin(of, [d for d, own in roles.items() if own == role])].tolist()
     return [
         Finding(
             "COLL-OTHER-NETWORK",
@@ -168,8 +169,8 @@ def _spread(network: Network, activity: Activity | None) -> float:
     """How far the capacity that binds a side may be off because nobody published it; relative, 0 where somebody did."""
     if activity is None:
         return 0.0
-    links = [r for r in activity.binds if r < network.n_link_resources]
-    found = {network.quantity_status(network.resource_channel(r) >> 1) for r in links}
+    links = network.links_of(activity.tightest()[0])
+    found = {network.quantity_status(int(link)) for link in links}
     return max((SPREAD[s].value for s in found & {Status.UNVERIFIED, Status.ASSUMED}), default=0.0)
 
 
@@ -196,7 +197,7 @@ def _time(group: Communicator, operation: Collective, size: float, spreads: tupl
 
 def loads_of(group: Communicator, time: CollectiveTime) -> ChannelLoads:
     """Load of every channel while a collective runs."""
-    return _loads(group.network, group, time, *_egress(group, time))
+    return ChannelLoads.made(lambda: _loads(group.network, group, time, *_egress(group, time)))
 
 
 def flows_of(group: Communicator, time: CollectiveTime) -> tuple[Flow, ...]:
@@ -211,6 +212,9 @@ def _egress(group: Communicator, time: CollectiveTime) -> tuple[float, float]:
     """What each rank sends inside its server, and each server to the next [B/s], averaged over the collective."""
     ranks, servers = group.situation.ranks, group.situation.servers
     local = ranks / servers
+    if time.algorithm == "direct":  # all to all: what a server sends is for all ranks but its own
+        each = time.algorithm_bandwidth / ranks  # what a rank sends to one other
+        return each * (local - 1), each * local * (ranks - local)
     inside = time.bus_bandwidth
     if time.algorithm.startswith("nvls"):
         inside = time.algorithm_bandwidth * (1 + 1 / local)
@@ -258,19 +262,11 @@ def collective_bottlenecks(
         return []
     network, situation = group.network, group.situation
     held = held_between(situation) if activity is group.between else held_inside(situation)
-    chosen = (activity.edge_binds if held else activity.binds) if first else activity.then
-    if not chosen:
+    chosen = (activity.edge_tightest(network) if held else activity.tightest()) if first else activity.then()
+    if not len(chosen[0]):
         return []
-    incidence = Incidence(
-        np.array([0, len(activity.resource)]),
-        activity.resource.astype(np.int32),
-        activity.usage,
-        network.capacity,
-        np.ones(1),
-        np.full(1, np.inf),
-    )
-    bottlenecks, members = describe(Resources(network), incidence, chosen, {})
-    alone = gain if len(members) == 1 else 1.0
+    bottlenecks = describe_classes(Resources(network), *chosen)
+    alone = gain if len(bottlenecks) == 1 else 1.0
     who = "server" if activity is group.between else "rank"
     hops = f"every {who} sends at most {format_quantity(activity.rate, 'rate')} raw"
     if held and first:
@@ -289,13 +285,12 @@ def collective_bottlenecks(
 def _flows(network: Network, activity: Activity | None, rate: float, time: CollectiveTime) -> tuple[Flow, ...]:
     if activity is None:
         return ()
-    n = min(len(activity.legs), LISTED_LIMIT)
-    all_legs = activity.legs
-    legs = Legs(all_legs.flow[:n], all_legs.source[:n], all_legs.target[:n], all_legs.share[:n])
+    legs = activity.hops.legs
+    n = len(legs)
     routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
-    bottleneck = {Resources(network).bottleneck(r, 1).id for r in activity.binds[:LISTED_LIMIT]}
+    bottleneck = {Resources(network).bottleneck(r, 1).id for r in activity.binds[:LISTED_LIMIT].tolist()}
     listed: list[Flow] = []
     for f in range(n):
         source, target = int(legs.source[f]), int(legs.target[f])
@@ -320,7 +315,9 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     return tuple(listed)
 
 
-def _loads(network: Network, group: Communicator, time: CollectiveTime, inside: float, between: float) -> ChannelLoads:
+def _loads(
+    network: Network, group: Communicator, time: CollectiveTime, inside: float, between: float
+) -> tuple[Float, Float]:
     n = 2 * network.net.n_links
     load, busy = np.zeros(n), np.zeros(n)
     raw = np.repeat(network.rate, 2)
@@ -330,13 +327,13 @@ def _loads(network: Network, group: Communicator, time: CollectiveTime, inside: 
     for activity, rate in ((group.inside, inside), (group.between, between)):
         if activity is None:
             continue
-        carried = np.bincount(activity.routes.channel, activity.routes.share, n) * rate
+        carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
         load += carried
         busy += carried / raw * tightest * fill
     shared = ~np.repeat(network.full, 2)
     if shared.any():
         busy = np.where(shared, busy.reshape(-1, 2).sum(axis=1).repeat(2), busy)
-    return ChannelLoads(load, busy)
+    return load, busy
 
 
 def _sweep(group: Communicator, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network
+from designer.analysis.network import Network, examples
 from designer.analysis.routes import Routes
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer import LinkClass, Placement, TransferProtocol
@@ -60,8 +60,7 @@ class Efficiencies:
         self._network = network
         net = network.net
         n = len(net.link_defs)
-        definitions, first = np.unique(net.link_def, return_index=True)
-        self._example = dict(zip(definitions.tolist(), first.tolist(), strict=True))
+        self._example = dict(zip(*examples(net), strict=True))
         self._found: dict[tuple[int, int, int], Constant] = {}
         #: links between sockets; between a socket and its own NUMA domains they are links on the die
         cores = network.has(Capability.COMPUTE)

@@ -6,14 +6,14 @@ inside an island are found once per class and moved to each island by adding off
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.hashing import mix
-from designer.analysis.network import NETWORK, NETWORKS_LIMIT, Network
+from designer.analysis.hashing import Hash, mix
+from designer.analysis.network import NETWORK, NETWORKS_LIMIT, STRUCTURES_LIMIT, Frame, Network, frame_arrays
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
 from designer.memo import Alike, memo
 
@@ -27,30 +27,28 @@ class Step:
     to: int
     channel: int
     cost: int
-    capacity: float
     domain: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LocalGraph:
-    """One class of islands, parts and links numbered from 0; roles say what NICs are for.
+class LocalShape:
+    """How the islands of a class are made, whatever the rates of their links; parts and links are numbered from 0.
 
-    ``routes`` keeps what was found; ``path_memo`` what rates do not change, shared by graphs that differ in rates
-    alone.
+    Graphs that differ in rates alone have the same one. Roles say what NICs are for.
     """
 
     kinds: tuple[PartKind, ...]
     roles: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
-    rates: tuple[float, ...]
-    path_memo: dict[object, object] = field(default_factory=dict[object, object])
-    routes: dict[object, object] = field(default_factory=dict[object, object])
 
-    @property
-    def n_parts(self) -> int:
-        """Number of parts."""
-        return len(self.kinds)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalGraph:
+    """One class of islands: its shape, and the rate of each link [B/s]."""
+
+    shape: LocalShape
+    rates: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,34 +83,64 @@ class Islands:
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 GRAPHS_LIMIT: Final = 256
 _graphs: Alike[LocalGraph] = Alike(GRAPHS_LIMIT)
-_path_memos: Alike[dict[object, object]] = Alike(GRAPHS_LIMIT)
+_shapes: Alike[LocalShape] = Alike(GRAPHS_LIMIT)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Places:
+    """Where the parts and inner links of a frame are in its islands; see `Islands`.
+
+    Parameters
+    ----------
+    first : (n_classes,) the first island of each class
+    """
+
+    first: Int
+    class_of: Int
+    part_start: Int
+    parts: Int
+    local: Int
+    link_start: Int
+    links: Int
 
 
 @memo(most=NETWORKS_LIMIT)
 def find_islands(network: Network) -> Islands:
     """The islands of a network."""
-    net, island, n = network.net, network.island, network.n_islands
+    at = _places(network.frame)
+    found = Islands((), at.class_of, at.part_start, at.parts, at.local, at.link_start, at.links)
+    return replace(found, classes=tuple(_local_graph(network, found, int(i)) for i in at.first))
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _places(frame: Frame) -> _Places:
+    net, arrays = frame.net, frame_arrays(frame)
+    island, n = arrays.island, arrays.n_islands
     parts = np.argsort(island, kind="stable")
     part_start = np.concatenate([[0], np.cumsum(np.bincount(island, minlength=n))])
     local = np.empty(net.n_parts, dtype=np.int64)
     local[parts] = np.arange(net.n_parts) - part_start[island[parts]]
-    inner = np.flatnonzero(network.domain != NETWORK)
+    inner = np.flatnonzero(arrays.domain != NETWORK)
     of_link = island[net.link_a[inner]]
     order = np.argsort(of_link, kind="stable")
     links, of_link = inner[order], of_link[order]
     link_start = np.concatenate([[0], np.cumsum(np.bincount(of_link, minlength=n))])
     place = np.arange(len(links)) - link_start[of_link]
-    signature = np.zeros(n, dtype=np.uint64)
-    np.add.at(signature, island, mix(net.part_def, local))
-    np.add.at(
-        signature,
-        of_link,
+    signature = _sums(mix(net.part_def, local), island, n)
+    signature += _sums(
         mix(net.link_def[links] + net.n_parts, local[net.link_a[links]], local[net.link_b[links]], place),
+        of_link,
+        n,
     )
     _, first, class_of = np.unique(signature, return_index=True, return_inverse=True)
-    found = Islands((), class_of.astype(np.int64), part_start, parts, local, link_start, links)
-    classes = tuple(_local_graph(network, found, int(i)) for i in first)
-    return Islands(classes, found.class_of, part_start, parts, local, link_start, links)
+    return _Places(first, class_of.astype(np.int64), part_start, parts, local, link_start, links)
+
+
+def _sums(signs: Hash, owner: Int, n: int) -> Hash:
+    """Sums of hashes by owner, modulo 2^64. : (n,)"""
+    total = np.zeros(n, dtype=np.uint64)
+    np.add.at(total, owner, signs)
+    return total
 
 
 def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
@@ -124,13 +152,11 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     roles = tuple(role_of(network, d) for d in definitions)
     names = tuple(net.link_defs[d].kind for d in net.link_def[links].tolist())
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
-    rates = network.rate[links]
+    rates = network.class_rate[network.arrays.rate_class[links]]
     joined = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes())
-    key = (joined, rates.tobytes())
-    path_memo = _path_memos(joined, dict[object, object])
-    return _graphs(
-        key, lambda: _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], path_memo)
-    )
+    domains = network.domain[links]
+    shape = _shapes(joined, lambda: LocalShape(kinds, roles, _steps(kinds, names, ends_a, ends_b, domains), names))
+    return _graphs((joined, rates.tobytes()), lambda: LocalGraph(shape, tuple(rates.tolist())))
 
 
 def role_of(network: Network, definition: int) -> str:
@@ -143,21 +169,14 @@ def role_of(network: Network, definition: int) -> str:
     return role.lower()
 
 
-def _make_graph(
-    kinds: tuple[PartKind, ...],
-    roles: tuple[str, ...],
-    names: tuple[str, ...],
-    ends_a: Int,
-    ends_b: Int,
-    rates: npt.NDArray[np.float64],
-    domains: Int,
-    path_memo: dict[object, object],
-) -> LocalGraph:
+def _steps(
+    kinds: tuple[PartKind, ...], names: tuple[str, ...], ends_a: Int, ends_b: Int, domains: Int
+) -> tuple[tuple[Step, ...], ...]:
     steps: list[list[Step]] = [[] for _ in kinds]
     known = link_kinds()
-    columns = (ends_a.tolist(), ends_b.tolist(), rates.tolist(), domains.tolist())
-    for k, (name, a, b, rate, domain) in enumerate(zip(names, *columns, strict=True)):
+    columns = (ends_a.tolist(), ends_b.tolist(), domains.tolist())
+    for k, (name, a, b, domain) in enumerate(zip(names, *columns, strict=True)):
         cost = known[name].preference if name in known else UNKNOWN_PREFERENCE
-        steps[a].append(Step(b, 2 * k, cost, rate, domain))
-        steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
-    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names, tuple(columns[2]), path_memo)
+        steps[a].append(Step(b, 2 * k, cost, domain))
+        steps[b].append(Step(a, 2 * k + 1, cost, domain))
+    return tuple(tuple(s) for s in steps)

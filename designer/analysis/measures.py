@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
 from typing import Final
 
 from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
@@ -50,18 +52,30 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
             return amount / time
         # a run of streams alone is over as soon as their rates are known
         return run.rate_now(name, step) if endless(program, step) else None
-    if measure.of == "time":
-        times = run.times(name, step)
-        return sum(times) / len(times) if times else None
+    if measure.of in ("time", "share", "latency"):
+        times = run.times(name, step) if measure.of != "latency" else run.latencies(name, step)
+        mean = sum(times) / len(times) if times else None
+        return mean / measure.amount if mean is not None and measure.of == "share" else mean
     ends = run.ends(name, step)
     if measure.of == "end":
         return ends[-1] - job.start if ends else None
+    if measure.of in ("pace", "progress"):
+        pace = _pace(ends)
+        if measure.of == "pace" or pace is None or program.recovery is None or run.end <= job.start:
+            return pace if measure.of == "pace" else None
+        return min(1.0, run.kept(name, step, program.recovery.safe) * pace / (run.end - job.start))
     every = math.lcm(*(s.every for s in program.steps))
     period = period_of(ends, every)
     time = period.time if period is not None else (ends[0] - job.start if ends else None)
     if time is None:
         return None
     return time if measure.of == "period" else (measure.amount / time if time > 0 else None)
+
+
+def _pace(ends: Sequence[float]) -> float | None:
+    """The time from one end to the next that half of them take at most [s]."""
+    ends = sorted(ends)
+    return median(after - before for before, after in pairwise(ends)) if len(ends) > 1 else None
 
 
 def endless(program: Program, step: str) -> bool:
@@ -114,6 +128,9 @@ def answer(
             ends = run.ends(job.name, main.step)
             found = period_of(ends)
             begin = found.warm_up if found is not None else 0.0
+        elif main.of == "latency":
+            # what was before the last item began is waiting for it to come
+            begin = run.ends(job.name, main.step)[-1] - run.latencies(job.name, main.step)[-1]
         why = explain(measure, base=(run, values[main.name]), begin=begin)
     return Answer(metrics, why, run)
 

@@ -10,21 +10,22 @@ NVLink domain, a single switch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.components import connected
+from designer.analysis.hashing import mix
 from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link_kinds, part_kinds, value_of
 from designer.design.document import Design, Link, Part, Wiring, with_changes
-from designer.design.elaborate import Netlist, elaborate
+from designer.design.elaborate import Netlist, Shape, elaborate
 from designer.design.rates import raw_rate
 from designer.errors import AnalysisError
 from designer.fields import Quantity, amount
-from designer.memo import Memo, memo
+from designer.memo import Alike, Memo, memo
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -100,46 +101,167 @@ class PartResource:
 
 #: networks of the designs analysed last, such as both sides of a comparison
 NETWORKS_LIMIT: Final = 6
+#: structures kept, such as those of both sides of a comparison and of the edits between them
+STRUCTURES_LIMIT: Final = 8
+
+
+#: bytes of arrays kept for designs that share a frame, and of their rates
+FRAMES_LIMIT: Final = 256_000_000
+RATES_LIMIT: Final = 96_000_000
+#: netlists of which one link of each definition is known
+_SHAPES_LIMIT: Final = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """What networks have in common whose parts and links stand alike and are of the same kinds, whatever their rates.
+
+    One object for all of them, so that answers which no rate changes can hang on it.
+
+    Parameters
+    ----------
+    net
+        A netlist of this shape.
+    kinds
+        Kind of each part definition.
+    links
+        Domain, links in the bundle and whether both directions are one resource, of each link definition.
+    inner
+        Which part definitions have a resource of their own.
+    hashed
+        True if every cable of a network bundle is a resource.
+    """
+
+    net: Netlist
+    kinds: tuple[PartKind, ...]
+    links: tuple[tuple[int, int, bool], ...]
+    inner: tuple[bool, ...]
+    hashed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameArrays:
+    """The arrays of a frame; see `Network` for those of the same name.
+
+    Parameters
+    ----------
+    rate_class : (n_links,) links of one class have the same rate: one definition, and ends of the same definitions
+    example : (n_classes,) the first link of each class
+    n_link_resources
+        Number of resources that belong to links.
+    """
+
+    domain: Int
+    count: Int
+    first_resource: Int
+    cables: Int
+    full: Bool
+    part_resource: Int
+    rate_class: Int
+    example: Int
+    n_link_resources: int
+    n_part_resources: int
+    island: Int
+    n_islands: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """A design ready to be routed on.
+    """A design ready to be routed on. Its arrays are made when somebody asks for them.
 
     Parameters
     ----------
     link_facts : one per link definition
-    domain : (n_links,) host, accelerator or network
-    count : (n_links,) links in the bundle
-    rate : (n_links,) raw capacity of the bundle per direction [B/s]
-    first_resource : (n_links,) number of the first resource of each link
-    cables : (n_links,) resources per direction
-    full : (n_links,) whether the directions are separate
-    part_resource : (n_parts,) resource number inside the part, −1 for none
-    capacity : (n_resources,) [B/s]
     kinds : kind of each part definition
+    part_resources : what is inside each part definition, None for nothing
+    frame
+        What it has in common with networks that differ in rates alone.
     """
 
     design: Design
     net: Netlist
     kinds: tuple[PartKind, ...]
     link_facts: tuple[LinkFacts, ...]
-    domain: Int
-    count: Int
-    rate: Float
-    first_resource: Int
-    cables: Int
-    full: Bool
-    part_resource: Int
     part_resources: tuple[PartResource | None, ...]
-    capacity: Float
-    island: Int
-    n_islands: int
+    frame: Frame
+
+    @property
+    def arrays(self) -> FrameArrays:
+        """The arrays of its frame."""
+        return frame_arrays(self.frame)
+
+    @property
+    def domain(self) -> Int:
+        """Host, accelerator or network. : (n_links,)"""
+        return self.arrays.domain
+
+    @property
+    def count(self) -> Int:
+        """Links in each bundle. : (n_links,)"""
+        return self.arrays.count
+
+    @property
+    def first_resource(self) -> Int:
+        """Number of the first resource of each link. : (n_links,)"""
+        return self.arrays.first_resource
+
+    @property
+    def cables(self) -> Int:
+        """Resources per direction. : (n_links,)"""
+        return self.arrays.cables
+
+    @property
+    def full(self) -> Bool:
+        """Whether the directions of each link are separate. : (n_links,)"""
+        return self.arrays.full
+
+    @property
+    def part_resource(self) -> Int:
+        """Resource number inside each part, −1 for none. : (n_parts,)"""
+        return self.arrays.part_resource
+
+    @property
+    def island(self) -> Int:
+        """Island of each part. : (n_parts,)"""
+        return self.arrays.island
+
+    @property
+    def n_islands(self) -> int:
+        """Number of islands."""
+        return self.arrays.n_islands
+
+    @property
+    def class_rate(self) -> Float:
+        """Raw capacity of the links of each class per direction [B/s]. : (n_classes,)"""
+        return _class_rate(self)
+
+    @property
+    def rate(self) -> Float:
+        """Raw capacity of each bundle per direction [B/s]. : (n_links,)"""
+        return _rate(self)
+
+    @property
+    def capacity(self) -> Float:
+        """Capacity of each resource [B/s]. : (n_resources,)"""
+        return _capacity(self)
+
+    def capacity_of(self, resource: Int) -> Float:
+        """Capacity of some resources [B/s]; does not make those of all. : (n,)"""
+        arrays = self.arrays
+        found = np.empty(len(resource))
+        on_link = resource < arrays.n_link_resources
+        link = np.searchsorted(arrays.first_resource, resource[on_link], side="right") - 1
+        found[on_link] = self.class_rate[arrays.rate_class[link]] / arrays.cables[link]
+        if not on_link.all():
+            parts = _inner_parts(self.frame)[resource[~on_link] - arrays.n_link_resources]
+            per_definition = np.array([r.capacity if r else 0.0 for r in self.part_resources])
+            found[~on_link] = per_definition[self.net.part_def[parts]]
+        return found
 
     @property
     def n_resources(self) -> int:
         """Number of resources."""
-        return len(self.capacity)
+        return self.arrays.n_link_resources + self.arrays.n_part_resources
 
     @property
     def hop_latency(self) -> Float:
@@ -149,6 +271,11 @@ class Network:
     @property
     def hop_bands(self) -> Float:
         """The same with its band. : (3, n_parts) [s]"""
+        return self.hop_bands_of_definitions[:, self.net.part_def]
+
+    @property
+    def hop_bands_of_definitions(self) -> Float:
+        """The same of part definitions. : (3, n_part_defs) [s]"""
         return _hop_bands(self)
 
     def ends_of(self, channels: Int) -> Int:
@@ -159,7 +286,7 @@ class Network:
     @property
     def n_link_resources(self) -> int:
         """Number of resources that belong to links; those of parts follow."""
-        return int(self.first_resource[-1] + self.cables[-1] * (2 if self.full[-1] else 1)) if len(self.full) else 0
+        return self.arrays.n_link_resources
 
     def kind(self, index: int) -> PartKind:
         """Kind of part number `index`."""
@@ -167,11 +294,11 @@ class Network:
 
     def has(self, capability: Capability) -> Bool:
         """Which parts have a capability. : (n_parts,)"""
-        return np.array([capability in k.capabilities for k in self.kinds], dtype=bool)[self.net.part_def]
+        return parts_with(self.frame, capability)
 
     def parts_of_kind(self, name: str) -> Int:
         """Numbers of all parts of a kind."""
-        return np.flatnonzero(np.array([k.name == name for k in self.kinds], dtype=bool)[self.net.part_def])
+        return parts_of_kind(self.frame, name)
 
     def ends(self, channel: int) -> tuple[int, int]:
         """Part numbers a channel runs from and to."""
@@ -198,7 +325,17 @@ class Network:
 
     def resource_part(self, resource: int) -> int:
         """Part a part resource belongs to."""
-        return int(np.flatnonzero(self.part_resource >= 0)[resource - self.n_link_resources])
+        return int(_inner_parts(self.frame)[resource - self.n_link_resources])
+
+    def links_of(self, resource: Int) -> Int:
+        """The link that each of some link resources belongs to. : (n,)"""
+        return np.searchsorted(self.first_resource, resource, side="right") - 1
+
+    def channels_of(self, resource: Int) -> Int:
+        """A channel that uses each of some link resources, as `resource_channel`. : (n,)"""
+        link = self.links_of(resource)
+        back = self.full[link] & (resource - self.first_resource[link] >= self.cables[link])
+        return 2 * link + back
 
     def quantity_status(self, link: int) -> Status:
         """How sure the capacity of a link is."""
@@ -287,13 +424,16 @@ def tier_of(design: Design, part: Part) -> str:
     return next((tier for tier in TIERS if tier in words), TIERS[0])
 
 
-def _of_cards(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> Float:
-    """Most that the NICs at the ends of links let through, per direction; infinite elsewhere [B/s]. : (n_links,)
+def _of_cards(network: Network) -> Float:
+    """Most that the NICs at the ends of the links of each class let through, per direction; infinite elsewhere [B/s].
+
+    : (n_classes,)
 
     Notes
     -----
     Both ends of a cable agree on what both can do: a NIC does not gain by a faster switch.
     """
+    design, net = network.design, network.net
 
     def most(part: Part, kind: PartKind) -> float:
         quantity = design.quantity(part, "bandwidth_per_direction") if Capability.ATTACH in kind.capabilities else None
@@ -304,26 +444,52 @@ def _of_cards(design: Design, net: Netlist, kinds: tuple[PartKind, ...]) -> Floa
             raise AnalysisError("a NIC of no bandwidth", place=f"parts.{part.id}", remedy="give more than zero")
         return given
 
-    of = np.array([most(p, k) for p, k in zip(net.part_defs, kinds, strict=True)], dtype=np.float64)[net.part_def]
-    return np.minimum(of[net.link_a], of[net.link_b])
+    of = np.array([most(p, k) for p, k in zip(net.part_defs, network.kinds, strict=True)], dtype=np.float64)
+    example = network.arrays.example
+    a, b = net.part_def[net.link_a[example]], net.part_def[net.link_b[example]]
+    return np.minimum(of[a], of[b])
 
 
-def _memory_ends(net: Netlist, kinds: tuple[PartKind, ...]) -> dict[int, Part]:
-    """For definitions of memory buses: the memory at their end, where it is."""
+@memo(most=NETWORKS_LIMIT)
+def _bus_memories(net: Netlist, names: tuple[str, ...], holds: tuple[bool, ...]) -> dict[int, Part]:
+    """For definitions of memory buses: the memory at their end, where it is.
+
+    Parameters
+    ----------
+    names, holds
+        Kind of each link definition, and which part definitions are memories.
+    """
     found: dict[int, Part] = {}
-    buses = [i for i, d in enumerate(net.link_defs) if d.kind == "memory_bus"]
-    if not buses:
-        return found
-    definitions, first = np.unique(net.link_def, return_index=True)
-    where = dict(zip(definitions.tolist(), first.tolist(), strict=True))
-    for i in buses:
-        if i not in where:
+    buses = {i for i, name in enumerate(names) if name == "memory_bus"}
+    for i, link in zip(*examples(net), strict=True):
+        if i not in buses:
             continue
         for end in (net.link_a, net.link_b):
-            definition = int(net.part_def[int(end[where[i]])])
-            if Capability.MEMORY in kinds[definition].capabilities:
+            definition = int(net.part_def[int(end[link])])
+            if holds[definition]:
                 found[i] = net.part_defs[definition]
     return found
+
+
+def examples(net: Netlist) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Link definitions that occur, and the first link of each."""
+    if net.changed is None:
+        return _examples(net.shape)
+    return _first_links(net.link_def)
+
+
+@memo(most=_SHAPES_LIMIT)
+def _examples(shape: Shape) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return _first_links(elaborate(shape.block).link_def)
+
+
+def _first_links(link_def: Int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    size = int(link_def.max()) + 1 if len(link_def) else 0
+    first = np.full(size, len(link_def), dtype=np.int64)
+    # written back to front, so that the first of each stays
+    first[link_def[::-1]] = np.arange(len(link_def))[::-1]
+    occurs = np.flatnonzero(first < len(link_def))
+    return tuple(occurs.tolist()), tuple(first[occurs].tolist())
 
 
 def rated_band(quantity: Quantity | None, dimension: str) -> tuple[float, float]:
@@ -395,54 +561,185 @@ def network_without(design: Design, parts: Sequence[int]) -> Network:
     # a link that leads from a dead part back to it carries nothing
     end = np.where(dead[net.link_a], net.link_a, net.link_b)
     link_a, link_b = np.where(cut, end, net.link_a), np.where(cut, end, net.link_b)
-    return _made(design, replace(net, link_a=link_a, link_b=link_b))
+    cut_off = replace(net.arrays, link_a=link_a, link_b=link_b)
+    return network_of(design, replace(net, shape=Shape(net.block), changed=cut_off))
 
 
 def _build(design: Design) -> Network:
-    return _made(design, elaborate(design))
+    return network_of(design, elaborate(design))
 
 
-def _made(design: Design, net: Netlist) -> Network:
-    hashed = design.policy.ecmp == "hash"
+def network_of(design: Design, net: Netlist) -> Network:
+    """The network of a netlist that was made from a design; not kept.
+
+    Raises
+    ------
+    AnalysisError
+        If a NIC has no bandwidth.
+    """
     known = part_kinds()
     kinds = tuple(known.get(p.kind, _UNKNOWN) for p in net.part_defs)
-    memories = _memory_ends(net, kinds)
+    names = tuple(d.kind for d in net.link_defs)
+    memories = _bus_memories(net, names, tuple(Capability.MEMORY in k.capabilities for k in kinds))
     facts = tuple(_facts(design, d, memories.get(i)) for i, d in enumerate(net.link_defs))
-    take = net.link_def
-    domain = np.array([f.domain for f in facts], dtype=np.int64)[take]
-    domain = np.where(net.link_a == net.link_b, HOST, domain)
-    count = np.array([d.count for d in net.link_defs], dtype=np.int64)[take]
-    rate = np.array([f.rate for f in facts], dtype=np.float64)[take] * count
-    rate = np.where(domain == NETWORK, np.minimum(rate, _of_cards(design, net, kinds)), rate)
-    full = np.array([not f.shared for f in facts], dtype=bool)[take]
-    cables = np.where((domain == NETWORK) & hashed, count, 1)
-    used = cables * np.where(full, 2, 1)
-    first = np.cumsum(used) - used
-    n_link_resources = int(used.sum())
     per_definition = tuple(_part_resource(design, p, k) for p, k in zip(net.part_defs, kinds, strict=True))
-    has = np.array([r is not None for r in per_definition], dtype=bool)[net.part_def]
-    part_resource = np.where(has, n_link_resources + np.cumsum(has) - 1, -1)
-    part_capacity = np.array([r.capacity if r else 0.0 for r in per_definition])[net.part_def[has]]
-    capacity = np.concatenate([np.repeat(rate / cables, used), part_capacity])
-    inner = domain != NETWORK
-    n_islands, island = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
-    return Network(
-        design=design,
-        net=net,
-        kinds=kinds,
-        link_facts=facts,
-        domain=domain,
-        count=count,
-        rate=rate,
-        first_resource=first,
-        cables=cables,
-        full=full,
-        part_resource=part_resource,
-        part_resources=per_definition,
-        capacity=capacity,
-        island=island,
-        n_islands=n_islands,
+    links = tuple((f.domain, d.count, f.shared) for f, d in zip(facts, net.link_defs, strict=True))
+    inner = tuple(r is not None for r in per_definition)
+    hashed = design.policy.ecmp == "hash"
+    key = (net.shape, tuple(k.name for k in kinds), names, links, inner, hashed)
+    frame = Frame(net, kinds, links, inner, hashed)
+    if net.changed is None:
+        frame = _frames(key, lambda: frame)
+    network = Network(design, net, kinds, facts, per_definition, frame)
+    _class_rate(network)
+    return network
+
+
+_frames: Alike[Frame] = Alike(STRUCTURES_LIMIT)
+
+
+def _frame_size(arrays: FrameArrays) -> int:
+    return sum(a.nbytes for a in (getattr(arrays, f.name) for f in fields(arrays)) if isinstance(a, np.ndarray))
+
+
+@memo(most=STRUCTURES_LIMIT, size=_frame_size, budget=FRAMES_LIMIT)
+def frame_arrays(frame: Frame) -> FrameArrays:
+    """The arrays of a frame."""
+    net = frame.net
+    take = net.link_def
+    domain = _column([one[0] for one in frame.links], np.int8)[take]
+    domain[net.link_a == net.link_b] = HOST
+    most = max((one[1] for one in frame.links), default=0)
+    small = np.int32 if most < np.iinfo(np.int32).max else np.int64
+    count = _column([one[1] for one in frame.links], small)[take]
+    full = np.array([not one[2] for one in frame.links], dtype=bool)[take]
+    outer = domain == NETWORK
+    cables = np.where(outer, count, 1) if frame.hashed else _column(np.ones(len(take)), small)
+    used = cables * np.where(full, 2, 1)
+    upto = np.cumsum(used)
+    has = np.array(frame.inner, dtype=bool)[net.part_def]
+    n_link_resources = int(upto[-1]) if len(upto) else 0
+    n_parts = int(has.sum())
+    part_resource = np.full(net.n_parts, -1, dtype=np.int64)
+    part_resource[has] = n_link_resources + np.arange(n_parts)
+    rate_class, example = _rate_classes(net, outer)
+    n_islands, island = _islands(net, np.array([one[0] == NETWORK for one in frame.links], dtype=bool))
+    found = FrameArrays(
+        domain,
+        count,
+        upto - used,
+        cables,
+        full,
+        part_resource,
+        rate_class,
+        example,
+        n_link_resources,
+        n_parts,
+        island,
+        n_islands,
     )
+    for array in (domain, count, found.first_resource, cables, full, part_resource, rate_class, example, island):
+        array.setflags(write=False)
+    return found
+
+
+def _column(values: Sequence[int] | Float, kind: type[np.integer[Any]]) -> Int:
+    """Whole numbers in as few bytes as they need: a large design has a million of each."""
+    return cast("Int", np.asarray(values).astype(kind))
+
+
+def _rate_classes(net: Netlist, outer: Bool) -> tuple[Int, Int]:
+    """Class of each link, by its definition and, of a cable, those of its ends; and the first link of each class."""
+    which = net.link_def.copy()
+    cables = np.flatnonzero(outer)
+    signs = mix(net.link_def[cables], net.part_def[net.link_a[cables]], net.part_def[net.link_b[cables]])
+    _, of_cable = np.unique(signs, return_inverse=True)
+    which[cables] = len(net.link_defs) + of_cable
+    occurs, first = _first_links(which)
+    number = np.zeros(occurs[-1] + 1 if occurs else 0, dtype=np.int64)
+    number[list(occurs)] = np.arange(len(occurs))
+    return number[which], np.array(first, dtype=np.int64)
+
+
+def _islands(net: Netlist, outer: Bool) -> tuple[int, Int]:
+    """How many islands there are, and the one of each part: found in one member of a group, and moved to its equals.
+
+    Parameters
+    ----------
+    outer : (n_link_defs,) which definitions are of networks
+    """
+    if net.changed is not None or not net.groups:
+        inner = ~outer[net.link_def] | (net.link_a == net.link_b)
+        return connected(net.n_parts, net.link_a[inner], net.link_b[inner])
+    base = net.own_links
+    count, labels = net.own_parts, [np.arange(net.own_parts)]
+    for group in net.groups:
+        found: list[tuple[int, Int]] = []
+        for one in group.nets:
+            found.append(_islands(one, outer[base : base + len(one.link_defs)]))
+            base += len(one.link_defs)
+        sizes = np.array([n for n, _ in found])[group.net_of]
+        start = count + np.cumsum(sizes) - sizes
+        cuts = [0, *(np.flatnonzero(np.diff(group.net_of)) + 1).tolist(), len(group.net_of)]
+        for low, high in pairwise(cuts):
+            labels.append((start[low:high, None] + found[int(group.net_of[low])][1]).ravel())
+        count += int(sizes.sum())
+    label = np.concatenate(labels)
+    drawn = np.concatenate([np.arange(net.own_links), *(np.arange(a, b) for _, a, b in net.wirings)]).astype(np.int64)
+    drawn = drawn[~outer[net.link_def[drawn]]]
+    if not len(drawn):
+        return count, label
+    count, joined = connected(count, label[net.link_a[drawn]], label[net.link_b[drawn]])
+    return count, joined[label]
+
+
+@memo(most=NETWORKS_LIMIT)
+def _class_rate(network: Network) -> Float:
+    arrays, net = network.arrays, network.net
+    definition = net.link_def[arrays.example]
+    rate = np.array([f.rate for f in network.link_facts], dtype=np.float64)[definition] * arrays.count[arrays.example]
+    outer = arrays.domain[arrays.example] == NETWORK
+    return np.where(outer, np.minimum(rate, _of_cards(network)), rate)
+
+
+def _nbytes(array: Float) -> int:
+    return array.nbytes
+
+
+@memo(most=NETWORKS_LIMIT, size=_nbytes, budget=RATES_LIMIT)
+def _rate(network: Network) -> Float:
+    return network.class_rate[network.arrays.rate_class]
+
+
+@memo(most=NETWORKS_LIMIT, size=_nbytes, budget=RATES_LIMIT)
+def _capacity(network: Network) -> Float:
+    arrays = network.arrays
+    used = arrays.cables * np.where(arrays.full, 2, 1)
+    per_definition = np.array([r.capacity if r else 0.0 for r in network.part_resources])
+    inside = per_definition[network.net.part_def[_inner_parts(network.frame)]]
+    return np.concatenate([np.repeat(network.rate / arrays.cables, used), inside])
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _inner_parts(frame: Frame) -> Int:
+    """The parts that have a resource of their own."""
+    return np.flatnonzero(frame_arrays(frame).part_resource >= 0)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def parts_with(frame: Frame, capability: Capability) -> Bool:
+    """Which parts have a capability. : (n_parts,)"""
+    found = np.array([capability in k.capabilities for k in frame.kinds], dtype=bool)[frame.net.part_def]
+    found.setflags(write=False)
+    return found
+
+
+@memo(most=STRUCTURES_LIMIT)
+def parts_of_kind(frame: Frame, name: str) -> Int:
+    """Numbers of all parts of a kind."""
+    found = np.flatnonzero(np.array([k.name == name for k in frame.kinds], dtype=bool)[frame.net.part_def])
+    found.setflags(write=False)
+    return found
 
 
 _networks = Memo(_build, most=NETWORKS_LIMIT)
@@ -451,7 +748,7 @@ _networks = Memo(_build, most=NETWORKS_LIMIT)
 @memo(most=NETWORKS_LIMIT)
 def _hop_bands(network: Network) -> Float:
     stated = [band_of(network.design, part, "hop_latency") or UNTOLD for part in network.net.part_defs]
-    return columns(stated)[:, network.net.part_def]
+    return columns(stated)
 
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:

@@ -48,9 +48,18 @@ def _says(network: Network) -> list[frozenset[str]]:
     return found
 
 
+def _definitions(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:
+    return np.array([bool(said & words) and not said & but for said in _says(network)], dtype=bool)
+
+
 def _which(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:
-    found = [bool(said & words) and not said & but for said in _says(network)]
-    return np.array(found, dtype=bool)[network.net.part_def]
+    found = _definitions(network, words, but)
+    return found[network.net.part_def] if found.any() else np.zeros(network.net.n_parts, dtype=bool)
+
+
+def hosted_definitions(network: Network) -> Bool:
+    """Definitions of storage whose data never lands in the memory of accelerators. : (n_part_defs,)"""
+    return _definitions(network, _INDIRECT, _DIRECT)
 
 
 def ends_in_host(network: Network) -> Bool:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from designer.findings import Finding
 from designer.sources import Estimate
 
+Float = npt.NDArray[np.float64]
+_NONE = np.empty(0)
 _Row = TypeVar("_Row")
 
 
@@ -23,7 +25,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     make
         Makes all rows; None where each is made by itself.
     one, count
-        Makes the row of a number, and how many there are.
+        Makes the row of a number, and how many there are, or what tells that.
     rank : (count,) what rows are compared by, known without making them
     """
 
@@ -31,14 +33,20 @@ class Rows(Sequence[_Row], Generic[_Row]):
         self,
         make: Callable[[], Sequence[_Row]] | None = None,
         one: Callable[[int], _Row] | None = None,
-        count: int = 0,
+        count: int | Callable[[], int] = 0,
         rank: npt.NDArray[np.float64] | None = None,
     ) -> None:
         assert (make is None) is not (one is None)
-        self._make, self._one, self._count = make, one, count
+        self._make, self._one, self._counted = make, one, count
         self._rows: Sequence[_Row] = ()
         self._known: dict[int, _Row] = {}
         self.rank = rank
+
+    @property
+    def _count(self) -> int:
+        if not isinstance(self._counted, int):
+            self._counted = self._counted()
+        return self._counted
 
     @property
     def n_made(self) -> int:
@@ -169,9 +177,8 @@ class WorkloadResult:
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ChannelLoads:
-    """Load of every channel under one workload.
+    """Load of every channel under one workload; worked out when somebody looks.
 
     Parameters
     ----------
@@ -179,8 +186,30 @@ class ChannelLoads:
     utilization : (n_channels,) share of what the channel can achieve, 0 to 1
     """
 
-    load: npt.NDArray[np.float64]
-    utilization: npt.NDArray[np.float64]
+    def __init__(self, load: Float, utilization: Float) -> None:
+        self._found: tuple[Float, Float] | Callable[[], tuple[Float, Float]] = (load, utilization)
+
+    @staticmethod
+    def made(make: Callable[[], tuple[Float, Float]]) -> ChannelLoads:
+        """Loads that `make` works out: load and utilization."""
+        loads = ChannelLoads(_NONE, _NONE)
+        loads._found = make
+        return loads
+
+    def _both(self) -> tuple[Float, Float]:
+        if not isinstance(self._found, tuple):
+            self._found = self._found()
+        return self._found
+
+    @property
+    def load(self) -> Float:
+        """Payload of each channel [B/s]. : (n_channels,)"""
+        return self._both()[0]
+
+    @property
+    def utilization(self) -> Float:
+        """Share of what each channel can achieve, 0 to 1. : (n_channels,)"""
+        return self._both()[1]
 
 
 @dataclass(frozen=True, slots=True)

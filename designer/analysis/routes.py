@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,13 @@ from designer.analysis.hashing import draw, mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import hashed_paths, measure, split_paths
-from designer.analysis.routing.host_paths import Rules, find_segment
+from designer.analysis.routing.host_paths import Rules, Segment, find_segment
 from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
 from designer.memo import memo
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+_Answer = TypeVar("_Answer")
 
 #: more entries than this are not split over all paths but hashed, so that memory stays bounded
 ENTRIES_LIMIT: Final = 40_000_000
@@ -46,8 +47,16 @@ class Legs:
         """One leg per flow."""
         return Legs(np.arange(len(source)), source.astype(np.int64), target.astype(np.int64), np.ones(len(source)))
 
+    def none(self) -> Legs:
+        """No traffic."""
+        return Legs(self.flow[:0], self.source[:0], self.target[:0], self.share[:0])
+
     def __len__(self) -> int:
         return len(self.flow)
+
+
+#: ways inside islands: class of island, place it starts and ends at, and the way
+Ways = tuple[tuple[int, int, int, Segment | None], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +71,9 @@ class Routes:
     hashed : whether traffic was hashed although the policy says split, to bound memory
     stands : (n_merged,) for the last entries, the sum of the shares they stand for: each tells of all flows between two
         switches under the number of the first of them
+    rests_on
+        The ways inside islands that were taken: class of island, from, to, and the way. Networks connected alike on
+        which these are the same have the same routes.
     """
 
     flow: Int
@@ -70,6 +82,7 @@ class Routes:
     lost: Int
     hashed: bool = False
     stands: Float = field(default_factory=lambda: np.empty(0))
+    rests_on: Ways = ()
 
 
 def join_legs(pieces: Sequence[Legs]) -> Legs:
@@ -88,6 +101,7 @@ class _Collected:
         self.channel: list[Int] = []
         self.share: list[Float] = []
         self.lost: list[Int] = []
+        self.ways: dict[tuple[int, int, int], Segment | None] = {}
 
     def add(self, flow: Int, channel: Int, share: Float) -> None:
         self.flow.append(flow)
@@ -103,53 +117,71 @@ class _Collected:
             np.unique(np.concatenate([none, *self.lost])),
             hashed,
             np.concatenate([np.empty(0), *(m[3] for m in self.merged)]),
+            tuple((*where, way) for where, way in self.ways.items()),
         )
 
 
-class _Kept:
-    """Routes made on one structure, the last ones, up to a number of entries."""
+class Kept(Generic[_Answer]):
+    """Answers about one structure, the last ones, up to a number of entries in all of them together."""
 
-    def __init__(self) -> None:
-        self._made: OrderedDict[bytes, Routes] = OrderedDict()
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._made: OrderedDict[bytes, tuple[_Answer, int]] = OrderedDict()
         self._entries = 0
 
-    def get(self, key: bytes) -> Routes | None:
+    def get(self, key: bytes) -> _Answer | None:
+        """The answer kept under a key, or None."""
         found = self._made.get(key)
-        if found is not None:
-            self._made.move_to_end(key)
-        return found
+        if found is None:
+            return None
+        self._made.move_to_end(key)
+        return found[0]
 
-    def keep(self, key: bytes, routes: Routes) -> None:
-        if len(routes.flow) > KEPT_LIMIT:
+    def keep(self, key: bytes, answer: _Answer, entries: int) -> None:
+        """Keep an answer of so many entries, unless it alone is too large."""
+        before = self._made.pop(key, None)
+        self._entries -= before[1] if before is not None else 0
+        if entries > self._limit:
             return
-        for array in (routes.flow, routes.channel, routes.share, routes.lost, routes.stands):
-            array.setflags(write=False)
-        self._made[key] = routes
-        self._entries += len(routes.flow)
-        while self._entries > KEPT_LIMIT:
-            self._entries -= len(self._made.popitem(last=False)[1].flow)
+        self._made[key] = answer, entries
+        self._entries += entries
+        while self._entries > self._limit:
+            self._entries -= self._made.popitem(last=False)[1][1]
 
 
-def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
+def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True) -> Routes:
     """Routes of all legs under the policy of the design; kept for networks connected alike.
 
     Parameters
     ----------
     sums
         Only what all flows together put on each channel counts, so entries may be merged where there are very many.
+    kept
+        False for routes that nobody will ask for again.
     """
-    kept = _kept(structure_of(network))
+    if not kept:
+        return _route(network, legs, sums)
+    known = _kept(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
-    found = kept.get(key)
-    if found is None:
+    found = known.get(key)
+    if found is None or not same_ways(network, found.rests_on):
         found = _route(network, legs, sums)
-        kept.keep(key, found)
+        for array in (found.flow, found.channel, found.share, found.lost, found.stands):
+            array.setflags(write=False)
+        known.keep(key, found, len(found.flow))
     return found
 
 
+def same_ways(network: Network, ways: Ways) -> bool:
+    """True if some ways inside islands are what they are on this network."""
+    islands, policy = find_islands(network), network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    return all(find_segment(islands.classes[cls], a, b, rules) == way for cls, a, b, way in ways)
+
+
 @memo(most=STRUCTURES_LIMIT)
-def _kept(_structure: Structure) -> _Kept:
-    return _Kept()
+def _kept(_structure: Structure) -> Kept[Routes]:
+    return Kept(KEPT_LIMIT)
 
 
 def _route(network: Network, legs: Legs, sums: bool) -> Routes:
@@ -176,7 +208,7 @@ def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found:
     island = network.island[legs.source]
     key = np.stack([islands.class_of[island], islands.local[legs.source], islands.local[legs.target]], axis=1)
     for (cls, a, b), rows in groups_of(key):
-        segment = find_segment(islands.classes[cls], a, b, rules)
+        segment = found.ways[cls, a, b] = find_segment(islands.classes[cls], a, b, rules)
         if segment is None:
             found.lost.append(legs.flow[rows])
             continue
@@ -210,48 +242,56 @@ def groups_of(key: Int) -> list[tuple[tuple[int, ...], Int]]:
     return [(tuple(key[f].tolist()), rows) for f, rows in zip(first, np.split(order, cuts), strict=True)]
 
 
+class Doors(NamedTuple):
+    """Gateways that legs may use: the parts where they leave and enter islands, and the share of the traffic.
+
+    ``leaves`` and ``enters`` are true where a gateway is not the end of the leg itself.
+    """
+
+    out: Int
+    into: Int
+    share: float
+    leaves: bool
+    enters: bool
+
+
+def crossings(
+    network: Network, islands: Islands, rules: Rules, legs: Legs, *marks: Int
+) -> Iterator[tuple[Int, tuple[int, ...], list[Doors]]]:
+    """Legs that leave and enter alike, with their marks, and the doors between their islands; none if nothing joins
+    them.
+    """
+    doors, affinity = find_doors(network), network.design.policy.rail_affinity
+    si, ti = network.island[legs.source], network.island[legs.target]
+    starts = (islands.class_of[si], islands.local[legs.source], doors.signature[si])
+    goals = (islands.class_of[ti], islands.local[legs.target], doors.signature[ti])
+    for (cls, at, sig, other, to, other_sig, *given), rows in groups_of(np.stack([*starts, *goals, *marks], axis=1)):
+        source, target = islands.classes[cls].shape, islands.classes[other].shape
+        crossed = cross(source, at, doors.doors[sig], target, to, doors.doors[other_sig], rules, affinity)
+        start, end = islands.part_start[si[rows]], islands.part_start[ti[rows]]
+        used = [
+            Doors(islands.parts[start + leave], islands.parts[end + enter], share, leave != at, enter != to)
+            for leave, enter, share in crossed
+        ]
+        yield rows, tuple(given), used
+
+
 def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: _Collected) -> bool:
     """Legs between islands: through the gateways at both ends and the fabric between."""
     fabric = find_fabric(network)
-    doors = find_doors(network)
-    policy = network.design.policy
-    si, ti = network.island[legs.source], network.island[legs.target]
-    key = np.stack(
-        [
-            islands.class_of[si],
-            islands.local[legs.source],
-            doors.signature[si],
-            islands.class_of[ti],
-            islands.local[legs.target],
-            doors.signature[ti],
-        ],
-        axis=1,
-    )
     flows: list[Int] = []
     pairs: list[tuple[Int, Int]] = []
     shares: list[Float] = []
     ends: list[Legs] = []
-    for (cls, at, sig, other, to, other_sig), rows in groups_of(key):
-        crossings = cross(
-            islands.classes[cls],
-            at,
-            doors.doors[sig],
-            islands.classes[other],
-            to,
-            doors.doors[other_sig],
-            rules,
-            policy.rail_affinity,
-        )
-        if not crossings:
+    for rows, _, doors in crossings(network, islands, rules, legs):
+        if not doors:
             found.lost.append(legs.flow[rows])
-        for leave, enter, part in crossings:
-            g1 = islands.parts[islands.part_start[si[rows]] + leave]
-            g2 = islands.parts[islands.part_start[ti[rows]] + enter]
-            share = legs.share[rows] * part
-            ends.append(Legs(legs.flow[rows], legs.source[rows], g1, share))
-            ends.append(Legs(legs.flow[rows], g2, legs.target[rows], share))
+        for door in doors:
+            share = legs.share[rows] * door.share
+            ends.append(Legs(legs.flow[rows], legs.source[rows], door.out, share))
+            ends.append(Legs(legs.flow[rows], door.into, legs.target[rows], share))
             flows.append(legs.flow[rows])
-            pairs.append((g1, g2))
+            pairs.append((door.out, door.into))
             shares.append(share)
     if not flows:
         return False

@@ -9,11 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.islands import Islands, LocalGraph, find_islands
-from designer.analysis.network import TIERS, Network, tier_of
+from designer.analysis.network import (
+    STRUCTURES_LIMIT,
+    TIERS,
+    Frame,
+    Network,
+    parts_of_kind,
+    parts_with,
+    tier_of,
+)
 from designer.analysis.routes import Legs
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, DesignerError
+from designer.memo import memo
 from designer.workload.operations import Pairing, Transfer
 
 Int = npt.NDArray[np.int64]
@@ -39,44 +48,60 @@ def resolve(network: Network, selector: str, place: str) -> Int:
     AnalysisError
         If it names none.
     """
-    found: list[Int] = []
-    for piece in (p.strip() for p in selector.split(",")):
-        if piece == "memory":
-            found.append(np.flatnonzero(buffers(network)))
-        elif piece in TIERS and piece not in network.net.block.parts:
-            found.append(np.flatnonzero(tier_numbers(network) == TIERS.index(piece)))
-        elif piece in _WORDS:
-            found.append(np.flatnonzero(network.has(_WORDS[piece])))
-        elif piece in _KINDS:
-            # Storage systems come first; the drives of servers stand in where there is none.
-            chosen = np.empty(0, dtype=np.int64)
-            for kind in _KINDS[piece]:
-                chosen = network.parts_of_kind(kind)
-                if len(chosen):
-                    break
-            found.append(chosen)
-        else:
-            try:
-                found.append(network.net.select(piece).flat)
-            except DesignerError as error:
-                raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+    pieces = [p.strip() for p in selector.split(",")]
+    try:
+        if any(piece == "memory" or piece in TIERS for piece in pieces):
+            return _distinct([_choose_piece(network.frame, piece, network) for piece in pieces], selector)
+        return _chosen(network.frame, selector)
+    except DesignerError as error:
+        raise AnalysisError(error.text, place=place, remedy=error.remedy) from None
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _chosen(frame: Frame, selector: str) -> Int:
+    """Parts chosen by what does not change with their values: the same for all designs of a frame."""
+    found = _distinct([_choose_piece(frame, piece.strip(), None) for piece in selector.split(",")], selector)
+    found.setflags(write=False)
+    return found
+
+
+def _choose_piece(frame: Frame, piece: str, network: Network | None) -> Int:
+    if network is not None and piece == "memory":
+        return np.flatnonzero(buffers(network))
+    if network is not None and piece in TIERS and piece not in frame.net.block.parts:
+        return np.flatnonzero(tier_numbers(network) == TIERS.index(piece))
+    if piece in _WORDS:
+        return np.flatnonzero(parts_with(frame, _WORDS[piece]))
+    if piece in _KINDS:
+        # Storage systems come first; the drives of servers stand in where there is none.
+        chosen = (parts_of_kind(frame, kind) for kind in _KINDS[piece])
+        return next((parts for parts in chosen if len(parts)), np.empty(0, dtype=np.int64))
+    return frame.net.select(piece).flat
+
+
+def _distinct(found: list[Int], selector: str) -> Int:
     parts = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
     if not len(parts):
-        raise AnalysisError(
-            f"{selector!r} names no part of this design", place=place, remedy="add such parts or choose others"
-        )
+        raise AnalysisError(f"{selector!r} names no part of this design", remedy="add such parts or choose others")
+    if (np.diff(parts) > 0).all():
+        return parts
     _, first = np.unique(parts, return_index=True)
     return parts[np.sort(first)]
 
 
 def tier_numbers(network: Network) -> Int:
     """Tier of every memory by its place in ``TIERS``, −1 for other parts. : (n_parts,)"""
+    return tiers_of_definitions(network)[network.net.part_def]
+
+
+def tiers_of_definitions(network: Network) -> Int:
+    """The same of every definition. : (n_part_defs,)"""
     design = network.design
     tiers = [
         TIERS.index(tier_of(design, part)) if Capability.MEMORY in kind.capabilities else -1
         for part, kind in zip(network.net.part_defs, network.kinds, strict=True)
     ]
-    return np.array(tiers, dtype=np.int64)[network.net.part_def]
+    return np.array(tiers, dtype=np.int64)
 
 
 def buffers(network: Network) -> Bool:
@@ -264,6 +289,6 @@ def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, al
 def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
     """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no way."""
     rules = rules or Rules()
-    cost = {o: c for o in offered if (c := find_cost(graph, at, o, rules)) is not None}
+    cost = {o: c for o in offered if (c := find_cost(graph.shape, at, o, rules)) is not None}
     best = min(cost.values(), default=0)
     return [o for o in offered if cost.get(o) == best] or offered

@@ -15,13 +15,17 @@ from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.measures import Band, banded, bands_of, values_of
 from designer.analysis.network import Network, build_network
+from designer.analysis.selection import resolve
 from designer.analysis.steady import period_of
+from designer.analysis.vms.guests import Work, guest_of
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
+from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Program
+from designer.workload.program.training import TrainStep
 
 #: simulated where something goes on for ever and nobody says until when [s]
 UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
@@ -29,6 +33,8 @@ UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "
 SHIFTS_LIMIT: Final = 12
 #: a shift is proposed if it makes the jobs this much faster together
 WORTH_TOLERANCE: Final = 1.005
+#: of more jobs it is not asked which of the others slows each: each question is a run
+MEETING_LIMIT: Final = 8
 #: items of a job that are looked at to judge a shift
 _ITEMS_LIMIT: Final = 12
 
@@ -62,14 +68,16 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What a job that repeats loses while another runs.
+    """What a job loses to another: `by` is what causes it.
 
     Parameters
     ----------
     times
-        Its period while `by` runs ÷ alone [1].
+        Its step while `by` runs, or its main time, ÷ the same without `by`, all others there [1].
     begin, seconds
-        When that is, and for how long [s].
+        When they meet, and for how long [s].
+    repeats
+        True if its steps are compared.
     """
 
     workload: str
@@ -77,6 +85,7 @@ class Meeting:
     times: float
     begin: float
     seconds: float
+    repeats: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +101,7 @@ class Simulation:
     slow_down
         By workload: its main time beside the others ÷ alone [1].
     meetings
-        What periodic jobs lose to each of the others while that runs.
+        What jobs lose to each of the others.
     shifts
         Later starts that would make periodic jobs faster.
     """
@@ -153,9 +162,10 @@ def simulate(
     told = progress or _silent
     network = build_network(design)
     specs = _beside(design, _chosen(design, workloads, bool(programs)))
-    prices = Prices(network)
     begins = dict(starts or {})
     jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
+    jobs = [_recovering(network, job, failures) for job in jobs]
+    prices = Prices(network, _machines(network, jobs))
     if begins:
         raise AnalysisError(
             f"{next(iter(begins))!r} has a start and is not run",
@@ -169,14 +179,25 @@ def simulate(
     end = until if until is not None else (UNTIL.value + max(j.start for j in jobs) if going_on else math.inf)
     run = play(prices, jobs, until=end, changes=changes, cancelled=cancelled)
     told(0.5, "each alone")
-    alone, slow = _alone(prices, jobs, run, changes, end, cancelled)
+    alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
     for k, job in enumerate(jobs):
         told((1 + k / len(jobs)) / 2, f"bands of {job.name}")
         metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
     told(1.0, "shifts")
     found = _shifts(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
-    meetings = _meetings(run, jobs, alone)
+    names = [job.name for job in jobs]
+
+    def without(name: str) -> Run | None:
+        if len(jobs) == 2:
+            return runs[names[1 - names.index(name)]]
+        if len(jobs) == 1 or len(jobs) > MEETING_LIMIT:
+            return None
+        told(0.5, f"without {name}")
+        others = [job for job in jobs if job.name != name]
+        return play(prices, others, until=end, changes=changes, cancelled=cancelled)
+
+    meetings = _meetings(run, jobs, without)
     findings = (*run.findings, *_too_short(jobs, metrics, run), *_slower(slow), *_met(meetings), *_proposed(found))
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
@@ -240,6 +261,48 @@ def _job(spec: WorkloadSpec, start: float | None) -> Job:
     return job if start is None else replace(job, start=start)
 
 
+def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
+    """Machines that jobs run in."""
+    if not network.design.vms:
+        return frozenset()
+    found: set[str] = set()
+    for job in jobs:
+        for step in job.program.steps if job.program is not None else ():
+            asked: TrainingJob | None = getattr(step.task, "job", None)
+            if asked is not None:
+                parts = resolve(network, asked.group, job.place)
+                guest, _ = guest_of(network, parts, asked.machines, Work.TRAINING, job.place)
+                found |= set(guest.machines if guest is not None else ())
+    return frozenset(found)
+
+
+def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
+    """A job that saves its state, with failures of its accelerators or servers that are mended: it starts again."""
+    program = job.program
+    if program is None or program.recovery is None:
+        return job
+    asked = next((t.job for t in (s.task for s in program.steps) if isinstance(t, TrainStep)), None)
+    if asked is None:
+        return job
+    net = network.net
+    parts = resolve(network, asked.group, job.place)
+    mine = {net.path(p) for p in parts.tolist()}
+    hosts = set(network.island[parts].tolist())
+    mine |= {net.path(p) for p in network.parts_of_kind("server").tolist() if int(network.island[p]) in hosts}
+    times: list[tuple[float, float]] = []
+    for failure in failures:
+        if failure.path not in mine or failure.share > 0 or failure.at < job.start:
+            continue
+        mended = [f.at for f in failures if f.path == failure.path and f.share > 0 and f.at >= failure.at]
+        if mended:
+            times.append((failure.at - job.start, min(mended) - job.start))
+    if not times:
+        return job
+    # another start is that of the job, not of its program
+    recovery = replace(program.recovery, times=tuple(sorted(times)))
+    return replace(job_of(replace(program, recovery=recovery), job.place), start=job.start)
+
+
 def _goes_on(program: Program) -> bool:
     """True if it has items without end."""
     times = program.arrivals is not None and program.arrivals.shape != "trace"
@@ -267,7 +330,11 @@ def _changes(network: Network, failure: Failure) -> list[Change]:
             raise AnalysisError(
                 f"there is no link or part {path!r}", place="fail", remedy="name one as `designer analyze --json` does"
             )
-        links = np.flatnonzero((net.link_a == part) | (net.link_b == part)).tolist()
+        near = np.array([part])
+        if network.net.part(part).kind == "server":
+            # a server that fails takes all with it that is in it
+            near = np.flatnonzero(network.island == network.island[part])
+        links = np.flatnonzero(np.isin(net.link_a, near) | np.isin(net.link_b, near)).tolist()
         if network.part_resource[part] >= 0:
             resources.append(int(network.part_resource[part]))
     for link in links:
@@ -290,19 +357,21 @@ def _alone(
     changes: Changes,
     end: float,
     cancelled: Callable[[], bool] | None,
-) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+) -> tuple[dict[str, dict[str, float]], dict[str, float], dict[str, Run]]:
     alone: dict[str, dict[str, float]] = {}
+    runs: dict[str, Run] = {}
     slow: dict[str, float] = {}
     for job in jobs:
         beside = values_of(run, job)
         one = run if len(jobs) == 1 else play(prices, [job], until=end, changes=changes, cancelled=cancelled)
+        runs[job.name] = one
         values = alone[job.name] = values_of(one, job)
         name = _main(job)
         if len(jobs) > 1 and name in beside and values.get(name, 0.0) > 0:
             slow[job.name] = beside[name] / values[name]
         elif len(jobs) > 1 and beside.get("rate") and values.get("rate"):
             slow[job.name] = values["rate"] / beside["rate"]
-    return alone, slow
+    return alone, slow, runs
 
 
 def _estimates(
@@ -376,8 +445,11 @@ def _shifts(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] |
     return tuple(found)
 
 
-def _meetings(run: Run, jobs: Sequence[Job], alone: Mapping[str, Mapping[str, float]]) -> tuple[Meeting, ...]:
-    """Steps of periodic jobs that lie in the time in which another job runs, against the same steps alone."""
+def _meetings(run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None]) -> tuple[Meeting, ...]:
+    """What jobs lose to each of the others: the same time again without that one, all else alike.
+
+    Steps of jobs that repeat are compared in the time in which the other runs; of what is done once, its main time.
+    """
     spans: dict[str, tuple[float, float]] = {}
     for job in jobs:
         mine = [t for t in run.tasks if t.program == job.name and t.parent < 0 and not math.isnan(t.began)]
@@ -385,19 +457,33 @@ def _meetings(run: Run, jobs: Sequence[Job], alone: Mapping[str, Mapping[str, fl
             ends = [run.end if math.isnan(t.ended) else t.ended for t in mine]
             spans[job.name] = (min(t.began for t in mine), max(ends))
     found: list[Meeting] = []
-    for job in jobs:
-        step, period = _periodic(job), alone.get(job.name, {}).get(_main(job), 0.0)
-        ends = run.ends(job.name, step) if step else []
-        pairs = list(pairwise(ends))
-        for name, (begin, end) in spans.items():
-            inside = [after - before for before, after in pairs if before >= begin and after <= end]
-            # what runs all the time is in the slow-down already
-            whole = begin <= job.start + period and end >= run.end - period
-            if name == job.name or whole or not inside or period <= 0:
+    for name, (begin, end) in spans.items():
+        other = without(name)
+        for job in jobs if other is not None else ():
+            assert other is not None
+            if job.name == name or job.name not in spans:
                 continue
-            took = sum(inside) / len(inside)
-            found.append(Meeting(job.name, name, took / period, begin, end - begin))
+            first, last = max(begin, spans[job.name][0]), min(end, spans[job.name][1])
+            times = _ratio(run, other, job, begin, end)
+            if times is not None and last > first:
+                found.append(Meeting(job.name, name, times, first, last - first, bool(_periodic(job))))
     return tuple(found)
+
+
+def _ratio(run: Run, other: Run, job: Job, begin: float, end: float) -> float | None:
+    """A job's steps between two times, or its main time, against those of another run [1]."""
+    step = _periodic(job)
+    if step:
+        pairs = [list(pairwise(each.ends(job.name, step))) for each in (run, other)]
+        inside = [[after - before for before, after in each if before >= begin and after <= end] for each in pairs]
+        inside[1] = inside[1] or [after - before for before, after in pairs[1]]
+        if not all(inside):
+            return None
+        took, usual = (sum(each) / len(each) for each in inside)
+        return took / usual if usual > 0 else None
+    name = _main(job)
+    took, usual = (values_of(each, job).get(name, 0.0) for each in (run, other))
+    return took / usual if took > 0 and usual > 0 else None
 
 
 def _met(meetings: Sequence[Meeting]) -> list[Finding]:
@@ -405,7 +491,7 @@ def _met(meetings: Sequence[Meeting]) -> list[Finding]:
         Finding(
             "CLOCK-MET",
             Severity.INFO,
-            f"{m.by} makes a step of {m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
+            f"{m.by} makes {'a step of ' * m.repeats}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
         )
         for m in meetings
         if m.times > WORTH_TOLERANCE

@@ -14,13 +14,12 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.gateways import cross, find_doors
-from designer.analysis.islands import Islands, find_islands
+from designer.analysis.islands import find_islands
 from designer.analysis.network import Network
-from designer.analysis.protocols import ends_in_host
-from designer.analysis.routes import Legs, Routes, groups_of, join_legs
+from designer.analysis.protocols import ends_in_host, hosted_definitions
+from designer.analysis.routes import Legs, Routes, crossings, groups_of, join_legs
 from designer.analysis.routing.host_paths import Rules, find_segment
-from designer.analysis.selection import buffers, nearest_places
+from designer.analysis.selection import buffers, nearest_places, tiers_of_definitions
 from designer.catalog.parttype import Capability
 
 Int = npt.NDArray[np.int64]
@@ -80,13 +79,28 @@ def stages(network: Network, routes: Routes) -> Bool:
 
 def refusing(network: Network) -> Bool:
     """Accelerators whose memory no other device may reach over PCIe. : (n_parts,)"""
+    found = _refusing_definitions(network)
+    if not found.any():
+        return np.zeros(network.net.n_parts, dtype=bool)
+    return found[network.net.part_def]
+
+
+def _refusing_definitions(network: Network) -> Bool:
     design, net = network.design, network.net
     found = np.zeros(len(net.part_defs), dtype=bool)
     for d, (part, kind) in enumerate(zip(net.part_defs, network.kinds, strict=True)):
         if Capability.ACCELERATE in kind.capabilities:
             says = design.quantity(part, "peer_access")
             found[d] = says is not None and says.value is False
-    return found[net.part_def]
+    return found
+
+
+def stops_key(network: Network) -> bytes:
+    """What stops in host memory depend on beside the way parts are joined: networks with the same key stop alike."""
+    policy = network.design.policy
+    said = f"{policy.gpudirect};{policy.memory_tier};".encode()
+    arrays = (_refusing_definitions(network), hosted_definitions(network), tiers_of_definitions(network))
+    return said + b"".join(array.tobytes() for array in arrays)
 
 
 def _rows(legs: Legs, keep: Bool | Int) -> Legs:
@@ -103,7 +117,7 @@ def _over_pcie(network: Network, legs: Legs, rows: Int) -> Bool:
     for (cls, a, b), alike in groups_of(key):
         graph = islands.classes[cls]
         segment = find_segment(graph, a, b, rules)
-        found[alike] = segment is not None and any(graph.links[c >> 1] == "pcie" for c in segment.channels)
+        found[alike] = segment is not None and any(graph.shape.links[c >> 1] == "pcie" for c in segment.channels)
     return found
 
 
@@ -119,67 +133,33 @@ def _one_stop(network: Network, legs: Legs, at_source: bool) -> list[Legs]:
 
 def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Bool) -> list[Legs]:
     """Legs to other servers: from memory to the NIC of the accelerator, and from its NIC to memory at the far end."""
-    islands = find_islands(network)
-    doors = find_doors(network)
     policy = network.design.policy
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    si, ti = network.island[legs.source], network.island[legs.target]
-    key = np.stack(
-        [
-            islands.class_of[si],
-            islands.local[legs.source],
-            doors.signature[si],
-            islands.class_of[ti],
-            islands.local[legs.target],
-            doors.signature[ti],
-            at_source.astype(np.int64),
-            at_target.astype(np.int64),
-        ],
-        axis=1,
-    )
+    marks = (at_source.astype(np.int64), at_target.astype(np.int64))
     pieces: list[Legs] = []
-    for (cls, at, sig, other, to, other_sig, first, last), rows in groups_of(key):
-        crossings = cross(
-            islands.classes[cls],
-            at,
-            doors.doors[sig],
-            islands.classes[other],
-            to,
-            doors.doors[other_sig],
-            rules,
-            policy.rail_affinity,
-        )
+    for rows, (first, last), doors in crossings(network, find_islands(network), rules, legs, *marks):
         mine = _rows(legs, rows)
-        if not crossings:
+        if not doors:
             pieces.append(mine)
-        for leave, enter, part in crossings:
-            share = mine.share * part
-            out = _members(islands, si[rows], leave)
-            into = _members(islands, ti[rows], enter)
-            here = near_memory(network, mine.source) if first and leave != at else mine.source
-            there = near_memory(network, mine.target) if last and enter != to else mine.target
-            ways = (mine.source, here, out, into, there, mine.target)
+        for door in doors:
+            share = mine.share * door.share
+            here = near_memory(network, mine.source) if first and door.leaves else mine.source
+            there = near_memory(network, mine.target) if last and door.enters else mine.target
+            ways = (mine.source, here, door.out, door.into, there, mine.target)
             for a, b in pairwise(ways):
                 moves = a != b
                 pieces.append(Legs(mine.flow[moves], a[moves], b[moves], share[moves]))
     return pieces
 
 
-def _members(islands: Islands, island: Int, place: int) -> Int:
-    return islands.parts[islands.part_start[island] + place]
-
-
 def near_memory(network: Network, parts: Int) -> Int:
     """The host memory for buffers nearest to each part; the part itself where its island has none."""
     islands = find_islands(network)
     memory = buffers(network)
-    known: dict[tuple[int, int], int] = {}
+    island = network.island[parts]
     near = parts.copy()
-    for row, part in enumerate(parts.tolist()):
-        island = int(network.island[part])
-        key = (int(islands.class_of[island]), int(islands.local[part]))
-        if key not in known:
-            offered = np.flatnonzero(memory[islands.members(island)]).tolist()
-            known[key] = nearest_places(islands.classes[key[0]], key[1], offered)[0] if offered else key[1]
-        near[row] = islands.part(island, known[key])
+    for (cls, at), rows in groups_of(np.stack([islands.class_of[island], islands.local[parts]], axis=1)):
+        offered = np.flatnonzero(memory[islands.members(int(island[rows[0]]))]).tolist()
+        place = nearest_places(islands.classes[cls], at, offered)[0] if offered else at
+        near[rows] = islands.parts[islands.part_start[island[rows]] + place]
     return near

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.islands import find_islands
-from designer.analysis.network import NETWORKS_LIMIT, Network
+from designer.analysis.network import NETWORKS_LIMIT, STRUCTURES_LIMIT, Frame, Network
 from designer.catalog.parttype import Domain
 from designer.memo import Alike, memo
 
 Bool = npt.NDArray[np.bool_]
-
-#: structures kept, such as those of both sides of a comparison and of the edits between them
-STRUCTURES_LIMIT: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +38,12 @@ _alike: Alike[Structure] = Alike(STRUCTURES_LIMIT)
 
 def passing(network: Network) -> Bool:
     """Which parts pass on network traffic, as switches do. : (n_parts,)"""
-    kinds = [k.passes(Domain.NETWORK, Domain.NETWORK) for k in network.kinds]
-    return np.array(kinds, dtype=bool)[network.net.part_def]
+    return _passing(network.frame)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def _passing(frame: Frame) -> Bool:
+    return np.array([k.passes(Domain.NETWORK, Domain.NETWORK) for k in frame.kinds], dtype=bool)[frame.net.part_def]
 
 
 @memo(most=NETWORKS_LIMIT)
@@ -62,10 +62,6 @@ def digest(*arrays: npt.NDArray[np.generic]) -> bytes:
 
 
 def _key(network: Network) -> object:
-    net, policy, islands = network.net, network.design.policy, find_islands(network)
-    arrays = digest(
-        net.link_a, net.link_b, network.domain, network.count, passing(network), islands.class_of, network.island
-    )
+    policy, islands = network.design.policy, find_islands(network)
     rules = (policy.relay_through_gpu, policy.pcie_acs, policy.ecmp, policy.hash_seed, policy.rail_affinity)
-    # Graphs of islands are known by identity, and are themselves kept for all that are equal.
-    return net.n_parts, arrays, islands.classes, rules
+    return network.frame, tuple(graph.shape for graph in islands.classes), rules

@@ -102,8 +102,15 @@ def run_workload(
     curves: bool = True,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
+    *,
+    explained: bool = True,
 ) -> tuple[WorkloadResult, ChannelLoads | None]:
     """One workload on a network.
+
+    Parameters
+    ----------
+    explained
+        False where only its metrics are wanted: what binds is left out, and so is what is not known of the design.
 
     Raises
     ------
@@ -114,9 +121,11 @@ def run_workload(
     operation = lower(spec.kind, spec.settings, place)
     kind = workload_kinds()[spec.kind]
     title = spec.title or kind.title
-    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled)
+    question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
     evaluator = evaluator_of(operation)
     result, loads = evaluator.evaluate(network, operation, question)
+    if not explained:
+        return result, loads
     short = Question(spec.id, kind.reports, title, place, False, None, cancelled)
     return with_gaps(network, result, loads, lambda other: evaluator.evaluate(other, operation, short)[0]), loads
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from designer.workload.operations import Transfer
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+NO_SHARES: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,11 +73,20 @@ class TransferAnswer:
     limits: tuple[Limit, ...]
 
 
-def evaluate_transfer(network: Network, operation: Transfer, place: str, *, explained: bool = True) -> TransferAnswer:
+def evaluate_transfer(
+    network: Network,
+    operation: Transfer,
+    place: str,
+    *,
+    explained: bool = True,
+    shares: Mapping[int, float] = NO_SHARES,
+) -> TransferAnswer:
     """Rates of all flows of a transfer, and what binds them.
 
     Parameters
     ----------
+    shares
+        By part, bytes of its memory per second that the transfer may have of it, where that is not all [B/s].
     explained
         True to tell what binds and what would next; the rates are the same.
 
@@ -84,11 +95,13 @@ def evaluate_transfer(network: Network, operation: Transfer, place: str, *, expl
     AnalysisError
         If nothing can be routed.
     """
-    asked, findings = _asked(network, operation, place)
+    asked, findings = _asked(network, operation, place, shares)
     return asked.answer(findings, explained)
 
 
-def _asked(network: Network, operation: Transfer, place: str) -> tuple[_Evaluation, list[Finding]]:
+def _asked(
+    network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES
+) -> tuple[_Evaluation, list[Finding]]:
     """A transfer paired up and routed, and what was found on the way."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
@@ -96,7 +109,25 @@ def _asked(network: Network, operation: Transfer, place: str) -> tuple[_Evaluati
     routes = route(network, legs)
     findings = _lost(network, traffic, routes, place)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    return _Evaluation(network, traffic, legs, routes, demand, _protocol_cores(network, legs)), findings
+    extra = (*_protocol_cores(network, legs), *_memory_shares(network, legs, shares))
+    return _Evaluation(network, traffic, legs, routes, demand, extra), findings
+
+
+def _memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> list[Extra]:
+    """What is to be had of the memory of parts of which a machine has a share."""
+    found: list[Extra] = []
+    for part, rate in shares.items():
+        facts = network.part_resources[int(network.net.part_def[part])]
+        flow: list[Int] = []
+        usage: list[Float] = []
+        for ends, cost in ((legs.source, facts.read if facts else 1.0), (legs.target, facts.write if facts else 1.0)):
+            rows = np.flatnonzero(ends == part)
+            flow.append(legs.flow[rows])
+            usage.append(legs.share[rows] * cost)
+        path = network.net.path(part)
+        limit = Limit(f"share:{path}", f"share of the memory of {path}", rate)
+        found.append(Extra(limit, np.concatenate(flow), np.concatenate(usage)))
+    return found
 
 
 def _protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:

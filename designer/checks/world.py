@@ -103,7 +103,11 @@ class World:
     def seed(self, analysis: Analysis) -> None:
         """Take over what was analysed already."""
         for result in analysis.workloads:
-            self._results.setdefault((result.id, None), result)
+            self.take(result)
+
+    def take(self, result: WorkloadResult) -> None:
+        """Take over what a workload was found to do."""
+        self._results.setdefault((result.id, None), result)
 
     def jobs(self, name: str) -> list[str]:
         """Ids of the workloads a name stands for: an id, a kind, a title, or part of the settings such as a model."""

@@ -19,7 +19,7 @@ from designer.design.document import MAX_PARTS, Block, Group, Link, Part, Wiring
 from designer.design.pattern import Pattern, Selection
 from designer.design.selectors import Selector, natural_key, parse_selector
 from designer.errors import DocumentError
-from designer.memo import Memo
+from designer.memo import Alike, Memo, memo
 from designer.registry import discover
 
 Int = npt.NDArray[np.int64]
@@ -49,16 +49,48 @@ class GroupNet:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Arrays:
+    """Parts and links of a block made flat, as numbers.
+
+    Parameters
+    ----------
+    part_def : (n_parts,) number of the definition of each part
+    parent : (n_parts,) number of the containing part, −1 at the top
+    link_a, link_b, link_def : (n_links,) ends and definition of each link; one entry is one bundle
+    wirings
+        Name of each wiring, its first link and the one after its last.
+    """
+
+    part_def: Int
+    parent: Int
+    link_a: Int
+    link_b: Int
+    link_def: Int
+    wirings: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """What blocks have in common whose parts stand and are joined alike, whatever the values of parts and links.
+
+    One object for all of them: an edit of a value finds the arrays made, and so does its undo.
+    """
+
+    block: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Netlist:
-    """A block made flat.
+    """A block made flat; its arrays are made when somebody asks for them.
 
     Parameters
     ----------
     part_defs, link_defs
         The distinct parts, and links or wirings, that the arrays point to.
-    part_def : (n_parts,) number of the definition of each part
-    parent : (n_parts,) number of the containing part, −1 at the top
-    link_a, link_b, link_def : (n_links,) ends and definition of each link; one entry is one bundle
+    shape
+        What it has in common with blocks that differ in values alone; the arrays are of this.
+    changed
+        Arrays of its own, where they are not those of its shape.
     own_parts, own_links
         How many of the first parts and links are drawn in the block itself, outside its groups.
     """
@@ -66,28 +98,47 @@ class Netlist:
     block: Block
     part_defs: tuple[Part, ...]
     link_defs: tuple[Link | Wiring, ...]
-    part_def: Int
-    parent: Int
-    link_a: Int
-    link_b: Int
-    link_def: Int
+    shape: Shape
+    n_parts: int
+    n_links: int
     own_parts: int
     own_links: int
     groups: tuple[GroupNet, ...]
     wirings: tuple[tuple[str, int, int], ...]
+    changed: Arrays | None = field(repr=False)
     _own_ids: tuple[str, ...] = field(repr=False)
     _own_link_ids: tuple[str, ...] = field(repr=False)
     _local: Mapping[str, int] = field(repr=False)
 
     @property
-    def n_parts(self) -> int:
-        """Number of parts."""
-        return len(self.part_def)
+    def arrays(self) -> Arrays:
+        """All parts and links as numbers."""
+        return self.changed if self.changed is not None else _expanded(self.shape)
 
     @property
-    def n_links(self) -> int:
-        """Number of links (bundles)."""
-        return len(self.link_def)
+    def part_def(self) -> Int:
+        """Number of the definition of each part. : (n_parts,)"""
+        return self.arrays.part_def
+
+    @property
+    def parent(self) -> Int:
+        """Number of the containing part, −1 at the top. : (n_parts,)"""
+        return self.arrays.parent
+
+    @property
+    def link_a(self) -> Int:
+        """One end of each link. : (n_links,)"""
+        return self.arrays.link_a
+
+    @property
+    def link_b(self) -> Int:
+        """The other end of each link. : (n_links,)"""
+        return self.arrays.link_b
+
+    @property
+    def link_def(self) -> Int:
+        """Number of the definition of each link. : (n_links,)"""
+        return self.arrays.link_def
 
     def part(self, index: int) -> Part:
         """Definition of part number `index`."""
@@ -222,142 +273,191 @@ def patterns() -> Mapping[str, Pattern]:
 
 
 def _compile(block: Block) -> Netlist:
+    shape = shape_of(block)
+    wirings = _expanded(shape).wirings
+    half = _half(block, shape)
+    n_links = wirings[-1][2] if wirings else half.n_links
+    link_defs = (*half.link_defs, *block.wirings.values())
+    return replace(half, link_defs=link_defs, n_links=n_links, wirings=wirings)
+
+
+def shape_of(block: Block) -> Shape:
+    """The shape of a block: the same object for all blocks whose parts stand and are joined alike."""
+    return _shape(block)
+
+
+@memo(most=8192)
+def _shape(block: Block) -> Shape:
+    key = (
+        tuple((p.id, p.parent) for p in block.parts.values()),
+        tuple((one.id, one.a, one.b) for one in block.links.values()),
+        tuple(
+            (g.id, g.replicas, g.parent, _shape(g.content), *((i, _shape(b)) for i, b in g.exceptions.items()))
+            for g in block.groups.values()
+        ),
+        tuple((w.id, w.pattern, w.a, w.b) for w in block.wirings.values()),
+    )
+    return _shapes(key, lambda: Shape(block))
+
+
+#: shapes known at the same time
+_SHAPES_LIMIT: Final = 2048
+_shapes: Alike[Shape] = Alike(_SHAPES_LIMIT)
+
+#: bytes that parts and links take in the arrays, and that the definition of one takes: a netlist keeps its design
+_ENTRY: Final = 24
+_DEFINITION: Final = 2500
+#: most that netlists asked for last keep together, and their arrays [B]
+_BUDGET: Final = 128_000_000
+
+
+def _weight(net: Netlist) -> int:
+    return _DEFINITION * (net.own_parts + net.own_links) + 8 * sum(len(g.net_of) * 3 for g in net.groups)
+
+
+def _size(arrays: Arrays) -> int:
+    return _ENTRY * (len(arrays.part_def) + len(arrays.link_def))
+
+
+_compiled = Memo(_compile, most=8192, size=_weight, budget=_BUDGET)
+
+
+@memo(most=_SHAPES_LIMIT, size=_size, budget=_BUDGET)
+def _expanded(shape: Shape) -> Arrays:
+    """All parts and links of blocks of a shape."""
+    block = shape.block
     size = max(count_parts(block), count_links(block))
     if size > MAX_PARTS:
         raise DocumentError(
             f"the design elaborates to {size:,} parts or links, more than {MAX_PARTS:,}",
             remedy="use fewer replicas in its groups",
         )
+    return _joined(block, _half(block, shape))
+
+
+def distinct_links(net: Netlist) -> tuple[Int, Int]:
+    """The first link of each kind of pair, by definitions of the link and of its ends, and how many are alike."""
+    return _distinct_links(net.shape)
+
+
+@memo(most=_SHAPES_LIMIT)
+def _distinct_links(shape: Shape) -> tuple[Int, Int]:
+    arrays = _expanded(shape)
+    # a drawn link always joins the same two definitions; those of a wiring may not
+    drawn = len(arrays.link_def) if not arrays.wirings else arrays.wirings[0][1]
+    size = int(arrays.link_def[:drawn].max(initial=-1)) + 1
+    first = np.full(size, drawn, dtype=np.int64)
+    first[arrays.link_def[:drawn][::-1]] = np.arange(drawn)[::-1]
+    counts = np.bincount(arrays.link_def[:drawn], minlength=size)
+    firsts, alike = [first[counts > 0]], [counts[counts > 0]]
+    n = int(arrays.part_def.max(initial=0)) + 1
+    for _, start, stop in arrays.wirings:
+        ends = arrays.part_def[arrays.link_a[start:stop]] * n + arrays.part_def[arrays.link_b[start:stop]]
+        _, at, many = np.unique(ends, return_index=True, return_counts=True)
+        firsts.append(start + at)
+        alike.append(many)
+    found, count = np.concatenate(firsts), np.concatenate(alike)
+    order = np.argsort(found)
+    return found[order], count[order]
+
+
+def _half(block: Block, shape: Shape) -> Netlist:
+    """The block with its groups, before its wirings."""
     own_ids = tuple(block.parts)
     local = {part_id: i for i, part_id in enumerate(own_ids)}
-    builder = _Builder(block, local)
+    n_parts, n_links = len(own_ids), len(block.links)
+    part_defs: list[Part] = list(block.parts.values())
+    link_defs: list[Link | Wiring] = list(block.links.values())
+    groups: list[GroupNet] = []
     for group in block.groups.values():
-        builder.add_group(group)
-    return builder.finish()
+        made = _group(group, local, n_parts, n_links)
+        for net in made.nets:
+            part_defs += net.part_defs
+            link_defs += net.link_defs
+        n_parts, n_links = int(made.part_start[-1]), int(made.link_start[-1])
+        groups.append(made)
+    return Netlist(
+        block,
+        tuple(part_defs),
+        tuple(link_defs),
+        shape,
+        n_parts,
+        n_links,
+        len(own_ids),
+        len(block.links),
+        tuple(groups),
+        (),
+        changed=None,
+        _own_ids=own_ids,
+        _own_link_ids=tuple(block.links),
+        _local=local,
+    )
 
 
-#: bytes that parts and links take in the arrays, and that the definition of one takes: a netlist keeps its design
-_ENTRY: Final = 24
-_DEFINITION: Final = 2500
-#: most that netlists asked for last keep together [B]
-_BUDGET: Final = 256_000_000
-
-
-def _weight(net: Netlist) -> int:
-    return _ENTRY * (net.n_parts + net.n_links) + _DEFINITION * (net.own_parts + net.own_links)
-
-
-_compiled = Memo(_compile, most=8192, size=_weight, budget=_BUDGET)
-
-
-class _Builder:
-    """Collects the pieces of one block and joins them once."""
-
-    def __init__(self, block: Block, local: Mapping[str, int]) -> None:
-        self.block = block
-        self.local = local
-        n = len(local)
-        self.part_defs: list[Part] = list(block.parts.values())
-        self.part_def: list[Int] = [np.arange(n)]
-        self.parent: list[Int] = [np.array(_parents(block, local), dtype=np.int64)]
-        self.n_parts = n
-        self.link_defs: list[Link | Wiring] = list(block.links.values())
-        self.groups: list[GroupNet] = []
-        self.own_links = len(self.link_defs)
-        self.n_links = self.own_links
-        self.member_links: list[tuple[Int, Int, Int]] = []
-
-    def add_group(self, group: Group) -> None:
-        for index in group.exceptions:
-            if not 0 <= index < group.replicas:
-                raise DocumentError(
-                    f"member {index} is outside the group of {group.replicas}", place=f"groups.{group.id}.exceptions"
-                )
-        blocks = [group.content, *group.exceptions.values()]
-        nets = tuple(elaborate(b) for b in blocks)
-        net_of = np.zeros(group.replicas, dtype=np.int64)
-        for position, index in enumerate(group.exceptions, start=1):
-            net_of[index] = position
-        part_start = self.n_parts + _starts(np.array([n.n_parts for n in nets])[net_of])
-        link_start = self.n_links + _starts(np.array([n.n_links for n in nets])[net_of])
-        if link_start[-1] > MAX_PARTS:
+def _group(group: Group, local: Mapping[str, int], n_parts: int, n_links: int) -> GroupNet:
+    """A group whose first part and link have these numbers."""
+    for index in group.exceptions:
+        if not 0 <= index < group.replicas:
             raise DocumentError(
-                f"the group makes {int(link_start[-1]) - self.n_links:,} links, more than {MAX_PARTS:,}",
-                place=f"groups.{group.id}",
-                remedy="use fewer replicas",
+                f"member {index} is outside the group of {group.replicas}", place=f"groups.{group.id}.exceptions"
             )
-        part_base, link_base = [], []
-        for net in nets:
-            part_base.append(len(self.part_defs))
-            link_base.append(len(self.link_defs))
-            self.part_defs += net.part_defs
-            self.link_defs += net.link_defs
-        holder = -1
-        if group.parent is not None:
-            holder = self.local.get(group.parent, -1)
-            if holder < 0:
-                raise DocumentError(f"there is no part {group.parent!r}", place=f"groups.{group.id}.parent")
-        for first, last in _runs(net_of):
-            k = int(net_of[first])
-            net, copies = nets[k], last - first
-            shift = part_start[first:last, None]
-            self.part_def.append(np.tile(net.part_def + part_base[k], copies))
-            moved = np.where(net.parent >= 0, net.parent + shift, holder)
-            self.parent.append(moved.ravel())
-            self.member_links.append(
+    if group.parent is not None and group.parent not in local:
+        raise DocumentError(f"there is no part {group.parent!r}", place=f"groups.{group.id}.parent")
+    nets = tuple(elaborate(b) for b in (group.content, *group.exceptions.values()))
+    net_of = np.zeros(group.replicas, dtype=np.int64)
+    net_of[list(group.exceptions)] = np.arange(1, len(nets))
+    part_start = n_parts + _starts(np.array([n.n_parts for n in nets])[net_of])
+    link_start = n_links + _starts(np.array([n.n_links for n in nets])[net_of])
+    if link_start[-1] > MAX_PARTS:
+        raise DocumentError(
+            f"the group makes {int(link_start[-1]) - n_links:,} links, more than {MAX_PARTS:,}",
+            place=f"groups.{group.id}",
+            remedy="use fewer replicas",
+        )
+    return GroupNet(group.id, part_start, link_start, nets, net_of)
+
+
+def _joined(block: Block, half: Netlist) -> Arrays:
+    """The arrays of a block from those of its groups' members, and its wirings."""
+    local = {part_id: i for i, part_id in enumerate(block.parts)}
+    part_def = [np.arange(half.own_parts)]
+    parent = [np.array(_parents(block, local), dtype=np.int64)]
+    member_links: list[tuple[Int, Int, Int]] = []
+    part_base, link_base = half.own_parts, half.own_links
+    for group, made in zip(block.groups.values(), half.groups, strict=True):
+        holder = -1 if group.parent is None else local[group.parent]
+        bases: list[tuple[int, int]] = []
+        for net in made.nets:
+            bases.append((part_base, link_base))
+            part_base, link_base = part_base + len(net.part_defs), link_base + len(net.link_defs)
+        for first, last in _runs(made.net_of):
+            k = int(made.net_of[first])
+            net, copies = made.nets[k], last - first
+            shift = made.part_start[first:last, None]
+            part_def.append(np.tile(net.part_def + bases[k][0], copies))
+            parent.append(np.where(net.parent >= 0, net.parent + shift, holder).ravel())
+            member_links.append(
                 (
                     (net.link_a + shift).ravel(),
                     (net.link_b + shift).ravel(),
-                    np.tile(net.link_def + link_base[k], copies),
+                    np.tile(net.link_def + bases[k][1], copies),
                 )
             )
-        self.n_parts, self.n_links = int(part_start[-1]), int(link_start[-1])
-        self.groups.append(GroupNet(group.id, part_start, link_start, nets, net_of))
-
-    def finish(self) -> Netlist:
-        part_def, parent = np.concatenate(self.part_def), np.concatenate(self.parent)
-        none = np.empty(0, dtype=np.int64)
-        half = Netlist(
-            block=self.block,
-            part_defs=tuple(self.part_defs),
-            link_defs=(),
-            part_def=part_def,
-            parent=parent,
-            link_a=none,
-            link_b=none,
-            link_def=none,
-            own_parts=len(self.local),
-            own_links=0,
-            groups=tuple(self.groups),
-            wirings=(),
-            _own_ids=tuple(self.local),
-            _own_link_ids=(),
-            _local=self.local,
-        )
-        a, b = _ends(self.block, self.local, half)
-        pieces = [(a, b, np.arange(self.own_links)), *self.member_links]
-        wirings: list[tuple[str, int, int]] = []
-        n_links = self.n_links
-        _refuse_many(self.block.wirings.values(), half, n_links)
-        for wiring in self.block.wirings.values():
-            joined = _expand_wiring(wiring, half)
-            pieces.append((*joined, np.full(len(joined[0]), len(self.link_defs))))
-            self.link_defs.append(wiring)
-            wirings.append((wiring.id, n_links, n_links + len(joined[0])))
-            n_links += len(joined[0])
-        arrays = [np.concatenate([p[i] for p in pieces]).astype(np.int64) for i in range(3)]
-        for array in (part_def, parent, *arrays):
-            array.setflags(write=False)
-        return replace(
-            half,
-            link_defs=tuple(self.link_defs),
-            link_a=arrays[0],
-            link_b=arrays[1],
-            link_def=arrays[2],
-            own_links=self.own_links,
-            wirings=tuple(wirings),
-            _own_link_ids=tuple(self.block.links),
-        )
+    a, b = _ends(block, local, half)
+    pieces = [(a, b, np.arange(half.own_links)), *member_links]
+    wirings: list[tuple[str, int, int]] = []
+    n_links = half.n_links
+    _refuse_many(block.wirings.values(), half, n_links)
+    for k, wiring in enumerate(block.wirings.values()):
+        joined = _expand_wiring(wiring, half)
+        pieces.append((*joined, np.full(len(joined[0]), len(half.link_defs) + k)))
+        wirings.append((wiring.id, n_links, n_links + len(joined[0])))
+        n_links += len(joined[0])
+    parts = [np.concatenate(column).astype(np.int64, copy=False) for column in (part_def, parent)]
+    links = [np.concatenate([p[i] for p in pieces]).astype(np.int64, copy=False) for i in range(3)]
+    for array in (*parts, *links):
+        array.setflags(write=False)
+    return Arrays(parts[0], parts[1], links[0], links[1], links[2], tuple(wirings))
 
 
 def _starts(sizes: Int) -> Int:

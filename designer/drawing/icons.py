@@ -1,25 +1,20 @@
-"""Device glyphs: the shapes of ``assets/icons/<kind>.svg``, drawn in one colour.
-
-The files keep to a small part of SVG: ``rect``, ``circle`` and ``path`` with absolute M, L, H, V, C and Z, lines in
-``currentColor`` and, where a shape says so, filled with it.
-"""
+"""Icons as outlines in one colour: of part kinds from ``assets/icons/<kind>.toml``, of the window from one file."""
 
 from __future__ import annotations
 
-import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
-
-from defusedxml import ElementTree
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
 
 from designer.resources import assets
 
-#: glyphs are drawn on a square of this extent
+#: icons are drawn on a square of this extent
 EXTENT: Final = 24.0
-#: width of their lines on it
+#: width of the lines of parts on it
 LINE: Final = 1.5
-_TOKEN: Final = re.compile(r"[MLHVCZ]|-?\d+(?:\.\d+)?")
 _ROUND: Final = 0.5523  # control distance of a quarter circle drawn as a Bézier curve
 Command = tuple[str, tuple[float, ...]]
 
@@ -34,26 +29,38 @@ class Outline:
 
 @lru_cache(maxsize=1024)
 def glyph(kind: str) -> tuple[Outline, ...]:
-    """The outlines of a kind's glyph; kinds without one look unknown."""
-    path = assets() / "icons" / f"{kind}.svg"
-    if not kind.isidentifier() or not path.is_file():
-        path = assets() / "icons" / "unknown.svg"
-    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    return tuple(_outline(element.tag.rpartition("}")[2], element.attrib) for element in root)
+    """The outlines of a kind's icon; kinds without one look unknown."""
+    file = _folder() / f"{kind}.toml"
+    if not kind.isidentifier() or not file.is_file():
+        file = _folder() / "unknown.toml"
+    return _outlines(_read(file)["shapes"])
 
 
-def _outline(tag: str, values: dict[str, str]) -> Outline:
-    filled = values.get("fill") == "currentColor"
-    if tag == "path":
-        return Outline(_path(values["d"]), filled)
-    if tag == "circle":
-        r = float(values["r"])
-        x, y = float(values["cx"]) - r, float(values["cy"]) - r
-        return Outline(rounded(x, y, 2 * r, 2 * r, r), filled)
-    if tag == "rect":
-        x, y, width, height = (float(values[k]) for k in ("x", "y", "width", "height"))
-        return Outline(rounded(x, y, width, height, float(values.get("rx", 0))), filled)
-    raise AssertionError(f"glyphs cannot hold <{tag}>")
+@cache
+def window_icons() -> Mapping[str, tuple[Outline, ...]]:
+    """The icons of the window by name."""
+    return {name: _outlines(shapes) for name, shapes in _read(_folder() / "window.toml").items()}
+
+
+def _folder() -> Path:
+    return assets() / "icons"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _outlines(shapes: Sequence[Mapping[str, Any]]) -> tuple[Outline, ...]:
+    return tuple(Outline(_commands(shape), shape.get("filled", False)) for shape in shapes)
+
+
+def _commands(shape: Mapping[str, Any]) -> tuple[Command, ...]:
+    if "path" in shape:
+        return tuple((name, tuple(map(float, places))) for name, *places in shape["path"])
+    if "circle" in shape:
+        x, y, r = shape["circle"]
+        return rounded(x - r, y - r, 2 * r, 2 * r, r)
+    return rounded(*shape["rect"])
 
 
 def rounded(x: float, y: float, width: float, height: float, radius: float) -> tuple[Command, ...]:
@@ -74,27 +81,3 @@ def rounded(x: float, y: float, width: float, height: float, radius: float) -> t
         ("C", (x, y + k, x + k, y, x + r, y)),
         ("Z", ()),
     )
-
-
-def _path(text: str) -> tuple[Command, ...]:
-    commands: list[Command] = []
-    tokens = _TOKEN.findall(text)
-    at, x, y, name = 0, 0.0, 0.0, ""
-    sizes = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "Z": 0}
-    while at < len(tokens):
-        if tokens[at] in sizes:
-            name = tokens[at]
-            at += 1
-        values = tuple(float(t) for t in tokens[at : at + sizes[name]])
-        at += sizes[name]
-        if name == "H":
-            commands.append(("L", (values[0], y)))
-            x = values[0]
-        elif name == "V":
-            commands.append(("L", (x, values[0])))
-            y = values[0]
-        else:
-            commands.append((name, values))
-            if values:
-                x, y = values[-2:]
-    return tuple(commands)

@@ -105,6 +105,8 @@ class Accelerator:
             flops={key: FlopPerSecond(rate * compute) for key, rate in self.flops.items()},
             memory_bandwidth=BytesPerSecond(self.memory_bandwidth * memory_bandwidth),
             memory_capacity=memory,
+            # its neighbours draw the rest, so the clock stays that of the whole part
+            power=Watts(self.power * compute),
         )
 
 

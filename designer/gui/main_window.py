@@ -31,6 +31,7 @@ from designer.gui.toolbar import ToolBar
 from designer.gui.window.menus import Menus
 from designer.gui.window.recovery import Recovery
 from designer.gui.window.saving import SavingState
+from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.session import Picked, Session
     from designer.gui.time_bar import TimeBar
+    from designer.gui.viewmodels.sweep import Varied
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
@@ -75,6 +77,7 @@ class MainWindow(QMainWindow):
         self.toasts = Toasts(middle)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
         self.recovery_ = Recovery(self)
+        self.sweeps = Sweeps(self)
         self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
@@ -184,6 +187,8 @@ class MainWindow(QMainWindow):
             document.session.design_changed,
             document.session.selection_changed,
             document.session.analysis_changed,
+            # while a run is played every frame counts
+            document.session.moment_changed,
             canvas.view_changed,
         ):
             signal.connect(self.sweeper.touch)
@@ -223,6 +228,7 @@ class MainWindow(QMainWindow):
 
     def _closed(self, document: Document) -> None:
         self._disconnect()
+        self.sweeps.close(document.session)
         self.documents.remove(document)
         if self.sweeper is not None:
             self.sweeper.touch()
@@ -266,12 +272,14 @@ class MainWindow(QMainWindow):
             from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
+            self.menus.add_late(self.theme)
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
             self.docks.parts.insert_requested.connect(self._insert)
             self.docks.parts.left.connect(self.focus_canvas)
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
             self.docks.inspector.what_if.tried.connect(self.update_actions)
+            self.docks.inspector.sweep_wanted.connect(self.sweep_value)
             self.docks.findings.counted.connect(self.toolbar.count)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
@@ -369,6 +377,7 @@ class MainWindow(QMainWindow):
         self.menus.set_theme(self.theme)
         self.start.set_theme(self.theme)
         self.recovery_.set_theme(self.theme)
+        self.sweeps.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
         if self.docks is not None:
@@ -380,11 +389,9 @@ class MainWindow(QMainWindow):
 
     def find_icon(self, kind: str) -> QIcon | None:
         """Icon of a kind of part in its colour."""
-        from designer.gui.kind_icons import kind_icon
-
         if kind in icons.names():
             return icons.icon(kind, self.theme.muted)
-        return kind_icon(kind, self.theme.is_dark)
+        return icons.kind_icon(kind, self.theme.is_dark)
 
     # ---- what actions ask for
 
@@ -495,10 +502,18 @@ class MainWindow(QMainWindow):
         from designer.gui.workload_form import edit_workload
 
         if self.document is not None:
-            edit_workload(self.document.session, new, self)
+            varied = edit_workload(self.document.session, new, self)
+            if varied is not None:
+                self.sweep_value(varied)
+                return
             # what had the keys before may be gone, as the command palette is
             self.activateWindow()
             self.focus_canvas()
+
+    def sweep_value(self, varied: Varied | None = None) -> None:
+        """Ask what the workload does while a value varies; the batch, or what comes first, where none is named."""
+        if self.document is not None:
+            self.sweeps.ask(self.document.session, self.theme, varied)
 
     def edit_settings(self) -> None:
         """Show the settings."""
@@ -647,6 +662,7 @@ class MainWindow(QMainWindow):
         if self.docks is not None:
             self.docks.close_jobs()
         self.recovery_.close()
+        self.sweeps.close_all()
         if self.workspace_ is not None:
             self.workspace_.close_all()
         if self.sweeper is not None:

@@ -282,6 +282,7 @@ def simulated(design: Design, scenario: Scenario, progress: Any, cancelled: Canc
         until=scenario.until,
         starts=scenario.starts,
         failures=scenario.failures(),
+        shifts=scenario.shifts,
         bands=False,
         progress=progress,
         cancelled=cancelled,

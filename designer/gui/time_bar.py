@@ -523,6 +523,7 @@ class TimeBar(QFrame):
                 later.addAction(_shown(f"{title}: {told}…"), partial(self._ask_start, workload, title))
         until = "when all is done" if scenario.until is None else f"at {format_quantity(scenario.until, 'duration')}"
         menu.addAction(f"Ends {until}…", self._ask_until)
+        self._add_shifts(menu, player)
         if scenario.events:
             menu.addSeparator()
             gone = menu.addMenu("What happens")
@@ -530,6 +531,30 @@ class TimeBar(QFrame):
                 text = f"{clock_text(event.at, max(end, event.at))}  {event.text}"
                 gone.addAction(_shown(f"Take out: {text}"), partial(self._run, scenario.without_event(event)))
         return menu
+
+    def _add_shifts(self, menu: QMenu, player: Player) -> None:
+        """Later starts that keep workloads out of each other's way: asked for, then offered."""
+        from dataclasses import replace
+
+        scenario, found = player.scenario, player.session.simulation
+        if len(scenario.workloads) < 2:
+            return
+        menu.addSeparator()
+        asked = menu.addAction(
+            "Look for starts that avoid collisions", partial(self._run, replace(scenario, shifts=not scenario.shifts))
+        )
+        asked.setCheckable(True)
+        asked.setChecked(scenario.shifts)
+        if found is None or not scenario.shifts or player.busy or player.stale:
+            return
+        for shift in found.shifts:
+            title = found.titles.get(shift.workload, shift.workload)
+            later = format_quantity(shift.seconds, "duration")
+            text = f"Begin {title} {later} later: together {shift.before / shift.after:.2f}× as fast"
+            at = scenario.starts.get(shift.workload, 0.0) + shift.seconds
+            menu.addAction(_shown(text), partial(self._run, scenario.started(shift.workload, at)))
+        if not found.shifts:
+            menu.addAction("No later start is better").setEnabled(False)
 
     def _choose(self) -> None:
         menu = self.menu()
@@ -585,9 +610,21 @@ def _shown(text: str) -> str:
 
 
 def _slower(player: Player) -> str:
-    """What the workloads lose to each other."""
+    """What the workloads lose to each other, the most first: who, by whom, how much, for how long."""
     found = player.session.simulation
     if found is None or player.stale:
         return ""
-    told = [f"{found.titles.get(name, name)} {times:.2f}×" for name, times in found.slow_down.items() if times > 1.005]
-    return "beside the others: " + ", ".join(told) if told else ""
+
+    def named(workload: str) -> str:
+        return found.titles.get(workload, workload)
+
+    met = sorted((m for m in found.meetings if m.times > 1.005), key=lambda m: -m.times)
+    if met:
+        told = [
+            f"{named(m.by)} makes {'a step of ' * m.repeats}{named(m.workload)} {m.times:.2f}× as long for "
+            f"{format_quantity(m.seconds, 'duration')}"
+            for m in met
+        ]
+        return "; ".join(told)
+    slower = [f"{named(name)} {times:.2f}×" for name, times in found.slow_down.items() if times > 1.005]
+    return "beside the others: " + ", ".join(slower) if slower else ""

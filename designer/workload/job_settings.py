@@ -38,6 +38,7 @@ MODEL: Final = (
         "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels; "
         "unknown: any other, DeepSpeed, in wide bands",
     ),
+    Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those the parts are given to"),
     Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),
     Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a transformer"),
 )
@@ -77,6 +78,9 @@ RUN: Final = (
     Setting("online", "Online learning", "flag", False),
     Setting("arrival_rate", "Samples arriving", "frequency", "0 1/s"),
     Setting("retrain_every", "Retraining cadence", "duration", "0 s", help="0 s for none"),
+    Setting("time_between_failures", "Time between failures", "duration", "0 s", help="of the job; 0 s for none"),
+    Setting("cold_start", "Cold start", "duration", "10 min", help="from a failure until the checkpoint is read"),
+    Setting("failure_seed", "Seed of failures", "count", 0),
 )
 FORWARD: Final = (
     Setting("forward_only", "Forward pass only", "flag", False, help="validation or batch inference"),

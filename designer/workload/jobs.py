@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 Gpudirect = Literal["policy", "on", "off"]
 
@@ -27,6 +27,8 @@ class Job:
         Validation or batch inference: no backward pass (convolutional networks).
     measured_compute
         Computing time of a step that was measured, in place of the estimate; 0 for the estimate [s].
+    machines
+        Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     """
 
     model: str
@@ -49,6 +51,7 @@ class Job:
     adapters: bool
     forward_only: bool
     measured_compute: float
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Run:
         Samples come one by one at this rate instead of from a dataset [1/s].
     retrain_every
         Time from one retraining to the next; 0 for none [s].
+    time_between_failures, cold_start
+        Mean time between failures of the job, 0 for none, and from one until the checkpoint is read [s].
     """
 
     epochs: float
@@ -114,12 +119,16 @@ class Run:
     online: bool
     arrival_rate: float
     retrain_every: float
+    time_between_failures: float = 0.0
+    cold_start: float = 0.0
+    failure_seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
     """A training job as a whole; ``parameter_servers`` is a selector, empty for all-reduce."""
 
+    answered_by: ClassVar[str] = "training"
     name: str
     job: Job
     input: InputPath
@@ -141,6 +150,7 @@ class Checkpointing:
         Of the failures that are drawn.
     """
 
+    answered_by: ClassVar[str] = "checkpointing"
     name: str
     job: Job
     target: str
@@ -158,6 +168,7 @@ class Checkpointing:
 class DataLoading:
     """Feeding a group with no computing at all: what the path from storage can do."""
 
+    answered_by: ClassVar[str] = "data_loading"
     name: str
     group: str
     batch: int
@@ -179,6 +190,7 @@ class StorageSizing:
         Utilisation kept; 0 for what the benchmark asks.
     """
 
+    answered_by: ClassVar[str] = "storage_sizing"
     name: str
     benchmark: str
     emulated: str
@@ -192,6 +204,7 @@ class StorageSizing:
 class LayoutSearch:
     """The fastest ways to spread a transformer over the drawn accelerators."""
 
+    answered_by: ClassVar[str] = "layout_search"
     name: str
     job: Job
     keep: int
@@ -204,6 +217,7 @@ class LayoutSearch:
 class HyperparameterSweep:
     """Many small trainings at once, each on a few accelerators of the group."""
 
+    answered_by: ClassVar[str] = "hyperparameter_sweep"
     name: str
     training: Training
     trials: int

@@ -1,6 +1,6 @@
 """The vocabulary workloads lower themselves to; analysis evaluates these and nothing else.
 
-Each operation is answered by the file of its name in ``designer.analysis.evaluators``.
+Each operation names the file of ``designer.analysis.evaluators`` that answers it.
 
 Parts are named by *selectors*: a path, a path with wild cards, or one of the words ``gpus``, ``memory``, ``storage``,
 ``drives``, ``nics``, ``cpus``, ``servers``, which mean all parts with that capability.
@@ -9,7 +9,7 @@ Parts are named by *selectors*: a path, a path with wild cards, or one of the wo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from designer.workload.jobs import (
     Checkpointing,
@@ -40,8 +40,11 @@ class Transfer:
         Most a flow asks for [B/s]; 0 means all it can get.
     both_ways
         Every flow has a twin in the other direction.
+    machines
+        Ids of the virtual machines whose accelerators they are; empty for those the accelerators are given to.
     """
 
+    answered_by: ClassVar[str] = "transfer"
     name: str
     source: str
     target: str
@@ -51,12 +54,14 @@ class Transfer:
     both_ways: bool = False
     seed: int = 0
     through_memory: bool | None = None
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
     """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B]."""
 
+    answered_by: ClassVar[str] = "collective"
     name: str
     collective: str
     group: str
@@ -86,6 +91,7 @@ class Vmotion:
         Network I/O control of migrations and of the traffic beside them; 0 for none.
     """
 
+    answered_by: ClassVar[str] = "vmotion"
     vms: tuple[str, ...]
     target: str = ""
     release: str = ""
@@ -105,6 +111,7 @@ class Vmotion:
 class Evacuation:
     """All virtual machines off some hosts, as maintenance mode asks; fields as of `Vmotion`."""
 
+    answered_by: ClassVar[str] = "evacuation"
     hosts: str
     target: str = ""
     release: str = ""
@@ -134,6 +141,7 @@ class KvmMigration:
         State of each assigned device that does not say its own [B]; 0 if such devices cannot move.
     """
 
+    answered_by: ClassVar[str] = "kvm_migration"
     vms: tuple[str, ...]
     target: str = ""
     channels: int = 1
@@ -163,6 +171,7 @@ class Pooling:
         Mean time of a job [s] and its squared coefficient of variation [1].
     """
 
+    answered_by: ClassVar[str] = "pooling"
     group: str
     owners: int
     jobs_per_second: float
@@ -174,6 +183,7 @@ class Pooling:
 class VmCapacity:
     """How many more machines like one of the design fit, and where."""
 
+    answered_by: ClassVar[str] = "vm_capacity"
     vm: str
     release: str = ""
 

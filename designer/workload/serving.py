@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,10 @@ class Deployment:
         Accelerators that read prompts for the others, and their width; empty: all do both.
     block
         Tokens of a block of the cache; 0 for the engine's default.
+    machines
+        Ids of the virtual machines it runs in; empty for those the accelerators are given to.
+    part
+        A MIG instance or a virtual GPU that each replica has, such as ``1g.10gb`` or ``20C``; empty for whole ones.
     """
 
     model: str
@@ -58,6 +63,8 @@ class Deployment:
     prompts: str = ""
     prompt_tensor: int = 0
     block: int = 0
+    machines: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +135,7 @@ class Serving:
         Where weights come from when an engine starts, and readers at once; empty to leave starting out.
     """
 
+    answered_by: ClassVar[str] = "serving"
     name: str
     deployment: Deployment
     load: Load

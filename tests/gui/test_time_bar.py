@@ -237,3 +237,32 @@ def test_another_document_holds_the_run(window: MainWindow, player: Player):
     assert not window.time_bar.isVisible()
     window.next_tab(1)
     assert window.time_bar.isVisible()
+
+
+def test_later_starts_are_looked_for_and_offered(window: MainWindow, player: Player, qtbot: QtBot):
+    from dataclasses import replace
+
+    from designer.analysis.simulation import Shift
+
+    menu = window.time_bar.menu()
+    assert menu is not None
+    next(a for a in menu.actions() if a.text() == "Look for starts that avoid collisions").trigger()
+    menu.close()
+    assert player.scenario.shifts
+    qtbot.waitUntil(lambda: not player.busy, timeout=30_000)
+    menu = window.time_bar.menu()
+    assert menu is not None
+    # one of the two is a stream: there is nothing to shift
+    assert "No later start is better" in [a.text() for a in menu.actions()]
+    menu.close()
+    found = player.session.simulation
+    assert found is not None
+    player.session.set_simulation(replace(found, shifts=(Shift("resnet-50", 0.25, 3.0, 2.0),)), player.session.frames)
+    menu = window.time_bar.menu()
+    assert menu is not None
+    offered = next(a for a in menu.actions() if a.text().startswith("Begin "))
+    assert offered.text().endswith("250 ms later: together 1.50× as fast")
+    offered.trigger()
+    menu.close()
+    assert player.scenario.starts["resnet-50"] == 0.25
+    qtbot.waitUntil(lambda: not player.busy, timeout=30_000)

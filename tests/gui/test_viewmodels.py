@@ -12,6 +12,7 @@ from designer.catalog.loader import load_catalog
 from designer.design.address import Ref
 from designer.design.document import Design, WorkloadSpec
 from designer.design.history import History
+from designer.errors import DesignerError
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels import compare, findings, flow, forms, inspector, links, outline, palette, steps
 from designer.gui.viewmodels import workloads as workload_forms
@@ -228,3 +229,27 @@ def test_what_a_workload_is_for_comes_first_and_beside_its_baseline(design: Desi
     assert (faster["step_time"].change.rpartition(", ")[2], faster["step_time"].tone) == ("+100 %", "bad")
     same = flow.flow_view(training, None, {n: e.value for n, e in training.metrics.items()})
     assert not any(n.change for n in same.numbers)
+
+
+def test_attributes_and_ids_are_edited_in_the_inspector() -> None:
+    design = Design.model_validate(
+        {
+            "name": "d",
+            "parts": [{"id": "nic0", "kind": "nic", "attributes": {"role": "storage"}}, {"id": "gpu0", "kind": "gpu"}],
+            "links": [{"id": "l", "a": "gpu0", "b": "nic0", "kind": "pcie"}],
+        }
+    )
+    form = inspector.inspect(design, frozenset({((), Ref("parts", "nic0"))}))
+    entries = {e.name: e for section in form.sections for e in section.entries}
+
+    def after(key: str, text: str) -> Design:
+        make = entries[key].make
+        assert make is not None
+        return make(text).apply(design)
+
+    assert after("attributes.role", "vmotion").parts["nic0"].attributes == {"role": "vmotion"}
+    assert after("attributes.role", " ").parts["nic0"].attributes == {}
+    assert after("attributes", "rack = 7").parts["nic0"].attributes == {"role": "storage", "rack": "7"}
+    assert after("id", "first").links["l"].b == "first"
+    with pytest.raises(DesignerError, match="no attribute"):
+        after("attributes", "seven")

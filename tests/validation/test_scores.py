@@ -12,7 +12,7 @@ def test_the_readme_shows_the_scores() -> None:
 def test_every_area_is_scored_on_more_than_a_few_points() -> None:
     assert {name: len(area.points) for name, area in areas().items()} == {
         "collectives": 84,
-        "transfers": 29,
+        "transfers": 22,
         "training step": 230,
         "storage feed": 89,
         "migration": 43,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from designer.analysis.clock.filling import Bottleneck, allocate
@@ -83,7 +83,7 @@ class Clock:
         self._instant: deque[Work] = deque()
         self._moving: dict[Work, None] = {}
         self._dirty: dict[Component, None] = {}
-        self._known: dict[tuple[int, ...], dict[int, tuple[float, Bottleneck]]] = {}
+        self._known: OrderedDict[tuple[int, ...], dict[int, tuple[float, Bottleneck]]] = OrderedDict()
 
     def add(self, process: WorkProcess, at: float = 0.0) -> None:
         """A process that starts at a time [s]."""
@@ -100,6 +100,41 @@ class Clock:
     def stop(self) -> None:
         """End the run after what happens now."""
         self.stopped = True
+
+    def drop(self, works: Iterable[Work]) -> None:
+        """Give up works that are not done; what they held is free from now on."""
+        at = self.now
+        given_up = [work for work in works if math.isnan(work.ended)]
+        for work in given_up:
+            work.dropped = True
+            work.ended = at
+        for work in given_up:
+            component, engine = work.component, work.shape.engine
+            if component is not None:
+                self._advance(component, at)
+                self._leave(work, component)
+                self._dirty[component] = None
+                if work.rate and self._record:
+                    work.log.append((at, 0.0, ()))
+            if engine >= 0 and not math.isnan(work.began):
+                self._release(engine, at)
+
+    def _leave(self, work: Work, component: Component) -> None:
+        del component.works[work], self._moving[work]
+        component.thinned = True
+        for resource, _ in work.shape.uses:
+            del self._users[resource][work]
+        work.component = None
+
+    def _release(self, engine: int, at: float) -> None:
+        """The next in the queue of an engine begins."""
+        queue = self._queue[engine]
+        while queue:
+            work = heapq.heappop(queue)[3]
+            if not work.dropped:
+                self._begin(work, at)
+                return
+        self._free[engine] += 1
 
     def run(self, until: float = math.inf) -> float:
         """Run until a time, until nothing is left to happen, or until stopped; the time reached [s].
@@ -131,11 +166,12 @@ class Clock:
     @property
     def idle(self) -> bool:
         """True if nothing more will happen."""
-        return all(kind == _END and what.stamp != more for _, _, kind, what, more in self._heap)
+        return all(_stale(kind, what, more) for _, _, kind, what, more in self._heap)
 
     def waiting(self) -> list[Work]:
         """Works that were asked for and are not done: in a queue, or with no rate."""
         queued = [row[3] for queue in self._queue.values() for row in sorted(queue, key=lambda r: r[:3])]
+        queued = [work for work in queued if not work.dropped]
         return queued + list(self._moving)
 
     def left(self, work: Work) -> float:
@@ -158,11 +194,9 @@ class Clock:
             self._dirty[what] = None
             near = at * BATCH
             for work in [w for w in what.works if w.left < math.inf and w.left <= max(REST * w.amount, w.rate * near)]:
-                del what.works[work], self._moving[work]
-                what.thinned = True
-                for resource, _ in work.shape.uses:
-                    del self._users[resource][work]
-                work.component = None
+                if work.dropped:
+                    continue  # by what another of them led to
+                self._leave(work, what)
                 self._end(work, at)
         else:
             self.events += 1
@@ -196,6 +230,8 @@ class Clock:
 
     def _enter(self, work: Work, at: float) -> None:
         """A work whose delay is over: to its engine, or into the queue for it."""
+        if work.dropped:
+            return
         engine = work.shape.engine
         if engine < 0:
             self._begin(work, at)
@@ -239,15 +275,14 @@ class Clock:
         self._dirty[joined] = None
 
     def _end(self, work: Work, at: float) -> None:
+        if work.dropped:
+            return
         work.ended, work.left = at, 0.0
         if work.rate and self._record:
             work.log.append((at, 0.0, ()))
         engine = work.shape.engine
         if engine >= 0:
-            if self._queue[engine]:
-                self._begin(heapq.heappop(self._queue[engine])[3], at)
-            else:
-                self._free[engine] += 1
+            self._release(engine, at)
         process = work.process
         assert process is not None
         self._ask(process, process.finished(work, at), at)
@@ -284,10 +319,13 @@ class Clock:
             known = self._known.get(key)
             if known is None:
                 if len(self._known) >= KEPT_LIMIT:
-                    self._known.clear()
+                    # those that have not met for longest go first
+                    self._known.popitem(last=False)
                 answer = allocate(works, self.capacity)
                 known = {work.shape.number: one for work, one in zip(works, answer, strict=True)}
                 self._known[key] = known
+            else:
+                self._known.move_to_end(key)
             found = [known[work.shape.number] for work in works]
         else:
             found = allocate(works, self.capacity)
@@ -340,3 +378,8 @@ class Clock:
                 work.component = part
             found.append(part)
         return found
+
+
+def _stale(kind: str, what: Any, more: Any) -> bool:
+    """True for an event that changes nothing any more."""
+    return (kind == _END and what.stamp != more) or (kind == _ENTER and what.dropped)

@@ -17,10 +17,12 @@ from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Expansion, Price, Prices
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
-from designer.workload.program import Item, Process, Program, Script, Task
+from designer.workload.program import Item, Process, Program, Restart, Restarting, Script, Task
 
 #: events after which a run is ended: nobody can look at more
 EVENTS_LIMIT: Final = 20_000_000
+#: works of a job that may fail that are kept in mind before those that are done are left out
+_UNDER_WAY_LIMIT: Final = 4096
 #: expansions inside expansions
 _DEPTH_LIMIT: Final = 8
 
@@ -49,9 +51,11 @@ class Job:
 
 def job_of(program: Program, place: str = "") -> Job:
     """A program as a job."""
+    recovery = program.recovery
+    fails = recovery is not None and (bool(recovery.times) or math.isfinite(recovery.between))
     return Job(
         program.name,
-        lambda: Script(program),
+        lambda: Restarting(program) if fails else Script(program),
         program.start,
         program.weight,
         program.priority,
@@ -143,8 +147,10 @@ class _Player:
         self.findings: dict[Finding, None] = {}
         self.costs: dict[Task, int] = {}
         self.listed: list[Cost] = []
+        self.holds: dict[str, dict[int, float]] = {}
         for job, process in zip(jobs, self.processes, strict=True):
             self._declare(process.tasks, job.place, 0)
+            self._hold(job.name, process.tasks)
         self.classes = self._classes()
         self.tasks: list[TaskRun] = []
         self.clock = self._clock()
@@ -167,6 +173,16 @@ class _Player:
             else:
                 self.costs[unit] = len(self.listed)
                 self.listed.append(price)
+
+    def _hold(self, name: str, tasks: Iterable[Task]) -> None:
+        """The memory a program takes: of tasks that take the same, the most any of them does."""
+        held = self.holds.setdefault(name, {})
+        for task in tasks:
+            price = self.prices.price(self.prices.unit(task)[0], "")
+            for part, size in price.holds.items():
+                held[part] = max(held.get(part, 0.0), size)
+            if isinstance(price, Expansion):
+                self._hold(name, price.tasks)
 
     def _classes(self) -> Classes:
         table = self.prices.table
@@ -212,6 +228,7 @@ class _Player:
             self.classes.stands_for,
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
+            {name: held for name, held in self.holds.items() if held},
         )
 
     def _works(self) -> list[WorkRun]:
@@ -268,6 +285,13 @@ class _Player:
         return found
 
 
+def _chain(live: _Live | None) -> Iterable[int]:
+    """A task and those it is a part of."""
+    while live is not None:
+        yield live.number
+        live = live.parent
+
+
 def _stuck(name: str, what: str, where: Sequence[str]) -> Finding:
     remedy = "give what it waits for some capacity" if where else "let something end that it waits for"
     return Finding("CLOCK-STUCK", Severity.ERROR, f"{name} can never go on: {what}", tuple(where), remedy)
@@ -281,10 +305,20 @@ class _JobPlayer:
         self.live = 0
         self._shapes: dict[int, list[tuple[Shape, float, float, int]]] = {}
         self._nothing = Shape()
+        #: works not known to be done, where all that is under way may have to be dropped
+        self._under_way: list[Work] = []
+        self._drops = isinstance(process, Restarting)
 
     def start(self, now: float) -> Iterable[Work]:
         works: list[Work] = []
         self._launch(self.process.start(now), self.process, None, -1, now, works)
+        return self._asked(works)
+
+    def _asked(self, works: list[Work]) -> list[Work]:
+        if self._drops:
+            self._under_way += works
+            if len(self._under_way) > _UNDER_WAY_LIMIT:
+                self._under_way = [work for work in self._under_way if math.isnan(work.ended)]
         return works
 
     def finished(self, work: Work, now: float) -> Iterable[Work]:
@@ -293,7 +327,7 @@ class _JobPlayer:
         works: list[Work] = []
         if not live.pending:
             self._end(live, now, works)
-        return works
+        return self._asked(works)
 
     def _end(self, live: _Live, now: float, works: list[Work]) -> None:
         self.live -= 1
@@ -302,11 +336,25 @@ class _JobPlayer:
         if self.player.stop is not None and live.parent is None and self.player.stop(task):
             self.player.clock.stop()
         parent = live.parent
-        begun = self._launch(live.process.finished(live.item, now), live.process, parent, live.number, now, works)
+        items = live.process.finished(live.item, now)
+        if isinstance(items, Restart):
+            self._drop(now)
+        begun = self._launch(items, live.process, parent, live.number, now, works)
         if parent is not None:
             parent.pending += begun - 1
             if not parent.pending:
                 self._end(parent, now, works)
+
+    def _drop(self, now: float) -> None:
+        """Give up all that is under way."""
+        clock, tasks = self.player.clock, self.player.tasks
+        clock.drop([work for work in self._under_way if math.isnan(work.ended)])
+        for number in dict.fromkeys(above for work in self._under_way for above in _chain(work.ticket[0])):
+            task = tasks[number]
+            if math.isnan(task.ended):
+                task.ended, task.dropped = now, True
+        self._under_way.clear()
+        self.live = 0
 
     def _launch(
         self, items: Iterable[Item], process: Process, parent: _Live | None, by: int, now: float, works: list[Work]

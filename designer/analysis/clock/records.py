@@ -22,6 +22,8 @@ class TaskRun:
         The task it is a part of; −1 for none.
     works
         Its works, by their place in ``Run.works``.
+    dropped
+        True if a failure ended it before it was done.
     """
 
     program: str
@@ -33,6 +35,12 @@ class TaskRun:
     began: float = math.nan
     ended: float = math.nan
     works: tuple[int, ...] = ()
+    dropped: bool = False
+
+    @property
+    def done(self) -> bool:
+        """True if it was done."""
+        return not (self.dropped or math.isnan(self.ended))
 
     @property
     def time(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,8 @@ from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.findings import Finding
+from designer.workload.program.process import ARRIVAL
+from designer.workload.program.restarting import FAILURE, RESTORE
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -58,6 +60,8 @@ class Run:
         (n_resources,) resources that are alike have one load, that of this number.
     events
         How many the clock saw.
+    holds
+        Memory that programs take while they run, by part [B].
     """
 
     end: float
@@ -70,6 +74,7 @@ class Run:
     stands_for: Int
     events: int
     findings: tuple[Finding, ...] = ()
+    holds: Mapping[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -92,22 +97,50 @@ class Run:
     def ends(self, program: str, step: str) -> list[float]:
         """When each item of a step of a program ended, in order of the items [s]; those not done are left out."""
         mine = [t for t in self.tasks if t.program == program and t.step == step and t.parent < 0]
-        return [t.ended for t in sorted(mine, key=lambda t: t.number) if not math.isnan(t.ended)]
+        return [t.ended for t in sorted(mine, key=lambda t: t.number) if t.done]
 
     def times(self, program: str, step: str) -> list[float]:
         """How long each item of a step took from when it could begin [s]."""
-        return [
-            t.time
-            for t in self.tasks
-            if t.program == program and t.step == step and t.parent < 0 and not math.isnan(t.ended)
-        ]
+        return [t.time for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
+
+    def held_for(self, program: str) -> list[tuple[float, float]]:
+        """When a program has its memory: while it runs, but not from a failure until it has read its state again."""
+        mine = [t for t in self.tasks if t.program == program and t.parent < 0]
+        if not mine:
+            return []
+        open_ended = any(math.isnan(t.ended) for t in mine)
+        last = math.inf if open_ended else max(t.ended for t in mine)
+        edges = [min(t.ready for t in mine)]
+        for task in sorted((t for t in mine if t.done and t.step in (FAILURE, RESTORE)), key=lambda t: t.ended):
+            has = len(edges) % 2 == 1
+            if has == (task.step == FAILURE):
+                edges.append(task.ended)
+        if len(edges) % 2:
+            edges.append(last)
+        return list(zip(edges[::2], edges[1::2], strict=True))
+
+    def latencies(self, program: str, step: str) -> list[float]:
+        """How long it took from when each item could begin until a step of it ended [s]."""
+        began: dict[int, float] = {}
+        for t in self.tasks:
+            if t.program == program and t.parent < 0 and t.step != ARRIVAL:
+                began.setdefault(t.number, t.ready)
+        mine = [t for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
+        return [t.ended - began[t.number] for t in mine]
+
+    def kept(self, program: str, step: str, safe: str) -> int:
+        """Items of a step that are done and that no failure undid, at the end of the run."""
+        mine = [t for t in self.tasks if t.program == program and t.parent < 0 and t.done]
+        failed = max((t.ended for t in mine if t.step == FAILURE), default=-math.inf)
+        count = max((t.number + 1 for t in mine if t.step == safe and t.ended <= failed), default=0)
+        return max((t.number + 1 for t in mine if t.step == step and t.ended > failed), default=count)
 
     @property
     def marks(self) -> Mapping[str, tuple[float, ...]]:
         """Ends of all top-level steps, by ``program/step``: the named instants of the run [s]."""
         found: dict[str, list[float]] = {}
         for task in self.tasks:
-            if task.parent < 0 and not math.isnan(task.ended):
+            if task.parent < 0 and task.done:
                 found.setdefault(f"{task.program}/{task.step}", []).append(task.ended)
         return {name: tuple(sorted(times)) for name, times in found.items()}
 
@@ -263,7 +296,7 @@ class Run:
     def path(self, task: int | None = None) -> list[int]:
         """The critical path: what a task (the last to end, if none is named) waited for last, and so on, in order."""
         if task is None:
-            done = [k for k, t in enumerate(self.tasks) if t.parent < 0 and not math.isnan(t.ended)]
+            done = [k for k, t in enumerate(self.tasks) if t.parent < 0 and t.done]
             if not done:
                 return []
             task = max(done, key=lambda k: (self.tasks[k].ended, k))

@@ -61,6 +61,8 @@ class Work:
     ----------
     ready, began, ended
         When it was asked for, when it got its engine and started, and when it was done [s]; nan before.
+    dropped
+        True if it was given up before it was done; `ended` is when.
     log
         (time, rate, what holds it back), one entry for each change.
     """
@@ -70,6 +72,7 @@ class Work:
         "began",
         "component",
         "delay",
+        "dropped",
         "ended",
         "left",
         "log",
@@ -90,6 +93,7 @@ class Work:
         self.shape, self.delay, self.priority, self.ticket = shape, delay, priority, ticket
         self.rate = 0.0
         self.ready = self.began = self.ended = math.nan
+        self.dropped = False
         self.component: Component | None = None
         self.process: WorkProcess | None = None
         self.log: list[tuple[float, float, tuple[int, ...]]] = []

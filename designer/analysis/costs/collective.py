@@ -56,11 +56,11 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, fl
                 uses[resource] = max(uses.get(resource, 0.0), usage * side.rate * share)
             # a hop counts like a flow, so hops with small shares count for more of them; between servers, where others
             # are met more often, where there is such a side
-            weights.append(1 / (float(side.legs.share.max()) * side.rate * share))
+            weights.append(1 / (side.hops.top_share * side.rate * share))
         if sides:
             chosen.append(weights[-1])
     full = {r: min(u, float(network.capacity[r])) for r, u in uses.items()}
     return full, float(np.min(chosen)) if chosen else 1.0
 
 
-COST = CostKind(price)
+COST = CostKind(Collective, price)

@@ -70,4 +70,4 @@ def unit(task: Compute) -> tuple[Task, float]:
     return (replace(task, seconds=1.0), task.seconds) if task.seconds and not task.size else (task, 1.0)
 
 
-COST = CostKind(price, unit)
+COST = CostKind(Compute, price, unit)

@@ -12,4 +12,4 @@ def price(prices: Prices, task: CopyCheckpoint, place: str) -> Cost:
     return state(prices, task.job, "memory", place, copies=1)
 
 
-COST = CostKind(price)
+COST = CostKind(CopyCheckpoint, price)

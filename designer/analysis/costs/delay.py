@@ -16,4 +16,4 @@ def unit(task: Delay) -> tuple[Task, float]:
     return Delay(1.0), task.seconds
 
 
-COST = CostKind(price, unit)
+COST = CostKind(Delay, price, unit)

@@ -24,7 +24,7 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
     """
     path = replace(task.input, background="")
     if task.job is not None:
-        plan = prepare(prices.network, task.job, place)
+        plan = prepare(prices.network, task.job, place, prices.running)
         readers, batch = plan.readers(), plan.local_batch
         samples, _ = samples_of(task.job.sequence, plan.is_transformer, path, place)
     else:
@@ -41,4 +41,4 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
     return replace(found, latency=np.zeros_like(found.latency), sources=tuple(sorted({"fit-storage", *found.sources})))
 
 
-COST = CostKind(price)
+COST = CostKind(LoadBatch, price)

@@ -11,4 +11,4 @@ def price(prices: Prices, task: Mark, place: str) -> Cost:
     return nothing()
 
 
-COST = CostKind(price)
+COST = CostKind(Mark, price)

@@ -180,4 +180,4 @@ class _Moves:
         return found
 
 
-COST = CostKind(price)
+COST = CostKind(Migrate, price)

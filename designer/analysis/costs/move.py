@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.costs.pricing import Cost, CostKind, Prices, of_flows
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
+from designer.analysis.vms.guests import guest_at
 from designer.workload.operations import Transfer
 from designer.workload.program.tasks import Move, Task
 
@@ -31,10 +32,14 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
         task.both_ways,
         task.seed,
         task.through_memory,
+        task.machines,
     )
-    answer = evaluate_transfer(prices.network, asked, place, explained=False)
+    guest, told = guest_at(prices.network, asked, place, prices.running)
+    shares = guest.rates if guest is not None else NO_SHARES
+    answer = evaluate_transfer(prices.network, asked, place, explained=False, shares=shares)
     amount = np.full(int((answer.rate > 0).sum()), task.size)
-    return flows_of(prices, answer, amount, f"move:{task.source}->{task.target}")
+    found = flows_of(prices, answer, amount, f"move:{task.source}->{task.target}")
+    return replace(found, findings=(*found.findings, *told)) if told else found
 
 
 def flows_of(prices: Prices, answer: TransferAnswer, amount: np.ndarray, group: str) -> Cost:
@@ -63,4 +68,4 @@ def unit(task: Move) -> tuple[Task, float]:
     return (task, 1.0) if task.size == math.inf else (replace(task, size=1.0), task.size)
 
 
-COST = CostKind(price, unit)
+COST = CostKind(Move, price, unit)

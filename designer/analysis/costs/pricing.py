@@ -1,10 +1,9 @@
-"""Prices: each task is priced once on a drawing, by the file of its kind."""
+"""Prices: each task is priced once on a drawing, by the file it names."""
 
 from __future__ import annotations
 
 import importlib
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.flows import Incidence
 from designer.analysis.network import Network
+from designer.analysis.vms.guests import Guest
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.workload.program.process import Process
@@ -42,6 +42,8 @@ class Cost:
         The estimate the band belongs to: tasks of one group are off together.
     unit
         Of the amounts.
+    holds
+        Memory that is taken for as long as the program runs, by part [B].
     """
 
     ptr: Int
@@ -58,6 +60,7 @@ class Cost:
     unit: str = "s"
     sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    holds: Mapping[int, float] = field(default_factory=dict[int, float])
 
     @property
     def n_works(self) -> int:
@@ -73,11 +76,14 @@ class Expansion:
     ----------
     tasks
         All it may ask for.
+    holds
+        As of `Cost`.
     """
 
     make: Callable[[], Process]
     tasks: tuple[Task, ...]
     findings: tuple[Finding, ...] = ()
+    holds: Mapping[int, float] = field(default_factory=dict[int, float])
 
 
 Price = Cost | Expansion
@@ -100,15 +106,23 @@ class CostKind:
         The task whose price is known for all sizes, and how many times it this one is.
     """
 
+    task: type[Task]
     price: Callable[[Prices, Any, str], Price]
     unit: Callable[[Any], tuple[Task, float]] | None = None
 
 
 @dataclass(eq=False)
 class Prices:
-    """Prices on one network, kept."""
+    """Prices on one network, kept.
+
+    Parameters
+    ----------
+    running
+        Machines whose work runs on the same clock: they are as busy as that makes them, and not besides.
+    """
 
     network: Network
+    running: frozenset[str] = frozenset()
     table: ResourceTable = field(init=False)
     known: dict[Task, Price] = field(default_factory=dict[Task, Price])
 
@@ -142,12 +156,25 @@ class Prices:
 
 
 def kind_of(task: Task) -> CostKind:
-    """The file that prices a task, by the name of its class."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(task).__name__).lower()
-    module = importlib.import_module(f"designer.analysis.costs.{name}")
+    """How a task is priced, from the file it names."""
+    module = importlib.import_module(f"designer.analysis.costs.{task.priced_by}")
     found = module.COST
     assert isinstance(found, CostKind), f"{module.__name__} must hold one COST"
+    assert found.task is type(task), f"{module.__name__} prices {found.task.__name__}"
     return found
+
+
+def on_engines(prices: Prices, parts: Sequence[int], guest: Guest | None) -> tuple[Int, list[tuple[int, int]]]:
+    """Engines that computing holds on each part, −1 for none, and what it takes of turns: row and resource."""
+    engines = np.full(len(parts), -1)
+    turns: list[tuple[int, int]] = []
+    for row, part in enumerate(parts):
+        queue = guest.engine(part) if guest is not None else ""
+        if queue is None:
+            turns.append((row, prices.table.turns(part)))
+        else:
+            engines[row] = prices.table.engine([part], queue)
+    return engines, turns
 
 
 def nothing() -> Cost:

@@ -18,4 +18,4 @@ def price(prices: Prices, task: ReadCheckpoint, place: str) -> Cost:
     return state(prices, task.job, task.source, place, back=True, copies=1 if task.from_one else None)
 
 
-COST = CostKind(price)
+COST = CostKind(ReadCheckpoint, price)

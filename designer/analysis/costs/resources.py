@@ -34,7 +34,7 @@ class ResourceTable:
         self.capacity: list[float] = network.capacity.tolist()
         self.slots: dict[int, int] = {}
         self._limits: dict[tuple[str, str, object], int] = {}
-        self._engines: dict[tuple[int, ...], int] = {}
+        self._engines: dict[tuple[tuple[int, ...], str], int] = {}
         self._made: dict[int, Limit] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
 
@@ -48,16 +48,21 @@ class ResourceTable:
             self.capacity.append(limit.capacity)
         return number
 
-    def engine(self, parts: Sequence[int]) -> int:
-        """The engine of a part; of several, one queue for whichever is free."""
-        key = tuple(parts)
+    def engine(self, parts: Sequence[int], slice_of: str = "") -> int:
+        """The engine of a part, or of a machine's slice of it; of several, one queue for whichever is free."""
+        key = (tuple(parts), slice_of)
         number = self._engines.get(key)
         if number is None:
             number = self._engines[key] = len(self.capacity)
-            self._parts[number] = key
+            self._parts[number] = key[0]
             self.capacity.append(1.0)
-            self.slots[number] = len(key)
+            self.slots[number] = len(parts)
         return number
+
+    def turns(self, part: int) -> int:
+        """The time of a part that machines take turns on: a second per second, shared by all that compute on it."""
+        path = self.network.net.path(part)
+        return self.limit(Limit(f"turns:{path}", f"turns on {path}", 1.0))
 
     def renumbered(self, resource: npt.NDArray[np.integer[Any]], limits: Sequence[Limit], of: object = None) -> Int:
         """Resources of an incidence whose limits stand after those of the network, by their numbers here."""

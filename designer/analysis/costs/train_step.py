@@ -13,7 +13,7 @@ import numpy as np
 
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
-from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
 from designer.analysis.training.costs import RoutedCosts, arrangement_of
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import TrainingPlan, prepare
@@ -36,7 +36,7 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
     AnalysisError
         If the job does not fit the drawing.
     """
-    plan = prepare(prices.network, task.job, place)
+    plan = prepare(prices.network, task.job, place, prices.running)
     servers = task.parameter_servers
     costs = server_costs(plan.ranks, plan.layout, servers) if servers else plan.ranks.costs(plan.layout)
     busy = plan.estimate(costs)
@@ -58,7 +58,9 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
             steps.append(Step(f"{group} traffic", Priced(_traffic(prices, plan, costs, group, shown)), after=before))
             before = (steps[-1].name,)
     program = Program("step", tuple(steps))
-    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings)
+    ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
+    holds = dict.fromkeys(ranks, float(busy.memory.total))
+    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings, holds)
 
 
 def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
@@ -73,12 +75,12 @@ def _computing(prices: Prices, plan: TrainingPlan, busy: StepEstimate) -> Cost:
     seconds = float(busy.step_time - busy.communication)
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     n = len(ranks)
-    engines = np.array([prices.table.engine([part]) for part in ranks])
-    none = np.empty(0, dtype=np.int64)
+    engines, turns = on_engines(prices, ranks, plan.guest)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount([row for row, _ in turns], minlength=n))]).astype(np.int64)
     return Cost(
-        np.zeros(n + 1, dtype=np.int64),
-        none,
-        np.empty(0),
+        ptr,
+        np.array([resource for _, resource in turns], dtype=np.int64),
+        np.ones(len(turns)),
         np.full(n, seconds),
         np.ones(n),
         np.ones(n),
@@ -154,4 +156,4 @@ def _of_servers(prices: Prices, costs: ServerCosts, seconds: float) -> Cost:
     )
 
 
-COST = CostKind(price)
+COST = CostKind(TrainStep, price)

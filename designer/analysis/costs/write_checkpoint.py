@@ -18,7 +18,7 @@ from designer.workload.program.training import WriteCheckpoint
 
 def state(prices: Prices, job: Job, other: str, place: str, *, back: bool = False, copies: int | None = None) -> Cost:
     """The state of a job between its ranks and other parts; `copies` of it, all together, or one for each replica."""
-    plan = prepare(prices.network, job, place)
+    plan = prepare(prices.network, job, place, prices.running)
     net = prices.network.net
     group = job.group if not job.data else ",".join(net.path(int(p)) for p in plan.ranks.parts.tolist())
     ends = (other, group) if back else (group, other)
@@ -46,4 +46,4 @@ def price(prices: Prices, task: WriteCheckpoint, place: str) -> Cost:
     return state(prices, task.job, task.target, place, copies=1)
 
 
-COST = CostKind(price)
+COST = CostKind(WriteCheckpoint, price)

@@ -144,4 +144,4 @@ def _band(rate: float, low: float, high: float) -> tuple[float, float]:
     return (rate / high, rate / low) if rate > 0 and low > 0 else (1.0, 1.0)
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Checkpointing, evaluate)

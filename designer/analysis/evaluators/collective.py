@@ -14,7 +14,7 @@ from designer.workload.operations import Collective
 
 def evaluate(network: Network, operation: Collective, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Time and bandwidths of a collective."""
-    answer = evaluate_collective(network, operation, question.place, question.curves)
+    answer = evaluate_collective(network, operation, question.place, question.curves, question.explained)
     result = WorkloadResult(
         question.id,
         question.reports,
@@ -43,4 +43,4 @@ def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
     }
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Collective, evaluate)

@@ -63,4 +63,4 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
     return result, answer.loads
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(DataLoading, evaluate)

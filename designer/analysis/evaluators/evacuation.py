@@ -16,4 +16,4 @@ def evaluate(network: Network, operation: Evacuation, question: Question) -> tup
     return answer(network, question, asked, operation.background, "evacuation_time")
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Evacuation, evaluate)

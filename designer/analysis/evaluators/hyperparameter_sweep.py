@@ -92,4 +92,4 @@ def _times(one: Estimate, factor: float, note: str) -> Estimate:
     return Estimate(one.value * factor, one.low * factor, one.high * factor, one.unit, one.sources, note)
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(HyperparameterSweep, evaluate)

@@ -16,4 +16,4 @@ def evaluate(network: Network, operation: KvmMigration, question: Question) -> t
     return answer(network, question, asked, operation.background, "migration_time")
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(KvmMigration, evaluate)

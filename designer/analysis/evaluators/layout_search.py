@@ -128,4 +128,4 @@ def _curves(found: SearchResult) -> Mapping[str, tuple[Curve, ...]]:
     }
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(LayoutSearch, evaluate)

@@ -90,4 +90,4 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     return result, None
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Pooling, evaluate)

@@ -31,4 +31,4 @@ def evaluate(network: Network, operation: Programmed, question: Question) -> tup
     return result, ChannelLoads(share * np.repeat(network.rate, 2), share)
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Programmed, evaluate)

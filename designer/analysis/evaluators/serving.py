@@ -11,9 +11,11 @@ import numpy as np
 from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Rows, Table, WorkloadResult
-from designer.analysis.serving.answers import Served, metrics, read, serve
+from designer.analysis.results import ChannelLoads, Column, Flow, Rows, Table, WorkloadResult
+from designer.analysis.serving.answers import SOURCES, Served, metrics, read, serve
 from designer.analysis.serving.bottlenecks import bottlenecks, phases
+from designer.analysis.serving.curves import curves
+from designer.analysis.serving.frontier import frontier
 from designer.analysis.serving.placement import place_deployment
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines
@@ -24,9 +26,6 @@ from designer.workload.serving import Limits, Serving
 
 #: fixed part and descriptors of a hand-over were measured on one set-up [logarithm of the factor either way]
 HAND_OVER_SPREAD: Final = Constant(0.35, 0.25, 0.6, "assumed-serving", Status.ASSUMED, "1")
-#: points of a distribution, and of a series over time
-_POINTS_LIMIT: Final = 100
-_TIMES_LIMIT: Final = 500
 
 
 def evaluate(network: Network, operation: Serving, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
@@ -38,7 +37,16 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         placement = place_deployment(network, operation.deployment, question.place)
         served = serve(placement, operation, question.cancelled)
     found = dict(metrics(served))
+    if placement.guest is not None:
+        found |= placement.guest.metrics()
     binding, after = bottlenecks(served)
+    front = frontier(served, question.cancelled) if served.runs else None
+    if front is not None:
+        low, high = front.around
+        wide = math.exp(served.spread)
+        found["knee_requests_per_second"] = Estimate(
+            front.knee, low / wide, high * wide, "1/s", SOURCES, "where requests a second over mean answer time is most"
+        )
     told: tuple[Finding, ...] = ()
     if served.pull is not None:
         time = served.pull.time
@@ -59,7 +67,7 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         flows,
         count,
         (*placement.findings, *served.findings, *told, *_kept(found, operation.limits)),
-        _curves(served) if question.curves else {},
+        curves(served, front, question.cancelled) if question.curves else {},
         _tables(served),
     )
     return result, loads
@@ -79,7 +87,7 @@ def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow]
     share = min(1.0, 2 * placement.shape.layers * placement.steps.joins.reduce(size) / whole)
     while_joining = loads_of(group, time)
     loads = ChannelLoads(while_joining.load * share, while_joining.utilization * share)
-    count = sum(len(a.legs) for a in (group.inside, group.between) if a is not None)
+    count = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
     return loads, Rows(lambda: flows_of(group, time)), count
 
 
@@ -110,36 +118,6 @@ def _kept(found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
     return told
 
 
-def _curves(served: Served) -> Mapping[str, tuple[Curve, ...]]:
-    """Distributions, and keys and values over time."""
-    if served.saturated:
-        return {}
-    run, first = served.runs[0], served.sent.first
-    counted = (np.arange(len(run.sent)) >= first)[run.served]
-    at = np.linspace(0.0, 1.0, _POINTS_LIMIT + 1)
-    ttft = np.quantile(run.ttft[counted], at)
-    gaps, weights = run.gaps()
-    found: dict[str, tuple[Curve, ...]] = {
-        "serving-ttft": (Curve("time to first token", tuple(ttft.tolist()), tuple(at.tolist())),)
-    }
-    if len(gaps):
-        order = np.argsort(gaps)
-        total = np.cumsum(weights[order])
-        place = np.minimum(np.searchsorted(total, at * total[-1]), len(gaps) - 1)
-        steps = gaps[order][place]
-        found["serving-itl"] = (Curve("time between tokens", tuple(steps.tolist()), tuple(at.tolist())),)
-    turns = run.turns
-    pick = np.unique(np.linspace(0, len(turns) - 1, min(_TIMES_LIMIT, len(turns))).astype(int))
-    times = tuple(turns[pick, 0].tolist())
-    capacity = max(1, run.counts.kv_capacity)
-    found["serving-kv"] = (Curve("keys and values", times, tuple((turns[pick, 5] / capacity).tolist())),)
-    found["serving-queue"] = (
-        Curve("running", times, tuple(turns[pick, 4].tolist())),
-        Curve("waiting", times, tuple(turns[pick, 6].tolist())),
-    )
-    return found
-
-
 def _tables(served: Served) -> Mapping[str, Table]:
     if served.saturated:
         return {}
@@ -156,4 +134,4 @@ def _tables(served: Served) -> Mapping[str, Table]:
     return {"serving-latency": Table("Latency", columns, tuple(rows))}
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Serving, evaluate)

@@ -158,4 +158,4 @@ def _nominal(network: Network, source: Int, readers: Int, islands: Int, local: b
     return float(network.rate[link[mine]].sum())
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(StorageSizing, evaluate)

@@ -23,8 +23,8 @@ from designer.workload.jobs import Training
 def evaluate(network: Network, operation: Training, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A training workload."""
     plan = prepare(network, operation.job, question.place)
-    routed_step = route_step(network, plan, operation)
-    binding, after = bottlenecks(routed_step)
+    routed_step = route_step(network, plan, operation, explained=question.explained)
+    binding, after = bottlenecks(routed_step) if question.explained else ((), ())
     found = metrics(network, routed_step, operation)
     if operation.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:
         after, binding = binding, (_arrivals(operation, routed_step),)
@@ -37,7 +37,7 @@ def evaluate(network: Network, operation: Training, question: Question) -> tuple
         after,
         Rows(lambda: flows(routed_step)),
         n_flows(routed_step),
-        (*routed_step.findings, *_roles(routed_step), *_cadence(found, operation)),
+        (*routed_step.findings, *(_roles(routed_step) if question.explained else ()), *_cadence(found, operation)),
         curves(network, routed_step, operation) if question.curves else {},
     )
     return result, loads(network, routed_step)
@@ -66,4 +66,4 @@ def _cadence(found: Mapping[str, Estimate], training: Training) -> list[Finding]
     return [Finding("TRAIN-CADENCE", Severity.WARNING, text, (), "retrain less often, on less data or on more parts")]
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Training, evaluate)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
-from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
+from designer.analysis.vms.guests import Guest, guest_at
 from designer.catalog.parttype import Capability
 from designer.sources import Estimate
 from designer.units import format_quantity
@@ -18,20 +20,34 @@ from designer.workload.operations import Transfer
 
 def evaluate(network: Network, operation: Transfer, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Rates of a transfer."""
-    answer = evaluate_transfer(network, operation, question.place)
+    guest, told = guest_at(network, operation, question.place)
+    shares = guest.rates if guest is not None else NO_SHARES
+    answer = evaluate_transfer(network, operation, question.place, explained=question.explained, shares=shares)
     binding, then = _with_latency(operation, answer)
+    metrics = _transfer_metrics(network, operation, answer)
     result = WorkloadResult(
         question.id,
         question.reports,
         question.title,
-        _transfer_metrics(network, operation, answer),
+        metrics if guest is None else _in_machine(metrics, guest),
         binding,
         then,
         answer.flows,
         answer.traffic.n_flows,
-        answer.findings,
+        (*answer.findings, *told),
     )
     return result, answer.loads
+
+
+def _in_machine(metrics: Mapping[str, Estimate], guest: Guest) -> Mapping[str, Estimate]:
+    """Rates and times as virtualisation leaves them, then the shares that a transfer depends on."""
+    factor = guest.factor
+    found = {
+        name: replace(m, low=m.low * factor.low) if m.unit == "B/s" else replace(m, high=m.high / factor.low)
+        for name, m in metrics.items()
+    }
+    lines = guest.metrics()
+    return found | {name: lines[name] for name in ("memory_share", "bandwidth_share", "virtualization_factor")}
 
 
 def _with_latency(operation: Transfer, answer: TransferAnswer) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
@@ -68,4 +84,4 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
     return found
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Transfer, evaluate)

@@ -12,6 +12,7 @@ from designer.analysis.vms.capacity import by_profile, how_many_more, spare_for_
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.placement import Placement, numa_of, place_vms
+from designer.analysis.vms.stranded import stranded_memory
 from designer.design.document import VirtualMachine
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -55,6 +56,8 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
         shapes = tuple((name, float(more), ", ".join(hosts) or None) for name, more, hosts in profiles)
         columns = (Column("profile"), Column("more", "1"), Column("on"))
         tables["profiles"] = Table("More machines with one virtual GPU of another size", columns, shapes)
+    if (stranded := _stranded(placement)) is not None:
+        tables["stranded"] = stranded
     tables["spare"], findings = _spare(placement, operation.release)
     reason = next(iter(found.reasons.values()), "there is no host")
     result = WorkloadResult(
@@ -94,6 +97,25 @@ def _needs(vm: VirtualMachine, placed: Placed) -> Table:
     return Table(f"What {vm.label} needs", (Column("setting"), Column("value")), tuple(rows))
 
 
+def _stranded(placement: Placement) -> Table | None:
+    """Frame buffer of shared GPUs that no further virtual GPU can use; None where machines share none."""
+    gpus = [gpu for free_capacity in placement.free_capacities.values() for gpu in free_capacity.gpus]
+    rows = tuple(
+        (path, each.used, each.stranded, each.worst, each.compute)
+        for path, each in stranded_memory(gpus[:GPUS_LIMIT]).items()
+    )
+    if not rows:
+        return None
+    columns = (
+        Column("GPU"),
+        Column("in use", "B"),
+        Column("stranded", "B"),
+        Column("in the worst order", "B"),
+        Column("compute stranded", "1"),
+    )
+    return Table("Frame buffer that no virtual GPU can use any more", columns, rows)
+
+
 def _spare(placement: Placement, release: str) -> tuple[Table, tuple[Finding, ...]]:
     """Whether the machines of each host find a place on the others should it fail, by shape."""
     rows: list[tuple[str | float | None, ...]] = []
@@ -118,4 +140,4 @@ def _spare(placement: Placement, release: str) -> tuple[Table, tuple[Finding, ..
     return Table("Spare capacity, one host down", columns, tuple(rows)), findings
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(VmCapacity, evaluate)

@@ -16,4 +16,4 @@ def evaluate(network: Network, operation: Vmotion, question: Question) -> tuple[
     return answer(network, question, asked, operation.background, "migration_time")
 
 
-EVALUATOR = Evaluator(evaluate)
+EVALUATOR = Evaluator(Vmotion, evaluate)

@@ -35,8 +35,13 @@ _FULL_TOLERANCE: Final = 0.99
 _GENERATIONS_LIMIT: Final = 5
 _PROBE_LIMIT: Final = 4000
 _PROBE_LEAST_LIMIT: Final = 300
+#: runs until those that take turns on a device are as busy as the one looked at
+_SETTLING_ROUNDS: Final = 5
+_MILLION_LIMIT: Final = 10**6
 SOURCES: Final = ("fit-serving", "aic-kernels", "blis")
-#: what other widths than those fitted add to a band: stages, several servers, groups of attention [1]
+#: releases of engines were fitted on GPUs: on processors their overheads and kernels are others
+_PROCESSORS: Final = Constant(0.4, 0.25, 0.7, "assumed-serving", Status.ASSUMED, "1", "logarithm either way")
+#: what other widths than those fitted add to a band: stages, several servers, groups of attention
 _WIDER: Final = Constant(0.1, 0.05, 0.2, "assumed-serving", Status.ASSUMED, "1", "logarithm of the factor either way")
 
 
@@ -111,7 +116,10 @@ def step_spread(placement: Placement) -> float:
     unlike = split.pipeline > 1 or split.data > 1 or (group is not None and group.situation.servers > 1)
     unlike = unlike or (group is not None and not group.situation.intra_path.is_nvlink)
     unmeasured = any(f.code == "SERVE-DEVICE" for f in placement.findings)
-    return math.hypot(spread, _WIDER.value if unlike else 0.0, _WIDER.value if unmeasured else 0.0)
+    processors = _PROCESSORS.value if placement.device.kernels.processor else 0.0
+    machine = math.log(placement.guest.longer[1]) if placement.guest is not None else 0.0
+    differs = sum((unlike, unmeasured, placement.each > 1))
+    return math.hypot(spread, math.sqrt(differs) * _WIDER.value, machine, processors)
 
 
 def serve(
@@ -148,7 +156,7 @@ def serve(
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together"))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas)
     runs = tuple(
-        _run(placement, requests, factor, cancelled)
+        settled(placement, requests, factor, cancelled)
         for factor, end in zip(factors, most, strict=False)
         # a band that reaches beyond what the engine can take has no upper end there
         if not open_loop or rate <= _FULL_TOLERANCE * end
@@ -157,6 +165,23 @@ def serve(
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
     return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas)
+
+
+def settled(
+    placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None = None
+) -> ServingRun:
+    """A run in which those that take turns on a device are as busy as this one is."""
+    busy = 0.0
+    run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
+    if placement.cut is None or placement.cut.turns < 2:
+        return run
+    for _ in range(_SETTLING_ROUNDS):
+        turns = run.turns
+        length = float((turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2).sum())
+        # halfway to what was found: a run that slows others down is slowed down by them
+        busy = (busy + min(1.0, length / run.end)) / 2
+        run = _run(placement, requests, factor * placement.slowed(busy), cancelled)
+    return run
 
 
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
@@ -179,7 +204,7 @@ def most_of(
     count = max(_PROBE_LEAST_LIMIT, min(_PROBE_LIMIT, _GENERATIONS_LIMIT * together))
     taken = [fitting[k % len(fitting)] for k in range(count)]
     probe = Requests([p for p, _, _ in taken], [o for _, o, _ in taken], [0.0] * count, cached=[c for _, _, c in taken])
-    run = _run(placement, probe, 1.0, cancelled)
+    run = _run(placement, probe, placement.slowed(1.0), cancelled)
     # from when the first fifth is done to when the last is admitted
     done = np.sort(run.done[run.served])
     begin, end = float(done[len(done) // _GENERATIONS_LIMIT]), float(np.nanmax(run.first))
@@ -211,19 +236,38 @@ def quantile_band(values: Float, share: float) -> tuple[float, float]:
     -----
     Requests near each other wait for the same queue, so a run is worth as many draws as it has parts that differ.
     """
-    value = float(np.quantile(values, share))
-    parts = np.array_split(values, _PARTS_LIMIT)
-    if min(len(p) for p in parts) < 2:
-        return value, 0.0
-    each = np.array([np.quantile(p, share) for p in parts])
-    return value, float(each.std(ddof=1) / math.sqrt(_PARTS_LIMIT))
+    found, errors = _quantile_bands(values, (share,))
+    return found[0], errors[0]
 
 
-def weighted_quantile(values: Float, weights: Float, share: float) -> float:
-    """A percentile of values that each stand for several."""
+def _quantile_bands(values: Float, shares: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Several percentiles of the same values, with their standard errors."""
+    found = quantiles(values, shares)
+    length = len(values) // _PARTS_LIMIT
+    if length < 2:
+        return found, [0.0] * len(shares)
+    parts = np.sort(values[: length * _PARTS_LIMIT].reshape(_PARTS_LIMIT, length), axis=1)
+    errors: list[float] = []
+    for share in shares:
+        place = share * (length - 1)
+        low = int(place)
+        high = min(low + 1, length - 1)
+        each = parts[:, low] + (parts[:, high] - parts[:, low]) * (place - low)
+        errors.append(float(each.std(ddof=1)) / math.sqrt(_PARTS_LIMIT))
+    return found, errors
+
+
+def quantiles(values: Float, shares: Sequence[float]) -> list[float]:
+    """Percentiles, straight lines between the values in order."""
+    places = np.array(shares) * (len(values) - 1)
+    return np.interp(places, np.arange(len(values)), np.sort(values)).tolist()
+
+
+def weighted_quantiles(values: Float, weights: Float, shares: Sequence[float]) -> list[float]:
+    """Percentiles of values that each stand for several."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(total, share * total[-1])])
+    return values[order][np.searchsorted(total, np.array(shares) * total[-1])].tolist()
 
 
 def _mean_error(values: Float) -> float:
@@ -259,13 +303,14 @@ def read(run: ServingRun, first: int) -> Readings:
     errors: dict[str, float] = {"ttft": _mean_error(ttft), "latency": _mean_error(latency)}
     if len(tpot):
         values["tpot"], errors["tpot"] = float(tpot.mean()), _mean_error(tpot)
-    for name, share in _SHARES.items():
-        for what, series in (("ttft", ttft), ("latency", latency)):
-            values[f"{what}_{name}"], errors[f"{what}_{name}"] = quantile_band(series, share.value)
+    shares = [share.value for share in _SHARES.values()]
+    for what, series in (("ttft", ttft), ("latency", latency)):
+        for name, value, error in zip(_SHARES, *_quantile_bands(series, shares), strict=True):
+            values[f"{what}_{name}"], errors[f"{what}_{name}"] = value, error
     gaps, weights = run.gaps()
     if len(gaps):
-        for name, share in _SHARES.items():
-            values[f"itl_{name}"], errors[f"itl_{name}"] = weighted_quantile(gaps, weights, share.value), 0.0
+        for name, value in zip(_SHARES, weighted_quantiles(gaps, weights, shares), strict=True):
+            values[f"itl_{name}"], errors[f"itl_{name}"] = value, 0.0
     return Readings(values, errors)
 
 
@@ -288,7 +333,7 @@ def throughput(run: ServingRun, first: int) -> tuple[float, float]:
 def metrics(served: Served) -> Mapping[str, Estimate]:
     """All metrics with their bands."""
     placement, replicas = served.placement, len(served.placement.replicas)
-    devices = placement.replicas.size + (served.prompts.replicas.size if served.prompts is not None else 0)
+    devices = placement.accelerators + (served.prompts.accelerators if served.prompts is not None else 0)
     note = (
         f"{placement.chosen.release.title}; {replicas} replicas of {placement.split.devices}, the slowest of them"
         if replicas > 1
@@ -419,13 +464,20 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) / total
     arithmetic = work / placement.split.devices / device.flops[device.runs_as(placement.steps.weights)]
     memory = min(1.0, read_bytes / device.bandwidth)
-    one = serving_power(device.power, busy, memory, min(1.0, arithmetic))
-    watts = one * devices
+    cut = placement.cut
+    if cut is not None and cut.turns > 1:
+        # those that take turns are one device's work together, however long each waits
+        busy = min(1.0, busy * cut.turns / placement.slowed(busy))
+        one = serving_power(device.power, busy, memory, min(1.0, arithmetic))
+        alike = 1
+    else:
+        one, alike = serving_power(device.power, busy, memory, min(1.0, arithmetic)), placement.each
+    watts = one * devices * alike
     found = {
         "power": Estimate(
             watts,
             watts * math.exp(-POWER_SPREAD.value),
-            min(device.power * devices, watts * math.exp(POWER_SPREAD.value)),
+            min(device.power * alike * devices, watts * math.exp(POWER_SPREAD.value)),
             "W",
             ("mlenergy-h100",),
             "accelerators alone",
@@ -436,6 +488,10 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
         each = watts / tokens
         found["energy_per_token"] = Estimate(
             each, each * math.exp(-band), each * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
+        )
+        million = _MILLION_LIMIT * each * float(np.mean(run.output[run.served]))
+        found["energy_per_million_requests"] = Estimate(
+            million, million * math.exp(-band), million * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
         )
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.training.accelerators import HOST_SHARE, number
+from designer.analysis.vms.guests import Guest
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -42,9 +45,28 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
     part = int(parts[0])
     accelerates = Capability.ACCELERATE in network.kind(part).capabilities
     if accelerates and not kernels_of(_text(network, part, "architecture"))[1]:
-        text = f"what kernels reach on {slowest.name} was not measured: taken as on Hopper, in a wider band"
+        text = (
+            f"what kernels reach on {slowest.name} was not measured: taken as on the nearest that was, in a wider band"
+        )
         told.append(Finding("SERVE-DEVICE", Severity.INFO, text, (), "compare with a run of your own"))
+    if not accelerates:
+        text = "releases of engines were measured on GPUs: on processors the band is wide"
+        told.append(Finding("SERVE-PROCESSORS", Severity.INFO, text, (), "compare with a run of your own"))
     return slowest, tuple(told)
+
+
+def in_machine(device: Device, guest: Guest) -> Device:
+    """What a machine has of a device; its multiprocessors are those of its slice, in a turn all of them."""
+    speed, traffic = guest.speed.value, guest.traffic.value
+    units = device.units if guest.turns else max(1, round(device.units * guest.compute.value))
+    return replace(
+        device,
+        name=f"share of {device.name}",
+        flops={name: rate * speed for name, rate in device.flops.items()},
+        bandwidth=device.bandwidth * traffic,
+        memory=min(device.memory, guest.memory or math.inf),
+        units=units,
+    )
 
 
 def _device(network: Network, index: int, place: str) -> Device:
@@ -70,7 +92,7 @@ def _device(network: Network, index: int, place: str) -> Device:
         raise AnalysisError(
             f"{part.label} has no {' and no '.join(missing)}",
             place=network.net.path(index),
-            remedy="give its type or the part these values",
+            remedy="say which product it is, such as gpu*.type=gpu/nvidia/h100-sxm5, or give the part these values",
         )
     part_type = network.design.type_of(part)
     units = number(network, index, "cores" if processor else "streaming_multiprocessors") or USUAL_UNITS.value

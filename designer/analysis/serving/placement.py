@@ -14,9 +14,11 @@ from designer.analysis.collectives import role_findings
 from designer.analysis.communicator import Communicator, make_concurrent, widened
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
+from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
+from designer.analysis.vms.guests import Guest, Work, guest_of
 from designer.errors import AnalysisError, CatalogError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
@@ -26,6 +28,7 @@ from designer.formulas.serving.kv_size import kv_size
 from designer.formulas.serving.memory_capacity import kv_room, memory_capacity
 from designer.formulas.serving.small_all_reduce import small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
+from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
 from designer.units import format_quantity
 from designer.workload.drafts import draft
@@ -56,6 +59,8 @@ class Placement:
         Bytes on the fullest device [B].
     group
         What joins the devices of a replica, all replicas at once; None for one device.
+    cut
+        What of a device each replica has.
     """
 
     network: Network
@@ -74,6 +79,29 @@ class Placement:
     place: str
     findings: tuple[Finding, ...]
     curve: tuple[float, ...] = ()
+    guest: Guest | None = None
+    cut: Slice | None = None
+
+    @property
+    def accelerators(self) -> int:
+        """Devices taken."""
+        return len(np.unique(self.replicas))
+
+    @property
+    def each(self) -> int:
+        """Replicas on one device where they have parts of it."""
+        return self.cut.each if self.cut is not None else 1
+
+    def slowed(self, busy: float) -> float:
+        """How much longer steps take than on a device of its own [1].
+
+        Parameters
+        ----------
+        busy
+            Share of time in which those that take turns on the device have work.
+        """
+        cut = self.cut
+        return time_slicing(cut.turns, busy, cut.turn) if cut is not None and cut.turns > 1 else 1.0
 
     @property
     def timed(self) -> StepTime | Drafted:
@@ -119,6 +147,9 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, asked.group, f"{place}.group")
     device, findings = device_of(network, parts, f"{place}.group")
+    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place)
+    if guest is not None:
+        device = in_machine(device, guest)
     try:
         chosen = release(asked.engine, asked.release)
     except CatalogError as error:
@@ -126,6 +157,10 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     how = _scheduling(chosen.release, asked, place)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
+    cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
+    device = cut.device
+    if asked.part:
+        asked, parts = _divided(asked, cut, parts, place)
     split = _split(network, shape, asked, parts, device, how, weights, cache, place)
     replicas = _replicas(asked, parts, split, place)
     group = _group(network, replicas, f"{place}.group")
@@ -133,7 +168,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
     capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
-    told = [*findings, *_findings_of(asked, chosen, replicas, len(parts))]
+    told = [*findings, *told_of_it, *_findings_of(asked, chosen, replicas, len(parts))]
     if group is not None:
         told += role_findings(group)
     return Placement(
@@ -153,7 +188,18 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         place,
         tuple(told),
         _curve(asked, place),
+        guest,
+        cut,
     )
+
+
+def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:
+    """A replica on every slice: slices of one device are no peers of each other."""
+    if max(asked.tensor, asked.data, asked.pipeline) > 1:
+        raise AnalysisError(
+            "a replica on a part of a GPU has no other device", place=f"{place}.part", remedy="use widths of 1"
+        )
+    return replace(asked, tensor=1, data=1, pipeline=1), np.repeat(parts, cut.each)
 
 
 def _curve(asked: Deployment, place: str) -> tuple[float, ...]:

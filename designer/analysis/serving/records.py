@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,8 @@ class ServingRun:
     ----------
     sent, first, done : (n,) when each request was sent, gave its first token and its last [s]; NaN where refused
     prompt, output : (n,) tokens
+    taken : (n,) when each prompt was first worked on [s]
+    ready, there : (n,) when it was read and when its keys and values had been pulled [s]; empty where nothing is pulled
     turns : (n_turns, 7) begin [s], first step [s], growth of a step [s], steps, running, cached tokens, waiting
     """
 
@@ -48,6 +50,9 @@ class ServingRun:
     end: float
     turns: Float
     counts: Counts
+    taken: Float = field(default_factory=lambda: np.zeros(0))
+    ready: Float = field(default_factory=lambda: np.zeros(0))
+    there: Float = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
     def served(self) -> npt.NDArray[np.bool_]:

@@ -101,6 +101,7 @@ def run_requests(
     hits = list(requests.cached) or [0] * n
     clients = requests.clients
     sent, first, done = [0.0] * n, [math.nan] * n, [math.nan] * n
+    taken = [math.nan] * n  # when its prompt is first worked on
     # requests on their way to the queue; in an open loop they stand in order, in a closed one they come as answers go
     coming: deque[tuple[float, int]] = deque()
     upcoming = 0
@@ -198,6 +199,8 @@ def run_requests(
                 if (take > room and fill) or hit + take > free:
                     break
                 waiting.popleft()
+                if taken[i] != taken[i]:
+                    taken[i] = now
                 fill += take
                 area += take * (hit + take / 2)
                 cached += hit + take
@@ -301,4 +304,5 @@ def run_requests(
         now,
         np.array(told).reshape(-1, len(TURN)),
         Counts(turns, stepped, tokens_in, tokens_out, preempted, refused, peak, capacity),
+        np.where(gone, np.nan, np.array(taken)),
     )

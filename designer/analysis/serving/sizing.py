@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.network import Network
-from designer.analysis.results import Cell, Column, Table
-from designer.analysis.serving.answers import most_of, read, step_spread, within
+from designer.analysis.results import Bottleneck, Cell, Column, Table
+from designer.analysis.serving.answers import most_of, read, serve, settled, step_spread, within
+from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.scheduler import run_requests
 from designer.errors import AnalysisError, Cancelled
 from designer.units import format_quantity
 from designer.workload.serving import Limits, Serving
@@ -65,6 +65,7 @@ class Sized:
     candidates: tuple[Candidate, ...]
     drawn: int
     place: str
+    binding: tuple[Bottleneck, ...] = ()
 
     @property
     def best(self) -> Candidate | None:
@@ -125,6 +126,7 @@ def size_serving(
         )
     found: list[Candidate] = []
     drawn = 0
+    refused: AnalysisError | None = None
     widths = [2**k for k in range(_WIDTHS_LIMIT.bit_length())]
     for number, tensor in enumerate(widths):
         if progress is not None:
@@ -135,12 +137,13 @@ def size_serving(
         try:
             placement = place_deployment(network, deployment, place)
         except AnalysisError as error:
+            refused = error
             found.append(Candidate(tensor, 0, 0, math.nan, math.nan, math.nan, 0.0, error.text))
             continue
-        drawn = max(drawn, placement.replicas.size)
+        drawn = max(drawn, placement.accelerators)
         found.append(_fewest(placement, asked, cancelled))
-    if not drawn:
-        raise AnalysisError(found[-1].why, place=place, remedy="use parts with more memory, or narrower weights")
+    if refused is not None and not drawn:
+        raise refused
     found.sort(key=lambda c: (not c.holds, c.accelerators, c.latency))
     best = found[0]
     if best.holds:
@@ -150,7 +153,21 @@ def size_serving(
             else c
             for c in found[1:]
         ]
-    return Sized(tuple(found), drawn, place)
+    return Sized(tuple(found), drawn, place, _binding(network, asked, best, place))
+
+
+def _binding(network: Network, asked: Serving, best: Candidate, place: str) -> tuple[Bottleneck, ...]:
+    """What binds prompts and decoding in the smallest set, by as many of its replicas as are drawn."""
+    if not best.holds:
+        return ()
+    deployment = replace(asked.deployment, tensor=best.tensor, replicas=0, prompts="")
+    placement = place_deployment(network, deployment, place)
+    here = min(best.replicas, len(placement.replicas))
+    placement = replace(placement, replicas=placement.replicas[:here])
+    load = (
+        asked.load if asked.load.kind == "trace" else replace(asked.load, rate=asked.load.rate * here / best.replicas)
+    )
+    return bottlenecks(serve(placement, replace(asked, load=load), banded=False))[0]
 
 
 def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None) -> Candidate:
@@ -159,6 +176,7 @@ def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] 
     rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if len(requests.at) > 1 else 0.0
     most = most_of(placement, requests, step_spread(placement), cancelled)[0]
     width = placement.split.devices
+    beside = placement.each
     replicas = max(1, math.ceil(rate / (most * _FULL_TOLERANCE)))
     last: _Tried | None = None
     while replicas <= _REPLICAS_LIMIT:
@@ -169,7 +187,7 @@ def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] 
             return Candidate(
                 placement.split.tensor,
                 replicas,
-                replicas * width,
+                math.ceil(replicas / beside) * width,
                 tried.ttft,
                 tried.tpot,
                 tried.latency,
@@ -202,10 +220,7 @@ def _missed(tried: _Tried, limits: Limits) -> str:
 
 def _try(placement: Placement, asked: Serving, replicas: int, cancelled: Callable[[], bool] | None) -> _Tried:
     sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
-    path = placement.release.overheads.path
-    run = run_requests(
-        placement.timed, sent.requests, placement.scheduling, placement.capacity, path, cancelled=cancelled
-    )
+    run = settled(placement, sent.requests, 1.0, cancelled)
     values = read(run, sent.first).values
     share = f"p{asked.limits.share:.0%}".removesuffix("%")
     # refused requests keep no limit

@@ -21,7 +21,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.workload.operations import Transfer
-from designer.workload.serving import Serving
+from designer.workload.serving import Load, Serving
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -77,6 +77,10 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         raise AnalysisError(
             "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
         )
+    if deployment.part:
+        raise AnalysisError(
+            "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
+        )
     answers = place_deployment(network, deployment, place)
     first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
     prompts = place_deployment(network, first, place)
@@ -113,6 +117,19 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         if asked.load.kind == "offline" or rate <= _FULL_TOLERANCE * most[0] / factor
     )
     return replace(served, runs=runs)
+
+
+def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None = None) -> tuple[ServingRun, int]:
+    """Another load on a split deployment, and its first request that counts."""
+    answers, prompts, pull = served.placement, served.prompts, served.pull
+    assert prompts is not None
+    assert isinstance(pull, Pull)
+    sent = sent_to_one(load, 1, answers.place, answers.capacity)
+    requests = sent.requests
+    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if requests.at[-1] > 0 else 0.0
+    reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
+    shared = replace(pull, use=min(rate / pull.most, _FULL_TOLERANCE))
+    return _run(prompts, answers, shared, reading, requests, 1.0, cancelled), sent.first
 
 
 def sent_findings(notes: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -157,11 +174,11 @@ def _run(
 ) -> ServingRun:
     """Every request through an engine for prompts, the hand-over, and an engine for answers."""
     n = len(requests.prompt)
-    ready = np.full(n, np.nan)
+    ready, taken = np.full(n, np.nan), np.full(n, np.nan)
     for k in range(len(prompts.replicas)):
         mine = np.arange(k, n, len(prompts.replicas))
         run = _through(prompts, _some(reading, mine), factor, prompts.release.overheads.path, cancelled)
-        ready[mine] = run.done
+        ready[mine], taken[mine] = run.done, run.taken
     use = min(pull.use, _FULL_TOLERANCE)
     slowest = float(pull.alone.rate.min())
     moved = np.array([_time(prompts, answers, p, slowest, use) for p in requests.prompt])
@@ -204,6 +221,9 @@ def _run(
         float(np.nanmax(done)),
         kept_run.turns,
         whole,
+        taken,
+        ready,
+        there,
     )
 
 
@@ -220,5 +240,6 @@ def _some(requests: Requests, which: Int) -> Requests:
 def _through(
     placement: Placement, requests: Requests, factor: float, path: float, cancelled: Callable[[], bool] | None
 ) -> ServingRun:
+    factor *= placement.slowed(0.0)
     steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)

@@ -154,7 +154,8 @@ class RoutedCosts:
     ) -> tuple[float, Communicator]:
         times: list[tuple[float, Communicator]] = []
         wide = {"": (1, 1), "inside": (2, 1), "between": (1, 2)}[side]
-        for k, one in enumerate(self.ranks.communicators(arrangement)):
+        for k, made in enumerate(self.ranks.communicators(arrangement)):
+            one = made.exchanging() if kind is Kind.ALL_TO_ALL else made
             left = _left(one, kept[k]) if kept is not None else one
             asked = widened(left, *wide) if side else left
             times.append((asked.time(_KIND[kind], size).time, left))

@@ -151,6 +151,11 @@ def _feed(
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
+    if rate <= 0:
+        where = network.net.path(int(readers[worst]))
+        raise AnalysisError(
+            f"no sample reaches {where}", place=f"{place}.source", remedy="join it to what it reads from"
+        )
     cores = float(_receiving_cost(network, readers, traffic).sum()) * rate
     return Feed(rate, float(answer.low[worst]), float(answer.high[worst]), n, stages, cores, answer)
 

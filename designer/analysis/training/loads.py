@@ -69,5 +69,5 @@ def n_flows(routed_step: RoutedStep) -> int:
     """How many flows there are."""
     total = routed_step.feed.answer.traffic.n_flows if routed_step.feed is not None else 0
     for one, _ in _running(routed_step):
-        total += sum(len(a.legs) for a in (one.inside, one.between) if a is not None)
+        total += sum(a.n_legs for a in (one.inside, one.between) if a is not None)
     return total

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from designer.analysis.network import Network
-from designer.analysis.training.checkpoints import route_checkpoint
+from designer.analysis.training.checkpoints import RoutedCheckpoint, route_checkpoint
 from designer.analysis.training.curves import scaling_points
 from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.preparation import ALONE
@@ -23,8 +23,9 @@ from designer.formulas.memory.transformer_memory import FORMULA as TRANSFORMER_M
 from designer.formulas.pipeline.overlap import FORMULA as OVERLAP
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND
 from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
+from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
-from designer.units import Seconds, format_si
+from designer.units import Seconds, format_quantity, format_si
 from designer.workload.jobs import Training
 
 
@@ -92,6 +93,8 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
         f"of {format_si(memory.capacity, 'B')}",
     )
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
+    if plan.guest is not None:
+        found |= plan.guest.metrics()
     return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
 
 
@@ -123,6 +126,22 @@ def _rests(routed_step: RoutedStep) -> _Rests:
         _keys(fed),
         _keys(every),
     )
+
+
+def _effective(training: Training, one: RoutedCheckpoint, interval: float, spread: float) -> Estimate:
+    """Share of the time that brings the run forward, failures and checkpoints seen, by Daly's complete model."""
+    run, found = training.run, one.estimate
+
+    def ratio(slower: float) -> float:
+        restart = Seconds(run.cold_start + found.restore * slower)
+        behind = Seconds((found.write - found.stall) * slower)
+        failing = Interruptions(Seconds(run.time_between_failures), restart, Seconds(found.stall * slower), behind)
+        return float(effective_time(Seconds(interval), failing))
+
+    ends = [ratio(end) for end in (math.sqrt(spread), 1.0, 1 / math.sqrt(spread))]
+    note = f"a failure every {format_quantity(run.time_between_failures, 'duration')}, in the long run"
+    sources = ("daly-2006", "kokolis-2025", *one.write.sources)
+    return Estimate(ends[1], min(ends), max(ends), "1", sources, note)
 
 
 #: what takes from perfect scaling, in words
@@ -217,6 +236,8 @@ def _of_run(
     if run.checkpoint_every:
         one = route_checkpoint(network, plan, run.checkpoint_to, snapshot=run.snapshot, from_one=True, place=plan.place)
         stall = one.estimate.stall
+        if run.time_between_failures > 0:
+            found["ettr"] = _effective(training, one, run.checkpoint_every * step, longer / shorter)
         found["checkpoint_time"] = Estimate(
             one.estimate.write, one.estimate.write / 2, one.estimate.write * 2, "s", sources
         )

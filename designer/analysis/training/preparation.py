@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
 from typing import cast
@@ -17,6 +17,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
+from designer.analysis.vms.guests import Guest, Work, guest_of
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
@@ -24,7 +25,6 @@ from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_step import convolutional_time
 from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.memory.convolutional_memory import convolutional_memory, require_batch
-from designer.formulas.pipeline.convolutional_training import convolutional_estimate
 from designer.formulas.pipeline.step_composition import (
     NO_INPUT,
     InputStage,
@@ -33,11 +33,12 @@ from designer.formulas.pipeline.step_composition import (
     compose_step,
     spread_of,
 )
+from designer.formulas.pipeline.training_step import estimate_step, transformer_trainer
 from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import UNKNOWN, Software, software
-from designer.units import Flop, FlopPerSecond, Ratio, Seconds
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
@@ -61,6 +62,7 @@ class TrainingPlan:
     ranks: Ranks
     place: str
     findings: tuple[Finding, ...]
+    guest: Guest | None = None
 
     @property
     def is_transformer(self) -> bool:
@@ -99,27 +101,38 @@ class TrainingPlan:
         faster: float = 1.0,
     ) -> StepEstimate:
         """The step; `faster` divides a computing time that was measured."""
+        step = self._estimate(costs, stage, must_fit, accelerator, faster)
+        return step if self.guest is None else _less_sure(step, self.guest)
+
+    def _estimate(
+        self,
+        costs: CommunicationCosts,
+        stage: InputStage,
+        must_fit: bool,
+        accelerator: Accelerator | None,
+        faster: float,
+    ) -> StepEstimate:
         part = accelerator or self.accelerator
         measured = Seconds(self.job.measured_compute / faster) if self.job.measured_compute > 0 else None
-        if isinstance(self.shape, TransformerShape):
-            step = _trainer(
-                self.shape, part, self.precision, self.software, self.job.sequence, self.job.adapters
-            ).estimate(self.layout, self.global_batch, costs, stage, must_fit=must_fit)
-        elif self.job.forward_only:
+        if self.job.forward_only and not self.is_transformer:
             step = self._forward(part, stage, must_fit)
         else:
-            return convolutional_estimate(
+            step = estimate_step(
                 self.shape,
-                part,
                 self.precision,
-                self.software,
                 self.layout,
                 self.global_batch,
+                part,
                 costs,
-                stage,
+                self.software,
+                sequence=self.job.sequence,
+                input_stage=stage,
+                frozen=self.job.adapters,
                 must_fit=must_fit,
                 measured=measured,
             )
+            if not self.is_transformer:
+                return step
         if measured is not None:
             parts = {name: value for name, value in step.parts.items() if name.endswith("communication")}
             return compose_step({**parts, "compute": measured}, self._frame(step, part), spread_of(()), stage)
@@ -172,16 +185,24 @@ class TrainingPlan:
                 place=f"{self.place}.model",
                 remedy="choose a transformer",
             )
-        return _trainer(
-            self.shape, self.accelerator, self.precision, self.software, self.job.sequence, self.job.adapters
+        return transformer_trainer(
+            self.shape,
+            self.accelerator,
+            self.precision,
+            self.software,
+            self.job.sequence,
+            frozen=self.job.adapters,
         )
 
 
-@lru_cache(maxsize=64)
-def _trainer(
-    shape: TransformerShape, part: Accelerator, number_format: Precision, program: Software, sequence: int, frozen: bool
-) -> TransformerStep:
-    return TransformerStep(shape, part, number_format, program, sequence, frozen=frozen)
+def _less_sure(step: StepEstimate, guest: Guest) -> StepEstimate:
+    """The step with a band that holds what is not known of the share a machine has."""
+    computing = step.compute + step.recompute + step.optimizer
+    shorter, longer = guest.longer
+    whole = step.step_time
+    low = whole - math.hypot(whole - step.low, computing * (1 - shorter))
+    high = whole + math.hypot(step.high - whole, computing * (longer - 1))
+    return replace(step, low=Seconds(max(0.0, low)), high=Seconds(high))
 
 
 def shape_of(text: str, place: str) -> ModelShape:
@@ -202,8 +223,8 @@ def shape_of(text: str, place: str) -> ModelShape:
         raise AnalysisError(error.text, file=error.file, place=place, remedy=error.remedy) from None
 
 
-def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
-    """The plan of a job.
+def prepare(network: Network, job: Job, place: str, running: Collection[str] = ()) -> TrainingPlan:
+    """The plan of a job; `running` machines have work of their own on the same clock.
 
     Raises
     ------
@@ -215,6 +236,11 @@ def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, job.group, f"{place}.group")
     accelerator, findings = accelerator_of(network, parts, f"{place}.group")
+    guest, told = guest_of(network, parts, job.machines, Work.TRAINING, place, running)
+    findings = (*findings, *told)
+    if guest is not None:
+        memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
+        accelerator = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(
@@ -237,6 +263,7 @@ def prepare(network: Network, job: Job, place: str) -> TrainingPlan:
         ranks_of(network, parts[: layout.ranks], place),
         place,
         findings,
+        guest,
     )
     return _best_order(plan) if job.placement == "best" else plan
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.communicator import Activity
+from designer.analysis.activities import Activity
 from designer.analysis.flows import Incidence, solve
 from designer.analysis.network import TIE_TOLERANCE
 from designer.analysis.training.costs import Arrangement, Kept, RoutedCosts, arrangement_of
@@ -157,7 +157,7 @@ def _activity_beside(activity: Activity | None, flows: Incidence, reads: npt.NDA
     if not (used[activity.resource] > flows.capacity[activity.resource] * (1 + TIE_TOLERANCE)).any():
         return 1.0, np.inf
     # a hop counts like a flow, so an activity of hops with small shares counts for more of them
-    weight = 1 / float(activity.legs.share.max())
+    weight = 1 / activity.hops.top_share
     joint = Incidence(
         np.append(flows.ptr, flows.ptr[-1] + len(activity.resource)),
         np.concatenate([flows.resource, activity.resource.astype(np.int32)]),

@@ -17,6 +17,7 @@ from designer.analysis.vms.migration_paths import MigrationPaths
 from designer.analysis.vms.migration_plan import Conditions, MigrationPlan, Moved
 from designer.analysis.vms.migrations import Drain, framebuffers, generation_of, stun_limit
 from designer.analysis.vms.planner import COLD_TIME
+from designer.catalog.vgpu_stun import load_stun_tables
 from designer.findings import Finding, Severity
 from designer.formulas.migration import Verdict
 from designer.formulas.migration.drs_cadence import MOST_EAGER, drs_cadence
@@ -284,6 +285,8 @@ def curves(plan: MigrationPlan) -> Mapping[str, tuple[Curve, ...]]:
     stunned = next((m for m, _ in live if m.going.serial), None)
     if stunned is not None:
         found["stun-sweep"] = stun_sweep(stunned)
+        if published := published_stuns(stunned):
+            found["stun-published"] = published
     return found
 
 
@@ -314,6 +317,18 @@ def stun_sweep(moved: Moved) -> tuple[Curve, ...]:
             )
         )
     return tuple(lines)
+
+
+def published_stuns(moved: Moved) -> tuple[Curve, ...]:
+    """What was published of GPUs of the same generation, one curve a table [B, s]; those of several GPUs aside."""
+    generation = generation_of(moved.going.placed)
+    found: list[Curve] = []
+    for table in load_stun_tables().values():
+        rows = [(row.framebuffer, row.stun) for row in table.rows if row.gpus == 1 and row.stun is not None]
+        if rows and generation is not None and table.generation == generation.value:
+            sizes, stuns = zip(*sorted(rows), strict=True)
+            found.append(Curve(f"{table.kind}: {table.title}", sizes, stuns))
+    return tuple(found)
 
 
 def flows(network: Network, plan: MigrationPlan) -> list[Flow]:

@@ -8,7 +8,7 @@ from designer.cli.command import Command
 from designer.cli.design import add_design
 
 _MORE = (
-    "A finding is accepted by a waiver in the design: code, places, reason, author and last day.\n"
+    "A finding is accepted by a waiver in the design (designer waive): code, places, reason, author and last day.\n"
     "designer check --rule CODE prints the page of a rule.\n\n"
 )
 

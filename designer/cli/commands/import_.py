@@ -14,6 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="file to write, *.design.json; only told about if left out"
     )
+    parser.add_argument(
+        "--anonymous", action="store_true", help="leave out host names, serial numbers, GUIDs and addresses"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -29,6 +32,12 @@ def run(options: argparse.Namespace) -> int:
         imported = read_bytes(_standard_input(), options.format, "standard input")
     else:
         imported = read_any(options.input, options.format)
+    if options.anonymous:
+        from dataclasses import replace
+
+        from designer.interchange.identifiers import strip_identifiers
+
+        imported = replace(imported, design=strip_identifiers(imported.design))
     summary = summarize(imported.design, options.output)
     notes = save(imported.design, options.output) if options.output else ()
     if options.json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,11 @@ from designer.cli.command import Command
 from designer.cli.design import add_design, opened
 
 if TYPE_CHECKING:
+    from designer.analysis.replay import Replay
     from designer.analysis.simulation import Simulation
 
+#: less of a slow-down is not told
+_SEEN = 0.005
 _MORE = (
     "A trace ends in .json (Chrome and Perfetto read it) or .csv (one task a line).\n"
     "What fails is a link or part, as analyze --json names it: its path, :ab or :ba after it for one direction.\n\n"
@@ -27,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail", metavar="PATH=T", action="append", default=[], help="it fails at this time")
     parser.add_argument("--mend", metavar="PATH=T", action="append", default=[], help="it works again from then on")
     parser.add_argument("--shifts", action="store_true", help="look for starts that keep jobs out of each other's way")
+    parser.add_argument("--jobs", metavar="FILE", help="replay a job list of Philly, Helios or Acme, first come first")
     parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -39,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     from designer.findings import Severity
 
     until = _time(options.until, "--until") if options.until else None
+    if options.jobs:
+        return _replay(options, until)
     starts = dict(_pair(text, "--start") for text in options.start)
     failures = [Failure(*_pair(text, "--fail")) for text in options.fail]
     failures += [Failure(*_pair(text, "--mend"), share=1.0) for text in options.mend]
@@ -69,6 +76,74 @@ def run(options: argparse.Namespace) -> int:
         _print(found)
         print_findings(findings)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+
+def _replay(options: argparse.Namespace, until: float | None) -> int:
+    """Replay a job list."""
+    from designer.analysis.replay import replay
+    from designer.cli.output import print_findings, print_json, progress_bar, shown_file
+    from designer.errors import DesignerError
+    from designer.findings import Severity
+    from designer.workload.job_lists import read_jobs
+
+    given = [name for name in ("workload", "start", "fail", "mend", "shifts", "trace") if getattr(options, name)]
+    if given:
+        raise DesignerError(f"--jobs beside --{given[0]}", place="--jobs", remedy="replay a job list by itself")
+    listed = read_jobs(Path(options.jobs))
+    loaded = opened(options)
+    try:
+        end = math.inf if until is None else until
+        found = replay(loaded.design, listed, until=end, file=shown_file(options.design), progress=progress_bar())
+    except DesignerError as error:
+        raise error.at(file=options.design) from None
+    findings = [*loaded.findings, *found.findings]
+    if options.json:
+        print_json(replay_document(found, findings))
+    else:
+        print(f"{loaded.design.title or loaded.design.name}\n")
+        _print_replay(found)
+        print_findings(findings)
+    return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+
+def replay_document(found: Replay, findings: list[Any]) -> dict[str, Any]:
+    """The JSON of a replay."""
+    from designer.cli.output import finding_dict
+
+    return {
+        "design": {"name": found.design, "file": found.file},
+        "jobs": {
+            "file": found.listed.name,
+            "format": found.listed.format,
+            "listed": len(found.listed.jobs),
+            "started": len(found.runs),
+            "waiting": found.waiting,
+        },
+        "end": found.end,
+        "metrics": {
+            key: {"value": m.value, "unit": m.unit, "low": m.low, "high": m.high, "sources": list(m.sources)}
+            for key, m in found.metrics.items()
+        },
+        "by_size": [dict(zip([c.name for c in found.table.columns], row, strict=True)) for row in found.table.rows],
+        "findings": [finding_dict(f) for f in findings],
+    }
+
+
+def _print_replay(found: Replay) -> None:
+    from designer.cli.output import table
+    from designer.units import format_quantity, format_si
+
+    print(
+        f"{len(found.runs):,} of {len(found.listed.jobs):,} jobs ({found.listed.format}) on {found.gpus:,} "
+        f"accelerators of {found.servers:,} servers, {format_quantity(found.end, 'duration')}\n"
+    )
+    rows = [(key, format_si(m.value, m.unit), m.note) for key, m in found.metrics.items()]
+    print(_wide(table(("metric", "value", ""), rows, (1,))))
+    sizes = [
+        (str(row[0]), f"{row[1]:.0f}", *(format_si(float(time or 0.0), "s") for time in row[2:]))
+        for row in found.table.rows
+    ]
+    print(_wide("\n" + table(tuple(c.name for c in found.table.columns), sizes, (1, 2, 3, 4))))
 
 
 def _time(text: str, place: str) -> float:
@@ -166,6 +241,13 @@ def _print(found: Simulation) -> None:
             band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
             rows.append((_short(name), key, format_si(m.value, m.unit), band, slower))
     print(_wide(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,))))
+    met = [
+        (_short(m.workload), _short(m.by), f"{m.times:.2f}×", format_si(m.begin, "s"), format_si(m.seconds, "s"))
+        for m in sorted(found.meetings, key=lambda m: -m.times)
+        if m.times > 1 + _SEEN
+    ]
+    if met:
+        print(_wide("\n" + table(("slowed", "by", "takes", "from", "for"), met, (2, 3, 4))))
     counts = [(_short(name, 34), str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
     if counts:
         print(_wide("\n" + table(("step", "ended", "last at"), counts, (1, 2))))

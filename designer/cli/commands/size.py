@@ -9,7 +9,10 @@ from designer.cli.command import Command
 from designer.cli.design import add_design
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from designer.analysis.serving.sizing import Sized
+    from designer.design.document import WorkloadSpec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +20,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument(
         "--for", metavar="LOAD", dest="load", help="id of the serving workload; the only one by default"
+    )
+    parser.add_argument(
+        "--with",
+        metavar="SETTING=VALUE",
+        action="append",
+        default=[],
+        dest="given",
+        help='of the load, for this run: "model=config.json", "rate=20 1/s", "ttft_limit=1 s"; without a serving '
+        "workload in the design these make one",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -35,9 +47,8 @@ def run(options: argparse.Namespace) -> int:
     design = loaded.design
     place = ""
     try:
-        chosen = _chosen(options.load, {k: w.kind for k, w in design.workloads.items()})
-        spec, place = design.workloads[chosen], f"workloads.{chosen}"
-        operation = lower(spec.kind, spec.settings, place)
+        settings, place = _asked(options, {k: w for k, w in design.workloads.items() if w.kind == "serving"})
+        operation = lower("serving", settings, place)
         assert isinstance(operation, Serving)
         found = size_serving(build_network(design), operation, place, progress_bar())
     except DesignerError as error:
@@ -49,17 +60,38 @@ def run(options: argparse.Namespace) -> int:
     return 0 if found.best is not None else 1
 
 
-def _chosen(asked: str | None, kinds: dict[str, str]) -> str:
+def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> tuple[dict[str, object], str]:
+    """Settings of the load, and where they stand."""
     from designer.errors import AnalysisError
 
-    serving = [name for name, kind in kinds.items() if kind == "serving"]
+    given: dict[str, object] = {}
+    for text in options.given:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise AnalysisError(f"{text!r} is no SETTING=VALUE", place="--with", remedy="such as --with 'rate=20 1/s'")
+        given[name.strip()] = _typed(name.strip(), value.strip())
+    asked: str | None = options.load
+    if asked is None and not serving and given:
+        return given, "--with"
     if asked is None and len(serving) == 1:
-        return serving[0]
-    if asked not in serving:
+        asked = next(iter(serving))
+    if asked is None or asked not in serving:
         named = f"{asked!r} is no serving workload of the design" if asked else "say which serving workload is meant"
-        known = ", ".join(serving) or "none: add one, for example with --workload-file"
+        known = ", ".join(serving) or "none: give the load by --with, for example --with model=llama-3-70b"
         raise AnalysisError(named, place="--for", remedy=f"its serving workloads: {known}")
-    return asked
+    return {**serving[asked].settings, **given}, f"workloads.{asked}"
+
+
+def _typed(name: str, value: str) -> object:
+    """A value as its setting wants it: counts and flags are no text."""
+    from designer.workload.kind import workload_kinds
+
+    known = {s.name: s.dimension for s in workload_kinds()["serving"].settings}
+    if known.get(name) == "count" and value.isdecimal():
+        return int(value)
+    if known.get(name) == "flag" and value in ("true", "false"):
+        return value == "true"
+    return value
 
 
 def as_document(found: Sized) -> dict[str, Any]:
@@ -77,7 +109,8 @@ def as_document(found: Sized) -> dict[str, Any]:
         }
         for c in found.candidates
     ]
-    return {"drawn": found.drawn, "best": rows[0] if found.best else None, "candidates": rows}
+    binding = [{"what": b.label, "why": b.why} for b in found.binding]
+    return {"drawn": found.drawn, "best": rows[0] if found.best else None, "binding": binding, "candidates": rows}
 
 
 def _print(found: Sized) -> None:
@@ -88,7 +121,10 @@ def _print(found: Sized) -> None:
         print("no way to serve this load within its limits on these parts:")
     else:
         drawn = f", {found.drawn} are drawn" if best.accelerators > found.drawn else ""
-        print(f"{best.accelerators} accelerators: {best.replicas} replicas of {best.tensor}{drawn}; {best.why}\n")
+        print(f"{best.accelerators} accelerators: {best.replicas} replicas of {best.tensor}{drawn}; {best.why}")
+        for bottleneck in found.binding:
+            print(f"  bottleneck: {bottleneck.label}: {bottleneck.why}")
+        print()
     for line in ways(found.candidates):
         print(f"  {line}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from designer.design.address import missing
 from designer.design.document import Annotation, Design, with_changes
-from designer.design.edit import DesignEdit, add, change, put, remove, several
+from designer.design.edit import DesignEdit, add, change, put, several
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,6 @@ class AddAnnotations(DesignEdit):
 
     def apply(self, design: Design) -> Design:
         return add(design, "annotations", self.annotations)
-
-
-@dataclass(frozen=True)
-class RemoveAnnotations(DesignEdit):
-    """Take notes away."""
-
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'note', 'notes')}"
-
-    def apply(self, design: Design) -> Design:
-        return remove(design, "annotations", self.ids)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from designer.design.document import Assertion, Design
-from designer.design.edit import DesignEdit, add, change, demand, remove, several
+from designer.design.edit import DesignEdit, add, demand, remove, several
 
 
 @dataclass(frozen=True)
@@ -36,22 +35,3 @@ class RemoveAssertions(DesignEdit):
 
     def apply(self, design: Design) -> Design:
         return remove(design, "assertions", self.ids)
-
-
-@dataclass(frozen=True)
-class ChangeAssertion(DesignEdit):
-    """Change fields of an assertion."""
-
-    id: str
-    changes: Mapping[str, object]
-
-    @property
-    def label(self) -> str:
-        return f"Change assertion {self.id}"
-
-    def apply(self, design: Design) -> Design:
-        changed = change(design, "assertions", (self.id,), self.changes)
-        workload = changed.assertions[self.id].workload
-        if workload is not None:
-            demand(design, "workloads", (workload,))
-        return changed

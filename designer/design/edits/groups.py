@@ -5,58 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from designer.design.address import block_at, missing, with_block
-from designer.design.document import Block, Design, Group
-from designer.design.edit import BlockEdit, ChangeFields, add, changed, demand, put, several
+from designer.design.address import block_at, with_block
+from designer.design.document import Block, Design
+from designer.design.edit import BlockEdit, ChangeFields, changed, demand, put
 from designer.design.limits import check_size
-from designer.design.references import prune, reaches, rewrite_references, with_head
+from designer.design.references import reaches, rewrite_references, with_head
 from designer.design.selectors import parse_selector
 from designer.errors import DocumentError
-
-
-@dataclass(frozen=True)
-class AddGroup(BlockEdit):
-    """Put a new group into a block."""
-
-    group: Group
-
-    @property
-    def label(self) -> str:
-        return f"Add {self.group.replicas} × {self.group.label}"
-
-    def apply(self, design: Design) -> Design:
-        return check_size(super().apply(design), self.place("groups", self.group.id))
-
-    def change(self, block: Block) -> Block:
-        if self.group.parent is not None and self.group.parent not in block.parts:
-            raise missing("parts", self.group.parent, self.within)
-        wrong = [k for k in self.group.exceptions if not 0 <= k < self.group.replicas]
-        if wrong:
-            raise DocumentError(
-                f"member {wrong[0]} is outside the group of {self.group.replicas}",
-                place=self.place("groups", self.group.id, "exceptions"),
-                remedy=f"choose members 0 to {self.group.replicas - 1}",
-            )
-        return add(block, "groups", (self.group,), self.within)
-
-
-@dataclass(frozen=True)
-class RemoveGroups(BlockEdit):
-    """Take groups out, with the links and wirings that reach into them."""
-
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'group', 'groups')}"
-
-    def apply(self, design: Design) -> Design:
-        block = block_at(design, self.within)
-        demand(block, "groups", self.ids, self.within)
-        if not self.ids:
-            return design
-        smaller = with_block(design, self.within, put(block, "groups", removed=self.ids))
-        return prune(smaller, self.within, set(self.ids))
 
 
 @dataclass(frozen=True)

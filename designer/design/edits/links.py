@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from designer.design.document import Block, Link
-from designer.design.edit import BlockEdit, ChangeFields, add, change, demand, put, remove, several
+from designer.design.edit import BlockEdit, ChangeFields, add, change, remove, several
 from designer.design.references import is_pattern, reaches
 from designer.errors import DocumentError
 
@@ -69,25 +69,6 @@ class Reconnect(BlockEdit):
         new = change(block, "links", (self.id,), changes, self.within)
         check_ends(block, new.links[self.id], self)
         return new
-
-
-@dataclass(frozen=True)
-class ReverseLinks(BlockEdit):
-    """Exchange the two ends of links."""
-
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Turn {several(self.ids, 'link', 'links')} round"
-
-    def change(self, block: Block) -> Block:
-        demand(block, "links", self.ids, self.within)
-        turned = [
-            link.model_copy(update={"a": link.b, "b": link.a, "a_port": link.b_port, "b_port": link.a_port})
-            for link in (block.links[i] for i in self.ids)
-        ]
-        return put(block, "links", turned)
 
 
 def check_ends(block: Block, link: Link, edit: BlockEdit) -> None:

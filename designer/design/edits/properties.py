@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.document import Block, Design
-from designer.design.edit import DesignEdit, changed, put, several
-from designer.errors import DocumentError
+from designer.design.edit import DesignEdit, changed, put
 
 _PROPERTIES = ("name", "title", "intent", "description", "catalog_version")
 
@@ -51,28 +49,6 @@ class SetPolicy(DesignEdit):
     def apply(self, design: Design) -> Design:
         policy = changed(design.policy, self.changes, "policy", fixed=())
         return design if policy is design.policy else design.model_copy(update={"policy": policy})
-
-
-@dataclass(frozen=True)
-class PutPartTypes(DesignEdit):
-    """Bring part types into the design, in place of those with the same id."""
-
-    part_types: tuple[PartType, ...]
-    sources: Mapping[str, SourceRecord] = field(default_factory=dict[str, SourceRecord])
-
-    @property
-    def label(self) -> str:
-        return f"Update {several([t.title for t in self.part_types], 'part type', 'part types')}"
-
-    def apply(self, design: Design) -> Design:
-        for part_type in self.part_types:
-            problems = part_type.problems()
-            if problems:
-                raise DocumentError(problems[0], place=f"part_types.{part_type.id}", remedy="correct the part type")
-        known = design.part_types
-        design = put(design, "part_types", [t for t in self.part_types if known.get(t.id) != t])
-        sources = {**design.sources, **self.sources}
-        return design if sources == design.sources else design.model_copy(update={"sources": sources})
 
 
 @dataclass(frozen=True)

@@ -325,31 +325,6 @@ def _width(block: Block) -> int:
 
 
 @dataclass(frozen=True)
-class MakeException(BlockEdit):
-    """Give one member of a group a block of its own, equal to the common one until it is edited."""
-
-    group: str
-    member: int
-
-    @property
-    def label(self) -> str:
-        return f"Make {self.group}[{self.member}] an exception"
-
-    def change(self, block: Block) -> Block:
-        group = get_group(block, self.group, self.within)
-        if not 0 <= self.member < group.replicas:
-            raise DocumentError(
-                f"there is no member {self.member} in a group of {group.replicas}",
-                place=self.place("groups", self.group),
-                remedy=f"choose 0 to {group.replicas - 1}",
-            )
-        if self.member in group.exceptions:
-            return block
-        exceptions = {**group.exceptions, self.member: group.content}
-        return put(block, "groups", (group.model_copy(update={"exceptions": exceptions}),))
-
-
-@dataclass(frozen=True)
 class ResetException(BlockEdit):
     """Make members of a group like the others again; without ``members`` all of them."""
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from designer.design.address import missing
 from designer.design.document import Design, WorkloadSpec
-from designer.design.edit import DesignEdit, add, change, demand, put, remove, settled, several
+from designer.design.edit import DesignEdit, add, change, put, remove, several
 
 
 @dataclass(frozen=True)
@@ -65,28 +63,6 @@ class ChangeWorkload(DesignEdit):
 
     def apply(self, design: Design) -> Design:
         return change(design, "workloads", (self.id,), self.changes)
-
-
-@dataclass(frozen=True)
-class SetSetting(DesignEdit):
-    """Set one setting of a workload; None takes it away."""
-
-    id: str
-    name: str
-    value: JsonValue
-
-    @property
-    def label(self) -> str:
-        return f"Set {self.name} of workload {self.id}"
-
-    @property
-    def subject(self) -> Hashable:
-        return (self.id, self.name)
-
-    def apply(self, design: Design) -> Design:
-        demand(design, "workloads", (self.id,))
-        settings = settled(design.workloads[self.id].settings, self.name, self.value)
-        return change(design, "workloads", (self.id,), {"settings": settings})
 
 
 @dataclass(frozen=True)

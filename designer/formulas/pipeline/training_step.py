@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, cast
 
 from designer.formulas.accelerator import Accelerator
@@ -14,6 +15,34 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import Precision
 from designer.formulas.shapes import ConvolutionalNumbers, TransformerNumbers, is_transformer
 from designer.formulas.software import Software
+from designer.units import Seconds
+
+
+@lru_cache(maxsize=64)
+def transformer_trainer(
+    shape: TransformerNumbers,
+    accelerator: Accelerator,
+    precision: Precision,
+    software: Software,
+    sequence: int,
+    *,
+    frozen: bool = False,
+) -> TransformerStep:
+    """The estimator of many layouts of one transformer; what it worked out of its layers is kept.
+
+    Parameters
+    ----------
+    sequence
+        Tokens computed per sample.
+    frozen
+        Only adapters are trained.
+
+    Raises
+    ------
+    AnalysisError
+        If the sequence or the model is empty.
+    """
+    return TransformerStep(shape, accelerator, precision, software, sequence, frozen=frozen)
 
 
 def estimate_step(
@@ -29,6 +58,7 @@ def estimate_step(
     input_stage: InputStage = NO_INPUT,
     frozen: bool = False,
     must_fit: bool = True,
+    measured: Seconds | None = None,
 ) -> StepEstimate:
     """The time of one training step and where it goes.
 
@@ -48,6 +78,8 @@ def estimate_step(
         Only adapters are trained.
     must_fit
         Refuse what does not fit in memory.
+    measured
+        Computing time of a step of a convolutional network, in place of the estimate [s].
 
     Raises
     ------
@@ -55,7 +87,7 @@ def estimate_step(
         If the layout, batch or memory do not go together; the message says what would.
     """
     if is_transformer(shape):
-        model = TransformerStep(
+        model = transformer_trainer(
             cast("TransformerNumbers", shape), accelerator, precision, software, sequence, frozen=frozen
         )
         return model.estimate(layout, global_batch, communication, input_stage, must_fit=must_fit)
@@ -69,6 +101,7 @@ def estimate_step(
         communication,
         input_stage,
         must_fit=must_fit,
+        measured=measured,
     )
 
 

@@ -71,19 +71,6 @@ MEMORY_BUS: Final = Constant(
 )
 FABRIC: Final = Constant(0.98, 0.95, 1.0, _ASSUMED, _GUESS, "1", "inside a non-blocking switch")
 
-# ------------------------------------------------------------------ kernels and CPUs that load and store
-SM_WRITE: Final = Constant(0.83, 0.77, 0.87, _FIT, _DERIVED, "1", "52.8 of 63.0 GB/s")
-SM_READ: Final = Constant(0.80, 0.72, 0.85, _FIT, _DERIVED, "1", "25.1 of 31.5 GB/s")
-#: loads in flight ÷ round trip: faster links do not raise it
-SM_READ_CEILING: Final = Constant(35.2e9, 3.0e10, 4.2e10, "nvbandwidth-24", Status.SECONDARY, "B/s", "H100, Gen5")
-#: reach of the GPU's translation cache over host memory, and time per byte beyond it
-SM_READ_REACH: Final = Constant(4 * 2.0**30, 2.0 * 2.0**30, 8.0 * 2.0**30, "nvbandwidth-42", _DERIVED, "B")
-SM_READ_MISS: Final = Constant(2.6e-11, 1.5e-11, 4e-11, "nvbandwidth-42", _DERIVED, "s/B", "25.1 → 18.05 → 16.5 GB/s")
-BAR_WRITE: Final = Constant(0.61, 0.45, 0.75, "gdrcopy", Status.PRIMARY, "1", "write-combined, 9.64 of 15.75 GB/s")
-BAR_READ_CEILING: Final = Constant(
-    0.53e9, 0.35e9, 1.2e9, "gdrcopy", Status.PRIMARY, "B/s", "uncached, one load in flight"
-)
-
 # ------------------------------------------------------------------ placement and direction
 P2P_PLACEMENT: Final = {
     Placement.SAME_SWITCH: Constant(1.0, 0.95, 1.03, _FIT, _DERIVED),
@@ -124,7 +111,6 @@ PEER_BOTH_DIRECTIONS: Final = {
     5: Constant(0.85, 0.65, 0.98, _ASSUMED, _GUESS, "1", "as of copies"),
 }
 #: host memory at the end of a coherent link, both directions together
-HOST_MEMORY: Final = Constant(0.88, 0.78, 0.93, _FIT, _DERIVED, "1", "347 of 396 GB/s LPDDR5X")
 
 # ------------------------------------------------------------------ networks
 INFINIBAND_RDMA: Final = Constant(
@@ -152,10 +138,6 @@ TCP: Final = (
 LATENCY: Final = {
     _P.COPY: Constant(8e-6, 5e-6, 1.5e-5, _ASSUMED, Status.UNVERIFIED, "s", "launch and completion of one copy"),
     _P.P2P: Constant(8e-6, 5e-6, 1.5e-5, _ASSUMED, Status.UNVERIFIED, "s"),
-    _P.SM_READ: Constant(6e-6, 3e-6, 1.2e-5, _ASSUMED, Status.UNVERIFIED, "s", "launch of a kernel and a round trip"),
-    _P.SM_WRITE: Constant(5e-6, 3e-6, 1e-5, _ASSUMED, Status.UNVERIFIED, "s"),
-    _P.BAR_WRITE: Constant(0.1e-6, 0.05e-6, 0.5e-6, _ASSUMED, Status.UNVERIFIED, "s"),
-    _P.BAR_READ: Constant(0.8e-6, 0.4e-6, 1.5e-6, _ASSUMED, Status.UNVERIFIED, "s"),
     _P.RDMA: Constant(2e-6, 1e-6, 4e-6, _ASSUMED, Status.UNVERIFIED, "s", "post to completion, one switch"),
     _P.TCP: Constant(25e-6, 1.2e-5, 6e-5, _ASSUMED, Status.UNVERIFIED, "s"),
     _P.STORAGE: Constant(60e-6, 2e-5, 1.7e-4, "gds-latency", Status.SECONDARY, "s", "local 20–60, over RDMA 60–170"),

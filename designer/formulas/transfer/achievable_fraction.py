@@ -11,8 +11,6 @@ from designer.formulas.transfer._situation import LinkClass, Placement, Transfer
 from designer.sources import Constant, weakest
 from designer.units import BytesPerSecond
 
-_KERNELS = (TransferProtocol.SM_READ, TransferProtocol.SM_WRITE)
-
 
 def achievable_fraction(
     link: LinkClass,
@@ -36,7 +34,7 @@ def achievable_fraction(
     both_directions
         The opposite channel is as busy.
     raw_bandwidth
-        Needed where the answer depends on the line rate: TCP, and loads through PCIe [B/s].
+        Needed where the answer depends on the line rate: TCP [B/s].
     """
     found = _one_way(link, protocol, generation, raw_bandwidth)
     if link is LinkClass.PCIE and protocol is TransferProtocol.P2P:
@@ -44,7 +42,7 @@ def achievable_fraction(
     if link is LinkClass.PCIE and protocol is TransferProtocol.RDMA and placement is not Placement.SAME_SWITCH:
         found = product(found, c.RDMA_PLACEMENT[placement])
     if both_directions:
-        if link is LinkClass.PCIE and protocol is not TransferProtocol.BAR_READ:
+        if link is LinkClass.PCIE:
             found = product(found, both_directions_share(generation, peers=protocol is TransferProtocol.P2P))
         elif link in c.BOTH_DIRECTIONS:
             found = product(found, c.BOTH_DIRECTIONS[link])
@@ -92,13 +90,7 @@ def _one_way(link: LinkClass, protocol: TransferProtocol, generation: int, raw: 
 
 def _pcie(protocol: TransferProtocol, generation: int, raw: float) -> Constant:
     copy = newest(c.PCIE_COPY, generation or int(c.USUAL_PCIE.value))
-    if protocol is TransferProtocol.SM_READ:
-        return capped(c.SM_READ, c.SM_READ_CEILING, BytesPerSecond(raw))
-    if protocol is TransferProtocol.BAR_READ:
-        return capped(c.BAR_WRITE, c.BAR_READ_CEILING, BytesPerSecond(raw))
     return {
-        TransferProtocol.SM_WRITE: c.SM_WRITE,
-        TransferProtocol.BAR_WRITE: c.BAR_WRITE,
         TransferProtocol.RDMA: c.PCIE_RDMA,
         TransferProtocol.STORAGE: c.PCIE_STORAGE,
     }.get(protocol, copy)
@@ -120,25 +112,10 @@ def product(first: Constant, second: Constant) -> Constant:
     return Constant(value, value * max(0.0, 1 - down), value * (1 + up), source, status, "1", note)
 
 
-def capped(share: Constant, ceiling: Constant, raw: BytesPerSecond) -> Constant:
-    """A share of a raw bandwidth that cannot pass an absolute ceiling [1]."""
-    if raw <= 0 or share.value * raw <= ceiling.value:
-        return share
-    return Constant(
-        ceiling.value / raw,
-        ceiling.low / raw,
-        max(ceiling.value, min(ceiling.high, share.high * raw)) / raw,
-        ceiling.source,
-        ceiling.status,
-        "1",
-        ceiling.note,
-    )
-
-
 FORMULA = Formula(
     name="achievable-fraction",
     title="Achieved share of a raw channel",
     function=achievable_fraction,
-    sources=("transfers-fit", "nvbandwidth-readme", "nvbandwidth-50", "gdrcopy", "rccl-topology", "assumed-transfers"),
+    sources=("transfers-fit", "nvbandwidth-readme", "nvbandwidth-50", "rccl-topology", "assumed-transfers"),
     valid_when="large transfers in steady state",
 )

@@ -69,6 +69,21 @@ def step_from(window: Window, picked: Picked, by: int) -> None:
         show(window, shown, shown.other(by))
 
 
+def differs(window: Window) -> bool:
+    """True if the member shown differs from the others of its group."""
+    shown = shown_group(window)
+    return shown is not None and shown.member in shown.exceptions
+
+
+def reset(window: Window) -> None:
+    """Make the member shown like the others again."""
+    from designer.design.edits.structure import ResetException
+
+    shown = shown_group(window)
+    if window.document is not None and shown is not None and shown.member is not None:
+        window.document.session.apply(ResetException(shown.group, (shown.member,), within=shown.within))
+
+
 def choose(window: Window) -> None:
     """Offer the members by number."""
     from designer.gui.dialogs.command_palette import Choice

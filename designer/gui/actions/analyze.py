@@ -43,6 +43,18 @@ def _remove(window: Window) -> None:
         window.document.session.apply(RemoveWorkloads((window.document.session.workload,)))
 
 
+def _show_first(window: Window) -> None:
+    from designer.design.edits.workloads import SetDefaultWorkload
+
+    if window.document is not None:
+        window.document.session.apply(SetDefaultWorkload(window.document.session.workload))
+
+
+def _not_first(window: Window) -> bool:
+    document = window.document
+    return document is not None and document.session.workload not in ("", document.session.design.default_workload)
+
+
 def _binding(window: Window) -> None:
     from designer.gui.viewmodels.places import picked_of
 
@@ -104,10 +116,20 @@ ACTIONS = (
         tip="Forget what is on trial; the design is as it was",
     ),
     Action(
+        "analyze.sweep",
+        "Sweep a value…",
+        lambda w: w.sweep_value(),
+        ("Ctrl+Alt+S",),
+        _has_workload,
+        section=1,
+        tip="What the workload does while a value varies: batch size against memory, throughput and time to train",
+    ),
+    Action(
         "analyze.choose", "Choose workload…", lambda w: w.choose_workload(), ("Ctrl+Shift+W",), has_document, section=2
     ),
     Action("analyze.next", "Next workload", _next, ("W",), _has_workload, section=2),
     Action("analyze.edit", "Edit workload…", lambda w: w.edit_workload(), ("Ctrl+Return",), _has_workload, "edit", 2),
+    Action("analyze.first", "Show this workload first", _show_first, (), _not_first, section=2),
     Action("analyze.remove", "Remove workload", _remove, (), _has_workload, section=2),
     Action(
         "analyze.findings",

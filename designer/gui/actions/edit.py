@@ -7,6 +7,7 @@ from typing import Literal
 
 from designer.gui.actions import _arranging as arranging
 from designer.gui.actions import _linking as linking
+from designer.gui.actions import _members as members
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
 
 
@@ -129,6 +130,13 @@ def _connect(window: Window) -> None:
         canvas.start_connecting()
 
 
+def _remove_unused_types(window: Window) -> None:
+    from designer.design.edits.properties import RemoveUnusedPartTypes
+
+    if window.document is not None:
+        window.document.session.apply(RemoveUnusedPartTypes())
+
+
 _SIDES = (
     ("left", "left edges"),
     ("center", "centres"),
@@ -158,6 +166,7 @@ ACTIONS = (
     Action("edit.connect_to", "Connect selected parts to…", linking.connect_to, ("Ctrl+L",), has_selection, section=3),
     Action("edit.replicate", "Replicate in rows and columns…", _replicate, ("Ctrl+Shift+D",), has_selection, section=3),
     Action("edit.group", "Make a group of equal members", _group, ("Ctrl+G",), has_selection, section=3),
+    Action("edit.reset_member", "Make this member like the others", members.reset, (), members.differs, section=3),
     Action("edit.ungroup", "Dissolve group", _ungroup, ("Ctrl+Shift+G",), _one_group, section=3),
     Action(
         "edit.select_similar",
@@ -167,6 +176,15 @@ ACTIONS = (
         has_selection,
         section=2,
         tip="All parts of the same kind and type",
+    ),
+    Action(
+        "edit.unused_types",
+        "Remove unused part types",
+        _remove_unused_types,
+        (),
+        has_document,
+        section=3,
+        tip="Part types that the design carries and no part has any more",
     ),
     Action(
         "edit.replace_type",

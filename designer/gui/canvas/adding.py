@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.catalog.parttype import PartType, link_kinds, part_kinds
 from designer.design.address import Address, block_at
@@ -22,6 +23,7 @@ from designer.design.edits.parts import AddParts
 from designer.design.geometry import Geometry, lay_out
 from designer.design.ids import next_id
 from designer.design.legality import can_connect, can_contain
+from designer.drawing.view import Rect, View
 from designer.errors import DesignerError
 from designer.gui.canvas.editing import Offer, link_values, new_part
 from designer.gui.canvas.together import Together
@@ -30,6 +32,8 @@ from designer.interchange.whole_servers import WholeServer, clip_of, whole_serve
 
 #: frames are drawn behind parts: one stands on them
 _FRAME: Final = "frame"
+#: what is added by key keeps this far from all there is [scene units]
+_APART: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +190,29 @@ def _free(geometry: Geometry, container: int, x: float, y: float, size: tuple[fl
     if len(beside) and frames.any():
         beside = beside[~frames[geometry.kind[beside]]]
     return free_spot(geometry.rect[beside].reshape(-1, 4), x, y, *size)
+
+
+def free_point(
+    view: View, bounds: Rect, rects: npt.NDArray[np.float64], width: float, height: float
+) -> tuple[float, float]:
+    """Where the middle of something so large may stand: the middle of the view, or beside or below all there is,
+    whichever lets the whole be seen larger.
+    """
+    x, y = view.to_scene(view.width / 2, view.height / 2)
+    if not len(rects):
+        return x, y
+    apart_x = np.abs(rects[:, 0] + rects[:, 2] / 2 - x) >= (rects[:, 2] + width) / 2
+    apart_y = np.abs(rects[:, 1] + rects[:, 3] / 2 - y) >= (rects[:, 3] + height) / 2
+    if (apart_x | apart_y).all():
+        return x, y
+    left, top, wide, high = bounds
+    beside = (wide + _APART + width, max(high, height))
+    below = (max(wide, width), high + _APART + height)
+    if _scale_of(view, *below) > _scale_of(view, *beside):
+        return left + width / 2, top + high + _APART + height / 2
+    return left + wide + _APART + width / 2, top + height / 2
+
+
+def _scale_of(view: View, width: float, height: float) -> float:
+    """How large something is shown when all of it is."""
+    return min(view.width / max(width, 1.0), view.height / max(height, 1.0))

@@ -7,6 +7,8 @@ import html
 import io
 import math
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +31,7 @@ from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
+from designer.report.ticks import ticks
 from designer.units import DIMENSION_OF_UNIT, format_si
 
 _BAR: Final = 0.52
@@ -47,7 +50,8 @@ _APART: Final = 14.0
 _MOST_NAMED: Final = 6
 #: more than these say nothing more
 _MOST_TICKS: Final = 7
-_MINUTE: Final = 60.0
+#: ends of a logarithmic axis, in powers of ten, that numbers can hold
+_DECADES: Final = 300.0
 _THOUSAND: Final = 1e3
 _PHASES: Final = {
     "compute": 0,
@@ -71,58 +75,33 @@ class ValueAxis(pg.AxisItem):
         self.setStyle(tickLength=0, autoExpandTextSpace=True)
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Any:
-        """Ticks at powers of 1024 for sizes on a log axis, where pyqtgraph's fit otherwise."""
-        if self.axis.log and self.axis.unit == "B":
-            low, high = math.ceil(minVal / math.log10(2)), math.floor(maxVal / math.log10(2))
-            step = max(1, round((high - low) / max(2.0, size / 70)))
-            return [(step * math.log10(2), [k * math.log10(2) for k in range(low, high + 1) if k % step == 0])]
-        if self.axis.log:
-            return super().tickValues(minVal, maxVal, size)
-        if self.axis.unit == "s" and maxVal - minVal > 2 * _MINUTE:
-            # minutes and hours are no tens
-            steps = [_MINUTE * n for n in (1, 2, 5, 10, 20, 30, 60, 120, 240, 720, 1440)]
-            step = next((s for s in steps if (maxVal - minVal) / s <= 6), steps[-1])
-            marks = [step * k for k in range(math.ceil(minVal / step), math.floor(maxVal / step) + 1)]
-            return [self._spaced(minVal, maxVal, size, step, marks)]
-        return [self._round(minVal, maxVal, size)]
+        """The ticks there is room to write."""
+        span = max(maxVal - minVal, 1e-300)
 
-    def _round(self, low: float, high: float, size: float) -> tuple[float, Any]:
-        """Ticks at 1, 2 or 5 times a power of ten: as many as are of use and as there is room to write."""
-        span = max(high - low, 1e-300)
-        metrics = QFontMetricsF(self.tick_font)
-        upright = self.orientation == "left"
-        first = math.floor(math.log10(span)) - 1
-        found: tuple[float, list[float]] = (span, [])
-        for step in (m * 10.0**e for e in range(first, first + 3) for m in (1, 2, 5)):
-            marks = [step * k for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-            wide = [metrics.horizontalAdvance(self.spelled(v)) for v in marks]
-            need = metrics.height() * 1.3 if upright else max(wide, default=0.0) + _APART
-            # a text that would stand out over the end is not drawn
-            kept = [v for v, w in zip(marks, wide, strict=True) if upright or (high - v) / span * size >= w / 2]
-            if any(kept) and len(marks) <= _MOST_TICKS and step / span * size >= need:
-                return step, kept
-            found = (step, kept) if any(kept) else found
-        # no room for two: the last alone
-        return found[0], found[1][-1:]
+        def places(values: Sequence[float]) -> list[float]:
+            return [math.log10(v) for v in values] if self.axis.log else list(values)
 
-    def _spaced(self, low: float, high: float, size: float, spacing: float, values: Any) -> tuple[float, Any]:
-        """Fewer ticks where their texts would run into each other."""
-        metrics = QFontMetricsF(self.tick_font)
-        for times in (1, 2, 5, 10, 20, 50):
-            step = spacing * times
-            kept = [v for v in values if abs(v / step - round(v / step)) < 1e-6]
-            texts = [self.spelled(v) for v in kept]
-            need = (
-                metrics.height()
-                if self.orientation == "left"
-                else max((metrics.horizontalAdvance(t) for t in texts), default=0.0) + _APART
-            )
-            if not any(kept):
-                # no room for two: the last alone
-                return spacing, list(values)[-1:]
-            if len(kept) < 2 or step / max(high - low, 1e-300) * size >= need:
-                return step, kept
-        return spacing, values
+        def inside(values: Sequence[float]) -> list[float]:
+            """Those whose text does not stand out over the end."""
+            if self.orientation == "left":
+                return list(values)
+            at = zip(values, places(values), strict=True)
+            return [v for v, p in at if (maxVal - p) / span * size >= self._width(v) / 2]
+
+        def fits(values: Sequence[float]) -> bool:
+            if len(values) > _MOST_TICKS or not any(inside(values)):
+                return False
+            upright = QFontMetricsF(self.tick_font).height() * 1.3
+            need = upright if self.orientation == "left" else max(map(self._width, values)) + _APART
+            return _least_step(places(values), span) / span * size >= need
+
+        ends = (10.0 ** max(minVal, -_DECADES), 10.0 ** min(maxVal, _DECADES)) if self.axis.log else (minVal, maxVal)
+        found = ticks(*ends, fits, unit=self.axis.unit, log=self.axis.log)
+        kept = places(inside(found) or found[-1:])
+        return [(_least_step(kept, span), kept)]
+
+    def _width(self, value: float) -> float:
+        return QFontMetricsF(self.tick_font).horizontalAdvance(self.spelled(value))
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """The spelled values."""
@@ -131,6 +110,10 @@ class ValueAxis(pg.AxisItem):
     def spelled(self, value: float) -> str:
         """A value with its unit."""
         return axis_text(self.axis, value)
+
+
+def _least_step(places: Sequence[float], alone: float) -> float:
+    return min((b - a for a, b in pairwise(places)), default=alone)
 
 
 def axis_text(axis: Axis, value: float) -> str:

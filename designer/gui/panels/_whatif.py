@@ -35,10 +35,13 @@ class WhatIf(QWidget):
         The trial is wanted in the design.
     tried
         There is another trial, or another answer about it, or none any more.
+    sweep_wanted : ``Entry``
+        What happens over a range of this line is wanted.
     """
 
     applied = Signal(object)
     tried = Signal()
+    sweep_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,6 +72,10 @@ class WhatIf(QWidget):
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
         head.addWidget(self.factor)
+        self.sweep = QPushButton("Sweep…")
+        self.sweep.setProperty("link", True)
+        self.sweep.setToolTip("What the workload does over a whole range of this number")
+        head.addWidget(self.sweep)
         line = QHBoxLayout()
         line.setSpacing(6)
         line.addWidget(self.half)
@@ -99,6 +106,7 @@ class WhatIf(QWidget):
         box.addWidget(self.page)
         self.half.clicked.connect(lambda: self.step(-1))
         self.double.clicked.connect(lambda: self.step(1))
+        self.sweep.clicked.connect(lambda: self.sweep_wanted.emit(self.base))
         self.slider.valueChanged.connect(self._moved)
         self.apply_.clicked.connect(self.apply)
         self.discard_.clicked.connect(self.discard)

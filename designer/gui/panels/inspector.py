@@ -8,13 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QProgressBar,
     QScrollArea,
     QToolButton,
@@ -23,12 +24,12 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui.controls import Choice, Label, plain
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import forms, inspector
+from designer.gui.viewmodels import forms, inspector, sweep
 from designer.gui.viewmodels.forms import Entry, Form, Section
 from designer.gui.viewmodels.members import Shown
 
@@ -50,6 +51,7 @@ class ValueField(QLineEdit):
 
     entered = Signal(str)
     focused = Signal()
+    sweep_wanted = Signal()
 
     def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +102,15 @@ class ValueField(QLineEdit):
             return
         super().keyPressEvent(event)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What one does with text, and with the value."""
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addSeparator()
+        menu.addAction(f"Sweep {self.entry.title}…", self.sweep_wanted.emit)
+        menu.popup(event.globalPos())
+        event.accept()
+
     def _check(self, text: str) -> None:
         self._mark(forms.check(self.entry, text))
 
@@ -127,6 +138,7 @@ class EntryRow(QWidget):
     entered = Signal(str)
     doubled = Signal()
     focused = Signal()
+    sweep_wanted = Signal()
 
     def __init__(self, entry: Entry, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -177,7 +189,18 @@ class EntryRow(QWidget):
         field = ValueField(entry)
         field.entered.connect(self.entered)
         field.focused.connect(self.focused)
+        field.sweep_wanted.connect(self.sweep_wanted)
         return field
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What one does with the value."""
+        if not self.entry.editable:
+            super().contextMenuEvent(event)
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(f"Sweep {self.entry.title}…", self.sweep_wanted.emit)
+        menu.popup(event.globalPos())
 
     def show_entry(self, entry: Entry) -> None:
         """Show the line anew; what is on show already stays."""
@@ -320,9 +343,12 @@ class InspectorPanel(Panel):
     -------
     member_wanted : ``Shown, int | None``
         Show this member of the group, None for what all share.
+    sweep_wanted : ``Varied``
+        What the workload does over a range of a value is wanted.
     """
 
     member_wanted = Signal(object, object)
+    sweep_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -362,6 +388,7 @@ class InspectorPanel(Panel):
         box.addWidget(self.what_if)
         self._touched = ""
         self.what_if.applied.connect(self._apply)
+        self.what_if.sweep_wanted.connect(self._sweep)
 
     def watch(self, session: Session) -> None:
         """Follow selection, design and analysis."""
@@ -440,6 +467,7 @@ class InspectorPanel(Panel):
             row = EntryRow(entry, self.theme)
             row.entered.connect(partial(self._enter, entry.name))
             row.focused.connect(partial(self._touch, entry.name))
+            row.sweep_wanted.connect(partial(self._sweep_line, entry.name))
             self.rows[entry.name] = row
             box.lines.addWidget(row)
         return box
@@ -454,6 +482,21 @@ class InspectorPanel(Panel):
         if entry is not None and entry.scalable and name != self._touched:
             self._touched = name
             self.what_if.begin(entry)
+
+    def _sweep_line(self, name: str) -> None:
+        self._sweep(self._entry(name))
+
+    def _sweep(self, entry: Entry | None) -> None:
+        session = self.session
+        if session is None or entry is None:
+            return
+        varied = sweep.of_entry(session.design, self._form, entry)
+        if not session.design.workloads:
+            session.warned.emit("A sweep needs a workload: add one first")
+        elif varied is None:
+            session.warned.emit(f"{entry.title} cannot be swept here: select one thing, or all that are alike")
+        else:
+            self.sweep_wanted.emit(varied)
 
     def _enter(self, name: str, text: str) -> None:
         entry = self._entry(name)
@@ -480,3 +523,6 @@ def _shape(form: Form) -> object:
     return form.key, [
         (s.title, [(e.name, e.dimension, e.editable, e.bar is None) for e in s.entries]) for s in form.sections
     ]
+
+
+PANEL = PanelKind("inspector", "Inspector", Side.RIGHT, 10, lambda s: InspectorPanel(s.theme), "Alt+3")

@@ -28,7 +28,25 @@ _TITLES: Final = {
     "time_to_train": "Time to train",
     "speedup": "Speed-up",
     "ttft": "First token",
+    "ttft_p50": "First token, p50",
+    "ttft_p95": "First token, p95",
+    "ttft_p99": "First token, p99",
     "tpot": "Per token",
+    "itl_p50": "Between tokens, p50",
+    "itl_p95": "Between tokens, p95",
+    "itl_p99": "Between tokens, p99",
+    "latency_p50": "Answer, p50",
+    "latency_p90": "Answer, p90",
+    "latency_p95": "Answer, p95",
+    "latency_p99": "Answer, p99",
+    "most_requests_per_second": "Most requests",
+    "knee_requests_per_second": "Knee",
+    "goodput": "Within limits",
+    "kv_use": "Cache used",
+    "kv_capacity": "Cache, tokens",
+    "prefix_hits": "Prefix found",
+    "hand_over_time": "Hand-over",
+    "energy_per_million_requests": "Energy, million requests",
     "scaling_efficiency": "Scaling efficiency",
     "gpu_utilization": "GPU utilisation",
     "memory_per_gpu": "Memory per GPU",
@@ -65,6 +83,25 @@ _HEADLINES: Final = (
     "step_time",
     "gpu_utilization",
 )
+#: of a served model: what its users feel, what it gives, and what it could
+_SERVED: Final = (
+    "ttft",
+    "tpot",
+    "tokens_per_second",
+    "knee_requests_per_second",
+    "ttft_p95",
+    "latency_p95",
+    "requests_per_second",
+    "most_requests_per_second",
+    "goodput",
+    "accelerators",
+    "replicas",
+    "kv_use",
+    "power",
+    "energy_per_token",
+    "hand_over_time",
+    "cold_start_time",
+)
 #: metrics of which more is better; of times and sizes less is
 _MORE: Final = frozenset(
     (
@@ -81,11 +118,14 @@ _MORE: Final = frozenset(
         "goodput",
         "requests_per_second",
         "most_requests_per_second",
+        "knee_requests_per_second",
+        "kv_capacity",
+        "prefix_hits",
     )
 )
 #: smaller changes are none
 _SAME: Final = 5e-4
-_SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu")
+_SHARES: Final = ("scaling_efficiency", "gpu_utilization", "mfu", "kv_use", "prefix_hits")
 _LISTED = 400
 _PERCENT: Final = re.compile(r"(?<=\d)%")
 #: the kind of a link as it stands at the end of what a channel is called
@@ -194,7 +234,8 @@ def flow_view(
         return FlowView("The workload cannot be run", trouble=str(failure))
     if result is None:
         return FlowView("No workload yet", trouble="Add a workload to see what binds.")
-    order = {name: at for at, name in enumerate(_HEADLINES)}
+    first = _SERVED if result.kind == "inference" else _HEADLINES
+    order = {name: at for at, name in enumerate(first)}
     names = sorted(result.metrics, key=lambda name: order.get(name, len(order)))
     known = baseline or {}
     of_step = "step_time" in result.metrics

@@ -15,14 +15,14 @@ from designer.design.address import Address, Ref, address_text, block_at
 from designer.design.document import Block, Design, Group, Link, LinkValues, Part, Wiring
 from designer.design.edit import Edit
 from designer.design.edits.annotations import ChangeAnnotations
-from designer.design.edits.groups import ChangeGroups, SetReplicas
+from designer.design.edits.groups import ChangeGroups, SetGroupId, SetReplicas
 from designer.design.edits.links import ChangeLinks
-from designer.design.edits.parts import ChangeParts, SetType, SetValue
+from designer.design.edits.parts import ChangeParts, SetAttribute, SetPartId, SetType, SetValue
 from designer.design.edits.properties import SetPolicy, SetProperties
 from designer.design.edits.wirings import ChangeWirings
 from designer.design.elaborate import patterns
 from designer.design.rates import raw_rate
-from designer.errors import DesignerError
+from designer.errors import DesignerError, DocumentError
 from designer.fields import Quantity
 from designer.gui.viewmodels.cables import Recabled, is_cable, let_through, with_ports
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form, Section
@@ -142,6 +142,7 @@ def _parts_form(
         if rest:
             blank = tuple(_value(design, within, ids, parts, f, None) for f in rest)
             sections.append(Section("Not given", blank, "collapsed"))
+    sections.append(Section("Attributes", tuple(_attributes(within, ids, parts)), "collapsed"))
     if len(parts) == 1:
         prefix = f"{where}/" if where else ""
         load = _load_of_part(prefix + first.id, analysis)
@@ -162,6 +163,16 @@ def _identity(design: Design, within: Address, parts: Sequence[Part], alike: boo
             "text",
             make=lambda t: ChangeParts(ids, {"name": t.strip()}, within=within),
         )
+        yield Entry(
+            "id",
+            "Id",
+            parts[0].id,
+            parts[0].id,
+            "text",
+            required=True,
+            note="in paths and references; all that refer to it follow",
+            make=lambda t: SetPartId(parts[0].id, t.strip(), within=within),
+        )
     types = {p.type for p in parts}
     now = next(iter(types)) if len(types) == 1 else SEVERAL
     if alike:
@@ -180,6 +191,29 @@ def _identity(design: Design, within: Address, parts: Sequence[Part], alike: boo
     notes = {p.note for p in parts}
     note = notes.pop() if len(notes) == 1 else SEVERAL
     yield Entry("note", "Note", note, note, "text", make=lambda t: ChangeParts(ids, {"note": t}, within=within))
+
+
+def _attributes(within: Address, ids: tuple[str, ...], parts: Sequence[Part]) -> Iterable[Entry]:
+    """Free texts of parts, those all have alike or differ in, and a line for one more; an empty text takes one away."""
+    for name in dict.fromkeys(name for part in parts for name in part.attributes):
+        texts = {part.attributes.get(name, "") for part in parts}
+        shown = texts.pop() if len(texts) == 1 else SEVERAL
+        yield Entry(
+            f"attributes.{name}",
+            name,
+            shown,
+            shown,
+            "text",
+            make=lambda t, name=name: SetAttribute(ids, name, t.strip() or None, within=within, gesture=_GESTURE),
+        )
+    yield Entry("attributes", "New", "", "", "text", note="as name = text", make=lambda t: _attribute(ids, t, within))
+
+
+def _attribute(ids: tuple[str, ...], text: str, within: Address) -> Edit:
+    name, sign, value = (each.strip() for each in text.partition("="))
+    if not (name and sign and value):
+        raise DocumentError(f"{text!r} is no attribute", remedy="write it as: role = vmotion")
+    return SetAttribute(ids, name, value, within=within)
 
 
 def _type_rows(design: Design, part: Part) -> tuple[Row, ...]:
@@ -428,6 +462,16 @@ def _groups_form(within: Address, groups: Sequence[Group], where: str) -> Form:
             first.name,
             "text",
             make=lambda t: ChangeGroups(ids, {"name": t.strip()}, within=within),
+        ),
+        Entry(
+            "id",
+            "Id",
+            first.id,
+            first.id,
+            "text",
+            required=True,
+            note="in paths and references; all that refer to it follow",
+            make=lambda t: SetGroupId(first.id, t.strip(), within=within),
         ),
         Entry(
             "replicas",

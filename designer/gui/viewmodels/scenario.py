@@ -42,12 +42,15 @@ class Scenario:
         When some of them begin, others begin when they say themselves [s].
     until
         When to end [s]; None: when all is done, or after a minute where something goes on for ever.
+    shifts
+        True to look for later starts that keep workloads out of each other's way.
     """
 
     workloads: tuple[str, ...] = ()
     starts: Mapping[str, float] = field(default_factory=dict[str, float])
     events: tuple[Event, ...] = ()
     until: float | None = None
+    shifts: bool = False
 
     def toggled(self, workload: str) -> Scenario:
         """With a workload that ran not, or without one that did."""

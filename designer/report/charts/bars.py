@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale, round_up
+from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale
 from designer.report.drawing.elements import Picture
+from designer.report.ticks import round_up
 
 
 @dataclass(frozen=True, slots=True)

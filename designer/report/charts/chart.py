@@ -8,6 +8,7 @@ from typing import Final
 
 from designer.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.elements import Area, Element, Label, Panel, Picture, Point, Stroke
+from designer.report.ticks import at_most, ticks
 
 #: width of the text area of a page
 WIDTH: Final = 658.0
@@ -87,34 +88,7 @@ class Scale:
         share = (flat - self.low) / (self.high - self.low)
         return self.start + self.length * min(1.0, max(0.0, share))
 
-    def ticks(self, about: int = 4) -> list[float]:
+    def ticks(self, about: int = 4, unit: str = "") -> list[float]:
         """Round values, about so many."""
-        if self.log:
-            first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
-            step = max(1, math.ceil((last - first + 1) / (about + 1)))
-            return [10.0**k for k in range(first, last + 1, step)]
-        return ticks(self.low, self.high, about)
-
-
-def ticks(low: float, high: float, about: int = 4) -> list[float]:
-    """Round values between two ends."""
-    step = round_up((high - low) / about)
-    first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def round_up(value: float) -> float:
-    """The next of 1, 2, 2.5, 5 times a power of ten."""
-    if value <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next((m * power for m in (1, 2, 2.5, 5) if m * power >= value * (1 - 1e-9)), 10 * power)
-
-
-def time_ticks(high: float, about: int = 6) -> list[float]:
-    """Round times from zero: seconds, tens of them, minutes [s]."""
-    if high <= 60:
-        return ticks(0.0, high, about)
-    steps = (10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
-    step = next((s for s in steps if high / s <= about), round_up(high / about))
-    return [k * step for k in range(int(high / step) + 1)]
+        low, high = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
+        return ticks(low, high, at_most(about + 1), unit=unit, log=self.log)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from designer.drawing.fonts import text_width
-from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale, time_ticks
+from designer.report.charts.chart import SMALL, WIDTH, Chart, Scale
 from designer.report.drawing.elements import Picture
 from designer.report.wording import quantity
 from designer.sources import Estimate
@@ -43,7 +43,7 @@ def gantt(lanes: Sequence[Lane], end: Estimate | None = None) -> Picture:
     bottom = top + row * len(lanes)
     if end is not None:
         sheet.panel(scale.at(end.low), top, scale.at(end.high) - scale.at(end.low), bottom - top, "band", opacity=0.5)
-    for value in time_ticks(last):
+    for value in scale.ticks(6, "s"):
         x = scale.at(value)
         sheet.line(((x, top), (x, bottom)), "hair")
         text = "0" if value == 0 else quantity(value, "s")

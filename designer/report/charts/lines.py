@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from designer.drawing.fonts import text_width
-from designer.report.charts.chart import HALF, SMALL, TEXT, Chart, Scale, round_up
+from designer.report.charts.chart import HALF, SMALL, TEXT, Chart, Scale
 from designer.report.drawing.elements import Picture
+from designer.report.ticks import round_up
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from designer.drawing.fonts import fitted_text, text_width
@@ -12,6 +13,7 @@ from designer.drawing.palette import Palette, palette
 from designer.errors import ExchangeError
 from designer.report.drawing.elements import Element, Label, Panel, Picture, Stroke
 from designer.report.figure import Axis, Figure, LineSeries
+from designer.report.ticks import ticks
 from designer.units import format_si
 
 #: plot area and margins, in scene units
@@ -49,36 +51,13 @@ class _Scale:
     def flat(self, value: float) -> float:
         return math.log10(value) if self.log else value
 
-    def ticks(self) -> list[float]:
-        if not self.log:
-            step = _round((self.high - self.low) / _TICKS)
-            first = math.ceil(self.low / step)
-            return [k * step for k in range(first, math.floor(self.high / step) + 1)]
-        decades = range(math.ceil(self.low), math.floor(self.high) + 1)
-        if len(decades) > 2:
-            step = math.ceil(len(decades) / _TICKS)
-            return [10.0**k for k in decades[::step]]
-        found = [m * 10.0**k for k in range(math.floor(self.low), math.ceil(self.high) + 1) for m in (1, 2, 5)]
-        inside = [value for value in found if self.low <= math.log10(value) <= self.high]
-        if len(inside) > 2:
-            return self._apart(inside)
-        low, high = 10.0**self.low, 10.0**self.high
-        step = _round((high - low) / _TICKS)
-        return self._apart([k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)])
+    def ticks(self, unit: str) -> list[float]:
+        low, high = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
+        return ticks(low, high, self._fit, unit=unit, log=self.log)
 
-    def _apart(self, values: list[float]) -> list[float]:
-        """Those that are far enough from the one before to be read."""
-        kept: list[float] = []
-        for value in values:
-            if not kept or abs(self.at(value) - self.at(kept[-1])) >= _APART:
-                kept.append(value)
-        return kept
-
-
-def _round(step: float) -> float:
-    """The next of 1, 2, 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(step)) if step > 0 else 1.0
-    return next((m * power for m in (1, 2, 5) if m * power >= step), 10 * power)
+    def _fit(self, values: Sequence[float]) -> bool:
+        places = [self.at(value) for value in values]
+        return len(values) <= _TICKS + 1 and all(abs(b - a) >= _APART for a, b in pairwise(places))
 
 
 def picture_of(figures: Sequence[Figure], theme: str = "light") -> Picture:
@@ -119,13 +98,13 @@ def _plot(figure: Figure, left: float, top: float, colours: Palette, names: list
         Panel(left, top, _WIDTH, _HEIGHT, 0, surface["card"], surface["card_border"]),
         Label(left, top - 14, fitted_text(figure.title, 13, _WIDTH, True), 13, surface["text"], True),
     ]
-    for value in x.ticks():
+    for value in x.ticks(figure.x.unit):
         at = x.at(value)
         elements.append(Stroke(((at, top), (at, top + _HEIGHT)), surface["grid"]))
         elements.append(
             Label(at, top + _HEIGHT + 16, _said(value, figure.x), _TEXT, surface["text_muted"], False, "middle")
         )
-    for value in y.ticks():
+    for value in y.ticks(figure.y.unit):
         at = y.at(value)
         elements.append(Stroke(((left, at), (left + _WIDTH, at)), surface["grid"]))
         elements.append(Label(left - 6, at + 4, _said(value, figure.y), _TEXT, surface["text_muted"], False, "end"))

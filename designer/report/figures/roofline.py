@@ -13,7 +13,10 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     if not curves:
         return None
     roles = ("main", "ideal", "measured")
-    lines = tuple(LineSeries(c.name, c.x, c.y, role=role) for c, role in zip(curves, roles, strict=False))
+    lines = tuple(
+        LineSeries(c.name, c.x, c.y, role="measured" if len(c.x) == 1 else role)
+        for c, role in zip(curves, roles, strict=False)
+    )
     return Figure(
         "Roofline",
         Axis("FLOP per byte", "1", log=True),

@@ -1,4 +1,4 @@
-"""Stun sweep: stun over frame buffer, one line for each NIC speed."""
+"""Stun sweep: stun over frame buffer, one line for each NIC speed, and what was published beside them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     if not curves:
         return None
     lines = tuple(LineSeries(c.name, c.x, c.y, c.low, c.high) for c in curves)
+    published = result.curves.get("stun-published", ())
+    lines += tuple(LineSeries(c.name, c.x, c.y, role="measured") for c in published)
     return Figure("Stun over frame buffer", Axis("Frame buffer", "B", log=True), Axis("Stun", "s", zero=True), lines)
 
 

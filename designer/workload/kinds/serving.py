@@ -70,6 +70,8 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["prompt_group"],
         s["prompt_tensor"],
         s["block"],
+        s["machines"],
+        s["part"].strip(),
     )
     load = Load(
         s["load"],
@@ -113,6 +115,7 @@ WORKLOAD = WorkloadKind(
         "tokens_per_second",
         "goodput",
         "most_requests_per_second",
+        "knee_requests_per_second",
         "replicas",
         "accelerators",
         "requests_running",
@@ -123,8 +126,13 @@ WORKLOAD = WorkloadKind(
         "prefix_hits",
         "power",
         "energy_per_token",
+        "energy_per_million_requests",
         "hand_over_time",
         "cold_start_time",
+        "compute_share",
+        "memory_share",
+        "bandwidth_share",
+        "virtualization_factor",
     ),
     lower=lower,
     help="A language model behind vLLM, SGLang or TensorRT-LLM: time to the first token and between tokens at a load, "
@@ -132,6 +140,7 @@ WORKLOAD = WorkloadKind(
     settings=(
         Setting("model", "Model", "text", "llama-3-8b", help="id of a model, path of a config.json, or its JSON text"),
         Setting("group", "Accelerators", "selector", "gpus"),
+        Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those parts are given to"),
         Setting("engine", "Engine", "choice", "vllm", choices=ENGINES),
         Setting("release", "Release", "text", "", help="for example 0.12.0; empty if not known, in a wide band"),
         Setting("weights", "Weights", "choice", "bf16", choices=WEIGHTS),
@@ -153,6 +162,7 @@ WORKLOAD = WorkloadKind(
         ),
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
+        Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),

@@ -8,8 +8,8 @@ from typing import Any
 from designer.workload.job_settings import FORWARD, INPUT, LAYOUT, MODEL, RUN, input_path, job, run
 from designer.workload.jobs import Training
 from designer.workload.kind import Setting, WorkloadKind
-from designer.workload.program import Measure, Program, Step
-from designer.workload.program.training import CopyCheckpoint, LoadBatch, TrainStep, WriteCheckpoint
+from designer.workload.program import Measure, Program, Recovery, Step
+from designer.workload.program.training import CopyCheckpoint, LoadBatch, ReadCheckpoint, TrainStep, WriteCheckpoint
 
 
 def lower(settings: Mapping[str, Any]) -> Training:
@@ -38,12 +38,21 @@ def program(settings: Mapping[str, Any]) -> Program:
         steps.append(replace(write, every=every, lags={"checkpoint": 1}))
     else:
         steps.append(Step("step", TrainStep(asked.job, asked.parameter_servers), after, lags))
-    measures = [Measure("step_time", "s", "period", "step")]
+    recovery = None
+    if every:
+        # what fails on the clock may be told there as well, so a job that saves its state can always recover
+        between = asked.run.time_between_failures or math.inf
+        read = ReadCheckpoint(asked.job, to)
+        recovery = Recovery("checkpoint", read, asked.run.cold_start, between, seed=asked.run.failure_seed)
+    fails = recovery is not None and math.isfinite(recovery.between)
+    measures = [Measure("step_time", "s", "pace" if fails else "period", "step")]
+    if fails:
+        measures.append(Measure("ettr", "1", "progress", "step"))
     if after:
         measures.append(Measure("input_time", "s", "time", "load"))
     if every:
         measures.append(Measure("checkpoint_time", "s", "time", "checkpoint"))
-    return Program("training", tuple(steps), math.inf, measures=tuple(measures))
+    return Program("training", tuple(steps), math.inf, measures=tuple(measures), recovery=recovery)
 
 
 WORKLOAD = WorkloadKind(
@@ -70,6 +79,11 @@ WORKLOAD = WorkloadKind(
         "checkpoint_time",
         "time_to_train",
         "retraining_share",
+        "ettr",
+        "compute_share",
+        "memory_share",
+        "bandwidth_share",
+        "virtualization_factor",
     ),
     lower=lower,
     program=program,

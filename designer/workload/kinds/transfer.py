@@ -20,6 +20,7 @@ def lower(settings: Mapping[str, Any]) -> Transfer:
         demand=settings["demand"],
         both_ways=settings["both_ways"],
         seed=settings["seed"],
+        machines=settings["machines"],
     )
 
 
@@ -33,6 +34,7 @@ def program(settings: Mapping[str, Any]) -> Program:
         settings["demand"],
         settings["both_ways"],
         settings["seed"],
+        machines=settings["machines"],
     )
     measures = [Measure("rate", "B/s", "throughput", "move")]
     if settings["size"]:
@@ -48,6 +50,9 @@ WORKLOAD = WorkloadKind(
         "rate",
         "data_rate_per_gpu",
         "transfer_time",
+        "memory_share",
+        "bandwidth_share",
+        "virtualization_factor",
     ),
     lower=lower,
     program=program,
@@ -67,5 +72,6 @@ WORKLOAD = WorkloadKind(
         Setting("demand", "Most a flow asks for", "rate", "0 B/s", help="0 B/s for all it can get"),
         Setting("both_ways", "Both ways at once", "flag", False),
         Setting("seed", "Seed of a permutation", "count", 0),
+        Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
     ),
 )

@@ -1,8 +1,9 @@
 """What is run over time, as data: frozen tasks, steps that join them, arrivals, and processes that decide."""
 
 from designer.workload.program.arrivals import Arrivals
-from designer.workload.program.process import Item, Process, Script
-from designer.workload.program.steps import Measure, Program, Programmed, Step
+from designer.workload.program.process import Item, Process, Restart, Script
+from designer.workload.program.restarting import Restarting
+from designer.workload.program.steps import Measure, Program, Programmed, Recovery, Step
 from designer.workload.program.tasks import Collective, Compute, Delay, Mark, Move, Task
 
 __all__ = [
@@ -17,6 +18,9 @@ __all__ = [
     "Process",
     "Program",
     "Programmed",
+    "Recovery",
+    "Restart",
+    "Restarting",
     "Script",
     "Step",
     "Task",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from designer.errors import AnalysisError
 from designer.workload.operations import Evacuation, KvmMigration, Vmotion
@@ -15,6 +16,7 @@ from designer.workload.program.tasks import Delay, Move, Task
 class Migrate(Task):
     """All moves of a migration workload: admitted, set up, sent pass by pass at what the network gives, resumed."""
 
+    priced_by: ClassVar[str] = "migrate"
     operation: Vmotion | Evacuation | KvmMigration
 
 

@@ -32,6 +32,12 @@ class Item:
     wait: float = 0.0
 
 
+class Restart(tuple[Item, ...]):
+    """What begins after all else that is under way in the process has been dropped."""
+
+    __slots__ = ()
+
+
 class Process(Protocol):
     """Decides what is done next from what has happened; knows no link and no formula.
 

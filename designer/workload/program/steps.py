@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from designer.errors import AnalysisError
 from designer.workload.program.arrivals import Arrivals
@@ -45,17 +45,46 @@ class Measure:
     ----------
     of
         ``end``: from the start of the program to the end of the step [s]; ``period``: from one end of the step to the
-        next, once that is steady [s]; ``time``: from when the step could start to its end, in the mean [s]; ``rate``:
-        `amount` per period; ``throughput``: what all flows of the step move per time in which they move anything.
+        next, once that is steady [s]; ``pace``: the same as it is most often, whatever comes in between [s];
+        ``time``: from when the step could start to its end, in the mean [s]; ``rate``: `amount` per period;
+        ``throughput``: what all flows of the step move per time in which they move anything; ``progress``: share of
+        the time in which the step brought the program forward, what failures undid aside [1]; ``latency``: from when
+        its item could begin to the end of the step, in the mean [s]; ``share``: its time, in the mean, of `amount` [1].
     amount
         What one item is worth, for a rate.
     """
 
     name: str
     unit: str
-    of: Literal["end", "period", "time", "rate", "throughput"]
+    of: Literal["end", "period", "pace", "time", "rate", "throughput", "progress", "latency", "share"]
     step: str
     amount: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What failures do to a program.
+
+    Parameters
+    ----------
+    safe
+        The step whose end makes its item, and all before it, safe.
+    read
+        What is read before it goes on.
+    cold_start
+        From a failure, or from when it may start again, until reading begins [s].
+    between
+        Mean time between failures that are drawn, exponential; inf for none [s].
+    times
+        Failures besides, counted from the start of the program, and from when on it may start again [s].
+    """
+
+    safe: str
+    read: Task
+    cold_start: float
+    between: float = math.inf
+    times: tuple[tuple[float, float], ...] = ()
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +105,8 @@ class Program:
         Who goes first on a part that does one thing at a time: the lowest number.
     seed
         Of what steps draw.
+    recovery
+        How it goes on after failures; None: nothing fails.
 
     Raises
     ------
@@ -92,6 +123,7 @@ class Program:
     priority: int = 0
     seed: int = 0
     measures: tuple[Measure, ...] = ()
+    recovery: Recovery | None = None
 
     def __post_init__(self) -> None:
         self._refuse(not self.steps, "has no steps", "give it one step or more")
@@ -108,6 +140,11 @@ class Program:
             self._refuse(step.every < 1, f"{step.name} is done every {step.every} items", "1 or more")
         for measure in self.measures:
             self._refuse(measure.step not in known, f"{measure.name} measures {measure.step}, which is no step", "")
+        if self.recovery is not None:
+            safe, cold = self.recovery.safe, self.recovery.cold_start
+            self._refuse(safe not in known, f"is safe after {safe}, which is no step", "correct the name")
+            self._refuse(not 0 <= cold < math.inf, f"starts cold in {cold:g} s", "give 0 s or more")
+            self._refuse(not self.recovery.between > 0, "fails without pause", "give a time between failures above 0")
         ring = self._ring()
         self._refuse(bool(ring), f"can never begin: {' waits for '.join(ring)}", "let one of them not wait")
 
@@ -142,4 +179,5 @@ class Program:
 class Programmed:
     """The operation of a workload kind that is a program and nothing else: it is answered by running it."""
 
+    answered_by: ClassVar[str] = "programmed"
     program: Program

@@ -1,13 +1,14 @@
 """Primitive tasks: what is done and where, never how long it takes; that is worked out on a drawing.
 
-Each task is priced by the file of its name in ``designer.analysis.costs``. Tasks of other workloads may be added
-beside these: a frozen dataclass, and a file of its name there.
+Each task names the file of ``designer.analysis.costs`` that prices it. Tasks of other workloads may be added beside
+these: a frozen dataclass, and a file there.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from designer.errors import AnalysisError
 from designer.workload.operations import Pairing
@@ -16,6 +17,9 @@ from designer.workload.operations import Pairing
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """Base of all tasks; what is equal costs the same."""
+
+    #: the file of ``designer.analysis.costs`` that prices it; empty for what is priced already
+    priced_by: ClassVar[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Compute(Task):
         Whichever part of them is free does it, instead of each of them.
     """
 
+    priced_by: ClassVar[str] = "compute"
     where: str
     seconds: float = 0.0
     flop: float = 0.0
@@ -56,6 +61,7 @@ class Move(Task):
         Bytes each flow moves [B]; inf for a stream that goes on.
     """
 
+    priced_by: ClassVar[str] = "move"
     source: str
     target: str
     size: float
@@ -64,6 +70,7 @@ class Move(Task):
     both_ways: bool = False
     seed: int = 0
     through_memory: bool | None = None
+    machines: str = ""
 
     def __post_init__(self) -> None:
         if self.size != math.inf:
@@ -75,6 +82,7 @@ class Move(Task):
 class Collective(Task):
     """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B]."""
 
+    priced_by: ClassVar[str] = "collective"
     collective: str
     group: str
     size: float
@@ -88,6 +96,7 @@ class Collective(Task):
 class Delay(Task):
     """Time that goes by and uses nothing [s]."""
 
+    priced_by: ClassVar[str] = "delay"
     seconds: float
 
     def __post_init__(self) -> None:
@@ -98,6 +107,7 @@ class Delay(Task):
 class Mark(Task):
     """An instant with a name."""
 
+    priced_by: ClassVar[str] = "mark"
     name: str
 
 

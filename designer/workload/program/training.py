@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from designer.workload.jobs import InputPath, Job
 from designer.workload.program.tasks import Task
@@ -18,6 +19,7 @@ class TrainStep(Task):
         Selector; empty for all-reduce.
     """
 
+    priced_by: ClassVar[str] = "train_step"
     job: Job
     parameter_servers: str = ""
 
@@ -32,6 +34,7 @@ class LoadBatch(Task):
         Whose batch it is; or `group`, `batch` and `sequence` say it, for loading without training.
     """
 
+    priced_by: ClassVar[str] = "load_batch"
     input: InputPath
     job: Job | None = None
     group: str = ""
@@ -43,6 +46,7 @@ class LoadBatch(Task):
 class WriteCheckpoint(Task):
     """The state of a job from all ranks to parts that keep it."""
 
+    priced_by: ClassVar[str] = "write_checkpoint"
     job: Job
     target: str
 
@@ -51,6 +55,7 @@ class WriteCheckpoint(Task):
 class ReadCheckpoint(Task):
     """The state back into every replica, or into one."""
 
+    priced_by: ClassVar[str] = "read_checkpoint"
     job: Job
     source: str
     from_one: bool = True
@@ -60,4 +65,61 @@ class ReadCheckpoint(Task):
 class CopyCheckpoint(Task):
     """The state from all ranks to host memory."""
 
+    priced_by: ClassVar[str] = "copy_checkpoint"
     job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSteps(Task):
+    """Many steps of a job told as one, at their mean: computing on every rank, and all their traffic beside it.
+
+    Parameters
+    ----------
+    some
+        True if the rest of the group is meant to be away.
+    """
+
+    priced_by: ClassVar[str] = "train_steps"
+    job: Job
+    count: float
+    some: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ElasticTraining(Task):
+    """Training whose workers come and go, until so many samples are trained on.
+
+    Parameters
+    ----------
+    changes
+        From when on there are how many accelerators: (time, count), the first at 0 s.
+    rendezvous
+        From a change until all train again [s].
+    """
+
+    priced_by: ClassVar[str] = "elastic_training"
+    job: Job
+    samples: float
+    changes: tuple[tuple[float, int], ...]
+    rendezvous: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessData(Task):
+    """Data read from parts that keep it and worked on by the processors of hosts.
+
+    Parameters
+    ----------
+    source, hosts
+        Where it is, and the memories it is read into.
+    size
+        All hosts together [B].
+    rate
+        What one core works through [B/s].
+    """
+
+    priced_by: ClassVar[str] = "process_data"
+    source: str
+    hosts: str
+    size: float
+    rate: float

@@ -299,7 +299,7 @@ def test_a_drag_never_ends_further_off_than_it_must(dx: int, dy: int) -> None:
 
 
 def test_arrows_reach_every_card(view_state: ViewState) -> None:
-    cards = set(np.flatnonzero(view_state.is_card).tolist())
+    cards = set(np.flatnonzero(view_state.boxes.is_card).tolist())
     reached, todo = set[int](), [min(cards)]
     while todo:
         box = todo.pop()
@@ -328,7 +328,7 @@ def test_the_innermost_thing_is_hit(view_state: ViewState) -> None:
     for box in range(len(geometry)):
         x, y, w, h = geometry.rect[box].tolist()
         hit = pick(view_state, x + w / 2, y + h / 2, 1.0, Level.NEAR)
-        if view_state.is_card[box]:
+        if view_state.boxes.is_card[box]:
             assert hit == (Area.CARD, box)
             assert geometry.at(x + w / 2, y + h / 2) == box
     server = geometry.box_of((), Ref("parts", "server"))

@@ -10,11 +10,11 @@ from designer.design.edits.groups import ChangeGroups, SetReplicas
 from designer.design.edits.parts import ChangeParts, RemoveParts, SetValue
 from designer.design.edits.placement import Place
 from designer.design.edits.properties import SetPolicy, SetProperties
-from designer.design.edits.structure import MakeException
 from designer.fields import Quantity
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import dumps
 from tests.designs import one_unit
+from tests.made_edits import MakeException
 
 
 def lines(before: Design, after: Design) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.layout import Layout
-from designer.formulas.pipeline.nominal_communication import NominalNetwork
 from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond
 from designer.workload.shape import TransformerShape
+from tests.nominal_network import NominalNetwork
 
 ROUND = Accelerator(
     "round",

@@ -40,7 +40,7 @@ def known() -> dict[str, str]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_formulas_are_found_and_cite_known_sources(family: str, known: dict[str, str]) -> None:
     formulas = discover(family, "FORMULA", Formula)
-    assert len(formulas) >= 4
+    assert len(formulas) >= 2
     for formula in formulas.values():
         assert formula.valid_when
         assert set(formula.sources) <= known.keys()

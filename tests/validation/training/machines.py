@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from designer.formulas.accelerator import Accelerator
-from designer.formulas.pipeline.nominal_communication import NominalNetwork
 from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
+from tests.nominal_network import NominalNetwork
 
 T, G = 1e12, 1e9
 

@@ -2,8 +2,8 @@
 
 The share of the raw bandwidth is read again as the median over the other publications that measured the same: link,
 protocol, generation, placement and direction. What nobody else measured takes what it can be known by, the nearest
-generation first, then the mechanism most like it (a coherent link is NVLink, peers and kernels do what copy engines
-do). Mechanisms that a single publication knows cannot be left out and are not among these.
+generation first, then the mechanism most like it (a coherent link is NVLink, peers do what copy engines do). Mechanisms
+that a single publication knows cannot be left out and are not among these.
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ Case = Mapping[str, Any]
 ALIKE: Mapping[tuple[str, str], tuple[str, str]] = {
     ("c2c", "copy"): ("nvlink", "copy"),
     ("pcie", "p2p"): ("pcie", "copy"),
-    ("pcie", "sm-write"): ("pcie", "copy"),
-    ("pcie", "sm-read"): ("pcie", "sm-write"),
     ("infiniband", "rdma"): ("nvlink", "copy"),
 }
 
 
 def measured_once(case: Case) -> bool:
-    """True if only one publication knows the mechanism: windows the cores map, host memory shared by both ways."""
+    """True if only one publication knows the mechanism: host memory shared by both ways of a coherent link."""
     now = case["situation"]
-    return now["protocol"].startswith("bar-") or (now["link"] == "c2c" and now.get("both_directions", False))
+    return now["link"] == "c2c" and now.get("both_directions", False)
 
 
 def share(case: Case) -> float:

@@ -72,7 +72,7 @@ class Drag(Tool):
         """What to line up with: things in sight beside what moves, the nearest ones."""
         view_state = self.host.scene.view_state
         geometry = view_state.geometry
-        seen = view_state.box_index.touching(*self.host.view.visible())
+        seen = view_state.boxes.index.touching(*self.host.view.visible())
         seen = seen[~self._lifted[seen]]
         if self._parent is not None:
             beside = seen[geometry.parent[seen] == self._parent]

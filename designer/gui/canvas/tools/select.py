@@ -252,7 +252,7 @@ class Select(Tool):
         """True if a card is large enough for port handles to leave room for clicks on itself."""
         view_state, frame = self.host.scene.view_state, self.host.frame()
         least = float(view_state.geometry.rect[box, 2:].min()) * frame.scale
-        return not view_state.is_note[box] and least > _ROOM_FOR_HANDLES * frame.ratio
+        return not view_state.boxes.is_note[box] and least > _ROOM_FOR_HANDLES * frame.ratio
 
     def _grip_at(self, p: Pointer) -> int:
         """The selected box whose lower right corner is under the pointer; −1 for none."""
@@ -385,7 +385,7 @@ class Select(Tool):
         """Begin to connect what is selected."""
         scene = self.host.scene
         view_state = scene.view_state
-        cards = [int(b) for b in scene.selected if view_state.is_card[b] or view_state.geometry.is_container[b]]
+        cards = [int(b) for b in scene.selected if view_state.boxes.is_card[b] or view_state.geometry.is_container[b]]
         if cards:
             self.host.switch(Connect(self.host, cards))
         elif any(ref.what == "parts" for _, ref in scene.selection):

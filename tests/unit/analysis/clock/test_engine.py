@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from designer.analysis.clock import engine
 from designer.analysis.clock.engine import Clock
+from designer.analysis.clock.filling import allocate
 from designer.analysis.clock.work import Shape, Work
 from designer.errors import AnalysisError, Cancelled
 
@@ -320,3 +322,26 @@ def test_a_stream_goes_on_when_others_end():
     assert other.ended == pytest.approx(3.0)
     assert math.isnan(stream.ended)
     assert [(at, rate) for at, rate, _ in stream.log] == [(0.0, 1.0), (pytest.approx(3.0), 2.0)]
+
+
+def test_rates_that_meet_again_are_kept_and_only_the_oldest_make_room(monkeypatch: pytest.MonkeyPatch):
+    """Room for three pairs: one meets in every of 40 turns and is solved once, beside it one that is never seen again.
+
+    1 + 40 solves of pairs; were all forgotten when there is no more room, the first would be solved again and again.
+    """
+    solved: list[int] = []
+
+    def counting(works: list[Work], capacity: list[float]):
+        solved.append(len(works))
+        return allocate(works, capacity)
+
+    monkeypatch.setattr(engine, "KEPT_LIMIT", 3)
+    monkeypatch.setattr(engine, "allocate", counting)
+    often = (Shape([(0, 1.0)]), Shape([(0, 1.0)], cap=0.25))
+    clock = Clock([1.0] * 2)
+    for turn in range(40):
+        once = (Shape([(1, 1.0)]), Shape([(1, 1.0)], cap=0.25))
+        for pair in (often, once):
+            clock.add(Graph([Work(0.1, pair[0]), Work(0.1, pair[1])], [[], []]), float(turn))
+    clock.run()
+    assert solved.count(2) == 1 + 40

@@ -15,9 +15,9 @@ from designer.analysis.network import build_network
 from designer.analysis.simulation import Failure, simulate
 from designer.analysis.steady import cycle_time, period_of, settle
 from designer.errors import AnalysisError, Cancelled
-from designer.formulas.migration.precopy_geometric import precopy_geometric
 from designer.workload.program import Arrivals, Compute, Delay, Mark, Measure, Move, Program, Step
 from designer.workload.program.migration import Precopy
+from tests.geometric_precopy import precopy_geometric
 
 
 def prices(template: str = "hgx-h100-8") -> Prices:
@@ -486,3 +486,32 @@ def test_a_migration_that_begins_later_slows_steps_only_while_it_runs():
     assert max(before) == pytest.approx(min(before), rel=1e-6)
     assert max(after) == pytest.approx(min(before), rel=1e-6)
     assert met[0].times >= 1 - 1e-9
+
+
+def test_each_slow_down_names_who_causes_it():
+    """One job computes 1 s and copies 1 s; from 10 s on another copies the same way, a third somewhere else.
+
+    Beside the second the copy takes 2 s: a step takes 3 s in place of 2 s, 1.5 times as long. The third is far.
+    Of the 20 s of copying of the second 2 s are done in each 3 s, so they meet for 30 s.
+    """
+    design = designer.open_design("hgx-h100-8")
+    prices = Prices(build_network(design))
+    size = 1e12
+    alone = play(prices, [job_of(Program("one", (Step("copy", Move("memory0", "gpu0", size)),)))]).end
+    steps = (
+        Step("compute", Compute("gpu0", seconds=alone), lags={"copy": 1}),
+        Step("copy", Move("memory0", "gpu0", size), ("compute",)),
+    )
+    job = Program("job", steps, math.inf, measures=(Measure("step_time", "s", "period", "copy"),))
+    ended = (Measure("transfer_time", "s", "end", "copy"),)
+    other = Program("other", (Step("copy", Move("memory0", "gpu0", 20 * size)),), start=10 * alone, measures=ended)
+    far = Program("far", (Step("copy", Move("memory1", "gpu7", 30 * size)),), start=10 * alone, measures=ended)
+    found = simulate(design, programs=[job, other, far], until=80 * alone, bands=False)
+    met = {(m.workload, m.by): m for m in found.meetings}
+    assert met["job", "other"].times == pytest.approx(1.5, rel=1e-3)
+    assert met["job", "other"].seconds == pytest.approx(30 * alone, rel=0.05)
+    assert met["job", "far"].times == pytest.approx(1.0, rel=1e-6)
+    assert met["other", "job"].times == pytest.approx(1.5, rel=0.05)
+    told = [f.text for f in found.findings if f.code == "CLOCK-MET"]
+    assert any(text.startswith("other makes a step of job 1.50 times as long for ") for text in told)
+    assert not any("far" in text for text in told)

@@ -37,5 +37,6 @@ def test_communicators_are_the_same_with_and_without(network: Network, monkeypat
     monkeypatch.setattr(routes, "MERGED_LIMIT", 0)
     forget()
     merged = make_concurrent(network, pairs, "")
+    assert all(one.between is not None and len(one.between.hops.passed) == 1 for one in alone)
     assert [one.situation for one in merged] == [one.situation for one in alone]
-    assert all(one.between is not None and len(one.between.routes.stands) for one in merged)
+    assert all(one.between is not None and len(one.between.hops.passed) == 2 for one in merged)

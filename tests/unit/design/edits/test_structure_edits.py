@@ -11,7 +11,6 @@ from designer.design.edits.parts import AddParts, ChangeParts
 from designer.design.edits.structure import (
     Delete,
     InsertIntoLink,
-    MakeException,
     MakeGroup,
     ResetException,
     Ungroup,
@@ -20,6 +19,7 @@ from designer.design.elaborate import elaborate
 from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
 from tests.designs import one_server, one_unit
+from tests.made_edits import MakeException
 
 
 def chain() -> Design:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
 from designer.formulas.migration import Verdict
-from designer.formulas.migration.precopy_geometric import precopy_geometric
 from designer.formulas.migration.vmotion_precopy import vmotion_precopy
 from designer.units import parse_rate
+from tests.geometric_precopy import precopy_geometric
 
 GB = 1e9
 SHARE = 0.94
@@ -179,8 +179,3 @@ def test_more_writing_never_shortens_it_without_slowing(
     calm = vmotion_precopy(memory, bandwidth, dirty, sdps=False)
     busy = vmotion_precopy(memory, bandwidth, dirty * factor, sdps=False)
     assert busy.precopy_time.value >= calm.precopy_time.value * (1 - 1e-9)
-
-
-def test_closed_form_refuses_what_has_no_sum() -> None:
-    with pytest.raises(AnalysisError, match="times what the link sends"):
-        precopy_geometric(1 * GB, 1 * GB, 1.5 * GB)

@@ -11,9 +11,7 @@ from designer.errors import AnalysisError
 from designer.formulas.communication import Kind, NoCommunication, RankGroup
 from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.pipeline.bubble import bubble_fraction
-from designer.formulas.pipeline.gradient_exchange import parameter_server_time, ring_time
 from designer.formulas.pipeline.layout_search import SearchLimits, layouts, rank_layouts, search_layouts
-from designer.formulas.pipeline.nominal_communication import INSIDE_LATENCY, INSIDE_SHARE, NominalNetwork
 from designer.formulas.pipeline.overlap import exposed_time
 from designer.formulas.pipeline.scaling import scaling_curve
 from designer.formulas.pipeline.step_composition import InputStage, StepEstimate, spread_of
@@ -25,6 +23,7 @@ from designer.formulas.software import software
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
+from tests.nominal_network import INSIDE_LATENCY, INSIDE_SHARE, NominalNetwork
 from tests.unit.formulas.machines import BF16, EXPERTS, NETWORK, ROUND, SMALL, step_model
 from tests.validation.training.machines import PARTS, network_of
 
@@ -249,20 +248,6 @@ def test_a_group_without_links_is_refused() -> None:
     alone = NominalNetwork(8, BytesPerSecond(100e9), BytesPerSecond(0.0))
     with pytest.raises(AnalysisError, match="no link"):
         alone.costs(Layout(data=16)).time(Kind.ALL_REDUCE, RankGroup.DATA, Bytes(1.0))
-
-
-def test_parameter_servers_against_a_ring() -> None:
-    """One server is the bottleneck; as many servers as workers match the ring."""
-    size, rate = Bytes(100e6), BytesPerSecond(1e9)
-    ring = ring_time(size, 16, rate)
-    one = parameter_server_time(size, 16, 1, rate, rate)
-    assert one == pytest.approx(2 * 16 * 0.1)
-    assert one > 10 * ring
-    assert parameter_server_time(size, 16, 16, rate, rate) == pytest.approx(ring * 16 / 15)
-    with pytest.raises(AnalysisError):
-        parameter_server_time(size, 16, 0, rate, rate)
-    with pytest.raises(AnalysisError):
-        ring_time(size, 4, BytesPerSecond(0.0))
 
 
 def test_time_to_train_by_hand() -> None:

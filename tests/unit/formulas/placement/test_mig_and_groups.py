@@ -1,4 +1,4 @@
-"""MIG geometry, NVSwitch groups, and how many more machines fit."""
+"""MIG geometry and NVSwitch groups."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from designer.catalog.vgpu import load_boards, load_vgpu_types, vgpu_type
 from designer.errors import AnalysisError, CatalogError
-from designer.formulas.placement import AssignmentPolicy, Mode, Release, Resident
+from designer.formulas.placement import Resident
 from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded
 from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, modules_of, nvlink_groups
-from designer.formulas.placement.remaining_fit import GpuState, HostState, VmShape, remaining_fit
 
 H100 = vgpu_type("h100-80-sxm")
 A100 = vgpu_type("a100-80-sxm")
@@ -137,98 +136,3 @@ class TestGroups:
             assert nvlink_groups(BOARD, [2] * count + [4]).fits
         for sizes in itertools.permutations([1, 1, 2, 4]):
             assert nvlink_groups(BOARD, sizes).fits
-
-
-def host(name: str, mode: Mode, count: int = 1, gpu: str = "a100-80-sxm", **more: object) -> HostState:
-    gpus = tuple(GpuState(f"gpu{at}", vgpu_type(gpu), mode) for at in range(count))
-    return HostState(name, gpus, **more)  # type: ignore[arg-type]
-
-
-class TestRemainingFit:
-    def test_counts_and_places(self) -> None:
-        fit = remaining_fit([host("a", Mode.SAME_SIZE, 2), host("b", Mode.MIXED_SIZE)], VmShape(("20C",)))
-        assert fit.count == 4 + 4 + 4
-        assert [place.host for place in fit.places] == ["a"] * 8 + ["b"] * 4
-        assert [start.start for place in fit.places[8:] for _, start in place.gpus] == [0, 20, 40, 60]
-        assert "another machine with 20C" in fit.reason
-
-    def test_policy_decides_which_gpu_is_next(self) -> None:
-        spread = remaining_fit([host("a", Mode.SAME_SIZE, 2)], VmShape(("20C",)), at_most=2)
-        group = remaining_fit(
-            [host("a", Mode.SAME_SIZE, 2, policy=AssignmentPolicy.GROUP)], VmShape(("20C",)), at_most=2
-        )
-        assert [place.gpus[0][0] for place in spread.places] == ["gpu0", "gpu1"]
-        assert [place.gpus[0][0] for place in group.places] == ["gpu0", "gpu0"]
-
-    def test_spreading_small_machines_locks_out_full_ones(self) -> None:
-        gpus = tuple(GpuState(f"gpu{at}", A100, Mode.SAME_SIZE, (Resident("4C", 0),)) for at in range(6))
-        assert remaining_fit([HostState("a", gpus)], VmShape(("80C",))).count == 0
-        assert remaining_fit([HostState("a", gpus)], VmShape(("4C",))).count == 6 * 19
-
-    def test_mig(self) -> None:
-        assert remaining_fit([host("a", Mode.MIG, 2)], VmShape(("3-40C",))).count == 4
-
-    def test_several_virtual_gpus_in_one_machine(self) -> None:
-        assert remaining_fit([host("a", Mode.SAME_SIZE, 4)], VmShape(("40C", "40C"))).count == 4
-        assert remaining_fit([host("a", Mode.MIXED_SIZE, 1)], VmShape(("40C", "20C"))).count == 1
-
-    def test_device_groups(self) -> None:
-        order = BOARD.seen_orders[0]
-        gpus = tuple(GpuState(f"gpu{at}", H100, Mode.SAME_SIZE, module=module) for at, module in enumerate(order))
-        fit = remaining_fit([HostState("a", gpus, BOARD)], VmShape(("80C",), group=2))
-        assert fit.count == 4
-        first = {gpu.module for gpu in gpus if gpu.name in {name for name, _ in fit.places[0].gpus}}
-        assert first == {5, 7}
-        one_taken = (GpuState("gpu0", H100, Mode.SAME_SIZE, (Resident("10C", 0),), order[0]), *gpus[1:])
-        assert remaining_fit([HostState("a", one_taken, BOARD)], VmShape(("80C",), group=8)).count == 0
-        assert remaining_fit([HostState("a", one_taken, BOARD)], VmShape(("80C",), group=4)).count == 1
-
-    def test_release_matters(self) -> None:
-        mixed = [host("a", Mode.MIXED_SIZE)]
-        with pytest.raises(AnalysisError, match="does not fit on any host"):
-            remaining_fit(mixed, VmShape(("20C",)), release=Release.V8_0_U1)
-
-    def test_bad_input(self) -> None:
-        one = [host("a", Mode.SAME_SIZE)]
-        with pytest.raises(CatalogError, match="no profile '24C'"):
-            remaining_fit(one, VmShape(("24C",)))
-        with pytest.raises(CatalogError, match="in mode mig"):
-            remaining_fit([host("a", Mode.MIG)], VmShape(("20C",)))
-        with pytest.raises(AnalysisError, match="not fit on any host, even an empty one"):
-            remaining_fit(one, VmShape(("80C", "80C")))
-        with pytest.raises(AnalysisError, match="not fit on any host"):
-            remaining_fit(one, VmShape(("80C",), group=2))
-        with pytest.raises(AnalysisError, match="no host with a GPU"):
-            remaining_fit([], VmShape(("80C",)))
-        with pytest.raises(AnalysisError, match="at least one profile"):
-            remaining_fit(one, VmShape(()))
-        gpus = tuple(GpuState(f"gpu{at}", H100, Mode.SAME_SIZE, module=at + 1) for at in range(8))
-        with pytest.raises(AnalysisError, match="no device group of 3"):
-            remaining_fit([HostState("a", gpus, BOARD)], VmShape(("80C",), group=3))
-        with pytest.raises(AnalysisError, match="one profile on all"):
-            remaining_fit([HostState("a", gpus, BOARD)], VmShape(("80C", "40C"), group=2))
-        with pytest.raises(AnalysisError, match="does not fit"):
-            remaining_fit([HostState("a", gpus, BOARD)], VmShape(("40C",), group=2))
-
-    @given(st.lists(st.sampled_from(["10C", "20C", "40C"]), max_size=5), st.sampled_from(["10C", "20C", "40C", "80C"]))
-    def test_one_less_fits_after_one_was_placed(self, residents: list[str], profile: str) -> None:
-        current = host("a", Mode.MIXED_SIZE, 3)
-        for name in residents:
-            current = _placed(current, name)
-        before = remaining_fit([current], VmShape((profile,)))
-        if before.count:
-            assert remaining_fit([_placed(current, profile)], VmShape((profile,))).count == before.count - 1
-
-
-def _placed(current: HostState, profile: str) -> HostState:
-    fit = remaining_fit([current], VmShape((profile,)), at_most=1)
-    for place in fit.places:
-        for name, resident in place.gpus:
-            gpus = tuple(
-                GpuState(gpu.name, gpu.type, gpu.mode, (*gpu.residents, resident), gpu.module)
-                if gpu.name == name
-                else gpu
-                for gpu in current.gpus
-            )
-            current = HostState(current.name, gpus, current.board, current.policy)
-    return current

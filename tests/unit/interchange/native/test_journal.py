@@ -15,7 +15,7 @@ from designer.design.document import Design, Part
 from designer.design.edits.groups import SetReplicas
 from designer.design.edits.parts import AddParts, ChangeParts, RemoveParts
 from designer.design.edits.properties import SetPolicy, SetProperties
-from designer.design.edits.structure import MakeException, ResetException
+from designer.design.edits.structure import ResetException
 from designer.design.history import History
 from designer.errors import FormatError
 from designer.interchange.native import journal as journals
@@ -25,6 +25,7 @@ from designer.interchange.native.leftovers import Claim, State, survey
 from designer.interchange.native.raw import digest_of
 from designer.interchange.native.writer import dumps, save
 from tests.designs import one_unit
+from tests.made_edits import MakeException
 
 EDITS = (
     AddParts((Part(id="leaf", kind="switch"),)),

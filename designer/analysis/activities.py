@@ -1,0 +1,453 @@
+"""Hops that work in lockstep, as classes of resources: found once for what is connected alike, priced for each design.
+
+A group on sixteen thousand accelerators loads a hundred thousand resources in a dozen ways. Which of them are alike is
+no question of rates: resources are in one class when their links are of one class, they run the same way, and hops of
+each kind put the same on them. So the hops are routed and classed once; an edit of a value asks one resource of each
+class. That all members of a class carry the same is checked where classes are made, so no hash can hide an exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, Efficiencies, derated
+from designer.analysis.hashing import mix
+from designer.analysis.network import NETWORK, NETWORKS_LIMIT, TIE_TOLERANCE, Network
+from designer.analysis.routes import Legs, Routes
+from designer.analysis.staging import stages
+from designer.catalog.parttype import Capability
+from designer.formulas.collectives import EdgeRate
+from designer.formulas.transfer.achievable_fraction import both_directions_share
+from designer.memo import memo
+from designer.sources import Constant, Status
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+#: figures of one class are this close, relative; far above rounding, far below what is asked of an answer
+SAME_TOLERANCE: Final = Constant(
+    1e-10, 1e-12, 1e-9, "flows-numerics", Status.ASSUMED, "1", "sums of the same shares in another order"
+).value
+#: binary digits of a figure that tell classes apart, and those left for its exponent
+_MANTISSA_DIGITS: Final = 34
+_EXPONENT_DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """Rows that are alike.
+
+    Parameters
+    ----------
+    first : (n_classes,) the first row of each class, ascending
+    of : (n_rows,) class of each row
+    alike : (n_classes,) how many rows are in it
+    """
+
+    first: Int
+    of: Int
+    alike: Int
+
+    def rows(self, classes: Int) -> Int:
+        """All rows of some classes, ascending."""
+        chosen = np.zeros(len(self.first), dtype=bool)
+        chosen[classes] = True
+        return np.flatnonzero(chosen[self.of])
+
+
+def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
+    """Rows that agree in all columns, and in all figures within rounding."""
+    signs = mix(*columns, *(_rounded(column) for column in figures))
+    _, first, of, alike = np.unique(signs, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    found = Classes(first[order], place[of], alike[order])
+    del signs, of
+    lead = found.first[found.of]
+    same = all(np.array_equal(column, column[lead]) for column in columns)
+    if same and all(np.allclose(column, column[lead], SAME_TOLERANCE, 0.0) for column in figures):
+        return found
+    every = np.arange(len(columns[0]))
+    return Classes(every, every, np.ones(len(every), dtype=np.int64))
+
+
+def _rounded(figures: Float) -> Int:
+    mantissa, exponent = np.frexp(figures)
+    return (np.rint(np.ldexp(mantissa, _MANTISSA_DIGITS)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """What hops of each kind put on resources, or on links.
+
+    Parameters
+    ----------
+    codes
+        Kinds of hop that occur: protocol and placement, as efficiencies number them.
+    usage : (n_codes, n_rows) what they put on each row per unit of rate
+    """
+
+    codes: tuple[int, ...]
+    usage: Float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hops:
+    """What some hops load, whatever it can carry.
+
+    Parameters
+    ----------
+    n_legs, top_share
+        How many hops there are, and the largest share of one.
+    legs
+        The first of them, as many as are listed.
+    resource, usage : (n_used,) resources that are met, and what is put on them per unit of rate
+    classes
+        Those of `resource`.
+    cells
+        Of the first resource of each class.
+    two_way, two_way_links, two_way_cells, hosted
+        PCIe links that copies use in both directions, their classes, what is on the first of each, and the
+        definitions on which some of the copies are to or from host memory.
+    placement, staged
+        The farthest placement of a hop over PCIe, and whether any stops in host memory.
+    links, parts
+        Definitions of the network links and of the parts at the ends of all links.
+    nics, switches : parts at the ends of network links: adapters, switches
+    switch_hops
+        Network links on the farthest way, most.
+    passed
+        Switches on ways between servers, by definition and kind of way, for their latency; see `through`.
+    """
+
+    n_legs: int
+    top_share: float
+    legs: Legs
+    resource: Int
+    usage: Float
+    classes: Classes
+    cells: Cells
+    two_way: Classes
+    two_way_links: Int
+    two_way_cells: Cells
+    hosted: frozenset[int]
+    placement: int
+    staged: bool
+    links: tuple[int, ...]
+    parts: tuple[int, ...]
+    nics: Int
+    switches: Int
+    network_links: float
+    passed: tuple[tuple[tuple[int, ...], Float], ...]
+
+    @property
+    def first(self) -> Int:
+        """The first resource of each class."""
+        return self.resource[self.classes.first]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activity:
+    """A synchronous pattern of hops on the network: what it gets, and what holds it there.
+
+    Parameters
+    ----------
+    rate
+        What it gets alone [B/s], raw.
+    binding, following
+        Classes of resources that bind it, and those that would next; ``rate_then`` is the rate when the first are
+        gone.
+    edge
+        What plain transfers over these links reach when all hops are busy at once, so what no hop can pass;
+        ``edge_classes`` and ``edge_links`` are the classes of resources and of links used both ways that hold it there.
+    """
+
+    hops: Hops
+    rate: float
+    binding: Int
+    following: Int
+    rate_then: float
+    edge: EdgeRate
+    edge_classes: Int
+    edge_links: Int
+
+    @property
+    def resource(self) -> Int:
+        """All resources it uses."""
+        return self.hops.resource
+
+    @property
+    def usage(self) -> Float:
+        """What it puts on each of them per unit of rate."""
+        return self.hops.usage
+
+    @property
+    def n_legs(self) -> int:
+        """How many hops there are."""
+        return self.hops.n_legs
+
+    @property
+    def binds(self) -> Int:
+        """All resources that bind it."""
+        return self.hops.resource[self.hops.classes.rows(self.binding)]
+
+    def tightest(self) -> tuple[Int, Int]:
+        """One resource of every class that binds it, and how many there are of each."""
+        return self._leads(self.binding)
+
+    def then(self) -> tuple[Int, Int]:
+        """The same for what would bind it next."""
+        return self._leads(self.following)
+
+    def edge_tightest(self, network: Network) -> tuple[Int, Int]:
+        """The same for what holds plain transfers back."""
+        if not len(self.edge_links):
+            return self._leads(self.edge_classes)
+        # a PCIe link has one resource a direction, and both stand for the link; some bind by themselves as well
+        hops = self.hops
+        first = network.first_resource[hops.two_way_links[hops.two_way.rows(self.edge_links)]]
+        every = np.unique(np.concatenate([hops.resource[hops.classes.rows(self.edge_classes)], first, first + 1]))
+        return every, np.ones(len(every), dtype=np.int64)
+
+    def _leads(self, classes: Int) -> tuple[Int, Int]:
+        return self.hops.first[classes], self.hops.classes.alike[classes]
+
+
+# -- what hops load ----------------------------------------------------------------------------------------------------
+
+
+def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops:
+    """What routed hops load, in classes."""
+    net, arrays = network.net, network.arrays
+    n, link = len(legs), routes.channel >> 1
+    entry = np.where(arrays.full[link], routes.channel & 1, 0)
+    entry *= arrays.cables[link]
+    entry += arrays.first_resource[link]
+    if network.frame.hashed:
+        entry += (mix(routes.flow, link) % arrays.cables[link].astype(np.uint64)).astype(np.int64)
+    on_bus = stages(network, routes)
+    crosses = network.island[legs.source] != network.island[legs.target]
+    protocol = np.where(crosses, RDMA, P2P)
+    protocol[routes.flow[on_bus]] = COPY
+    placement = efficiencies_of(network).placement(routes, n)
+    code = (protocol * N_PLACEMENTS + placement).astype(np.int8)[routes.flow]
+    usage = np.bincount(entry, routes.share, network.n_resources)
+    resource = np.flatnonzero(usage)
+    usage = usage[resource].astype(np.float64, copy=False)
+    cells = _cells(entry, code, routes.share, resource, network.n_resources)
+    on = network.links_of(resource)
+    way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
+    classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
+    both, hosted = _both_ways(network, routes, protocol)
+    on_links = _cells(link, code, routes.share, both, net.n_links)
+    two_way = classes_of(arrays.rate_class[both], net.link_def[both], figures=tuple(on_links.usage))
+    outside = arrays.domain[link] == NETWORK
+    every = np.zeros(net.n_links, dtype=bool)
+    every[link] = True
+    used = np.flatnonzero(every)
+    ends = np.concatenate([net.link_a[used], net.link_b[used]])
+    wide = used[arrays.domain[used] == NETWORK]
+    joined = np.unique(np.concatenate([net.link_a[wide], net.link_b[wide]]))
+    return Hops(
+        n_legs=n,
+        top_share=float(legs.share.max()),
+        legs=Legs(legs.flow[:n_listed], legs.source[:n_listed], legs.target[:n_listed], legs.share[:n_listed]),
+        resource=resource,
+        usage=usage,
+        classes=classes,
+        cells=Cells(cells.codes, cells.usage[:, classes.first]),
+        two_way=two_way,
+        two_way_links=both,
+        two_way_cells=Cells(on_links.codes, on_links.usage[:, two_way.first]),
+        hosted=hosted,
+        placement=int(placement.max(initial=0)),
+        staged=bool(on_bus.any()),
+        links=_occurring(net.link_def[wide]),
+        parts=_occurring(net.part_def[ends]),
+        nics=joined[network.has(Capability.ATTACH)[joined]],
+        switches=joined[network.has(Capability.SWITCH)[joined]],
+        network_links=_farthest(legs, routes, outside.astype(np.float64)) if outside.any() else 0.0,
+        passed=_passed(network, legs, routes, outside),
+    )
+
+
+def _cells(row: Int, code: npt.NDArray[np.signedinteger[Any]], share: Float, rows: Int, size: int) -> Cells:
+    """Shares added up by kind of hop, on some of `size` rows."""
+    codes = _occurring(code)
+    if len(codes) == 1:
+        return Cells(codes, np.bincount(row, share, size)[rows][None].astype(np.float64))
+    each = [np.bincount(row[code == c], share[code == c], size)[rows] for c in codes]
+    return Cells(codes, np.array(each, dtype=np.float64).reshape(len(codes), len(rows)))
+
+
+def _occurring(numbers: npt.NDArray[np.signedinteger[Any]]) -> tuple[int, ...]:
+    """Small numbers that occur: counting finds them without sorting millions of rows."""
+    return tuple(np.flatnonzero(np.bincount(numbers)).tolist()) if len(numbers) else ()
+
+
+def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, frozenset[int]]:
+    """PCIe links that hops use in both directions, and definitions on which some go to or from host memory.
+
+    Copies to and from host memory meet in the root and keep less than those between peers.
+    """
+    net = network.net
+    pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
+    link = routes.channel >> 1
+    rows = np.flatnonzero(pcie[net.link_def[link]])
+    link, asked = link[rows], protocol[routes.flow[rows]]
+    keep = ((asked == P2P) | (asked == COPY)) & network.full[link]
+    back = (routes.channel[rows] & 1).astype(bool)
+    there, here = np.zeros(net.n_links, dtype=bool), np.zeros(net.n_links, dtype=bool)
+    there[link[keep & ~back]] = True
+    here[link[keep & back]] = True
+    hosted = net.link_def[link[keep & (asked == COPY)]]
+    return np.flatnonzero(there & here), frozenset(np.unique(hosted).tolist())
+
+
+def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:
+    """The most that a hop between servers pays when its routes pay `cost` for each entry. : cost (nnz,)"""
+    n = len(legs)
+    own = len(routes.flow) - len(routes.stands)
+    paid = float((np.bincount(routes.flow[:own], routes.share[:own] * cost[:own], n) / legs.share).max())
+    if len(routes.stands):
+        paid += float(np.bincount(routes.flow[own:], routes.share[own:] / routes.stands * cost[own:], n).max())
+    return paid
+
+
+def _passed(
+    network: Network, legs: Legs, routes: Routes, outside: npt.NDArray[np.bool_]
+) -> tuple[tuple[tuple[int, ...], Float], ...]:
+    """How often ways pass switches of each definition, the distinct ones: of hops, then of what stands for many."""
+    net, own = network.net, len(routes.flow) - len(routes.stands)
+    rows = np.flatnonzero(outside)
+    ends = network.ends_of(routes.channel[rows])
+    at = network.has(Capability.SWITCH)[ends]
+    every, ends = rows[at], ends[at]
+    cut = int(np.searchsorted(every, own))
+    found: list[tuple[tuple[int, ...], Float]] = []
+    for rows, end in ((every[:cut], ends[:cut]), (every[cut:], ends[cut:])):
+        if not len(rows):
+            continue
+        share = routes.share[rows] / (legs.share[routes.flow[rows]] if rows[0] < own else routes.stands[rows - own])
+        passed = net.part_def[end]
+        definitions = _occurring(passed)
+        flows, flow = np.unique(routes.flow[rows], return_inverse=True)
+        each = [np.bincount(flow, np.where(passed == d, share, 0.0), len(flows)) for d in definitions]
+        times = np.array(each, dtype=np.float64)
+        kinds = classes_of(np.zeros(len(flows), dtype=np.int64), figures=tuple(times))
+        found.append((definitions, times[:, kinds.first]))
+    return tuple(found)
+
+
+def through(hops: Hops, cost: Float) -> float:
+    """The most that a hop pays for switches when each costs what its definition says. : cost (n_part_defs,)"""
+    return sum(float((cost[list(definitions)] @ times).max()) for definitions, times in hops.passed)
+
+
+# -- what it comes to on a design --------------------------------------------------------------------------------------
+
+
+def activity_of(network: Network, hops: Hops) -> Activity:
+    """What hops get on a network: one rate for all, so the tightest resource gives it."""
+    first = hops.first
+    capacity = network.capacity_of(first)
+    level = capacity * _calibrated(network)[network.net.link_def[network.links_of(first)]]
+    level = level / hops.usage[hops.classes.first]
+    rate = float(level.min())
+    binds = level <= rate * (1 + TIE_TOLERANCE)
+    rest = level[~binds]
+    rate_then = float(rest.min()) if len(rest) else np.inf
+    follows = ~binds & (level <= rate_then * (1 + TIE_TOLERANCE)) if len(rest) else np.zeros(len(level), dtype=bool)
+    return Activity(
+        hops, rate, np.flatnonzero(binds), np.flatnonzero(follows), rate_then, *_edge(network, hops, capacity)
+    )
+
+
+def _edge(network: Network, hops: Hops, capacity: Float) -> tuple[EdgeRate, Int, Int]:
+    """What the network solves for these hops, all busy alike: one rate for all, so the tightest resource gives it.
+
+    Notes
+    -----
+    The fractions are those of single transfers: rings are measured on few machines, and where a link keeps less of
+    its raw rate than those did, such as one between sockets, the ring cannot have more.
+    """
+    net = network.net
+    definition = net.link_def[network.links_of(hops.first)]
+    links = hops.two_way_links[hops.two_way.first]
+    of_link = net.link_def[links]
+    kept = {
+        d: both_directions_share(net.link_defs[d].generation or 0, peers=d not in hops.hosted)
+        for d in np.unique(of_link).tolist()
+    }
+    rates = 2 * network.class_rate[network.arrays.rate_class[links]]
+    ends: list[float] = []
+    binds, by_links = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    for end in ("value", "low", "high"):
+        level = capacity / _taken(network, hops.cells, definition, end)
+        both = np.empty(0)
+        if len(links):
+            share_kept = np.array([getattr(kept[int(d)], end) for d in of_link])
+            both = rates * share_kept / _taken(network, hops.two_way_cells, of_link, end)
+        rate = float(min(level.min(), both.min(initial=np.inf)))
+        ends.append(rate)
+        if end == "value":
+            binds = np.flatnonzero(level <= rate * (1 + TIE_TOLERANCE))
+            by_links = np.flatnonzero(both <= rate * (1 + TIE_TOLERANCE))
+    return EdgeRate(*ends), binds, by_links
+
+
+def _taken(network: Network, cells: Cells, definition: Int, end: str) -> Float:
+    """What is taken of each row by all kinds of hops together, at what they achieve of its definition. : (n_rows,)"""
+    efficiencies = efficiencies_of(network)
+    load = np.zeros(len(definition))
+    for code, usage in zip(cells.codes, cells.usage, strict=True):
+        rows = np.flatnonzero(usage)
+        share = {
+            d: min(1.0, getattr(efficiencies.constant(d, *divmod(code, N_PLACEMENTS)), end))
+            for d in np.unique(definition[rows]).tolist()
+        }
+        load[rows] += usage[rows] / np.array([share[int(d)] for d in definition[rows]])
+    return load
+
+
+@memo(most=NETWORKS_LIMIT)
+def efficiencies_of(network: Network) -> Efficiencies:
+    """What transfers achieve on the links of a network."""
+    return Efficiencies(network)
+
+
+@memo(most=NETWORKS_LIMIT)
+def _calibrated(network: Network) -> Float:
+    """Share of links that collectives were measured to get, 1 where nothing was measured. : (n_link_defs,)"""
+    whole = Constant(1, 1, 1, "", Status.DERIVED)
+    return np.array([derated(whole, d.attributes, "collective").value for d in network.net.link_defs])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Common:
+    """Resources that two activities both use, in classes: the first of each, and what both put on it."""
+
+    resource: Int
+    usage: Float
+
+
+def common_of(network: Network, one: Hops, other: Hops) -> Common:
+    """What two patterns of hops have in common."""
+    shared, a, b = np.intersect1d(one.resource, other.resource, assume_unique=True, return_indices=True)
+    arrays, usage = network.arrays, one.usage[a] + other.usage[b]
+    classes = classes_of(arrays.rate_class[network.links_of(shared)], figures=(usage,))
+    return Common(shared[classes.first], usage[classes.first])
+
+
+def host_rate(network: Network, hops: Hops) -> float:
+    """Rate that the links inside servers which hops use would give alone [B/s]; 0 where there are none."""
+    first = hops.first
+    host = network.domain[network.links_of(first)] != NETWORK
+    if not host.any():
+        return 0.0
+    return float((network.capacity_of(first[host]) / hops.usage[hops.classes.first][host]).min())

@@ -1,0 +1,71 @@
+"""Many steps as one: every rank is busy for as long as they take, and their traffic is a stream at its mean beside it.
+
+Alone they take as many times the step; on links that others use, the stream of traffic takes longer. What a single
+step gives up or wins by meeting others at the right instant is lost in the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from designer.analysis.costs.collective import occupied
+from designer.analysis.costs.pricing import Cost, CostKind, Prices, on_engines
+from designer.analysis.training.costs import arrangement_of
+from designer.analysis.training.preparation import prepare
+from designer.formulas.pipeline.step_composition import SOURCES
+from designer.workload.program.tasks import Task
+from designer.workload.program.training import TrainSteps
+
+
+def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
+    """One step.
+
+    Raises
+    ------
+    AnalysisError
+        If the job does not fit the drawing.
+    """
+    plan = prepare(prices.network, task.job, place, prices.running)
+    costs = plan.ranks.costs(plan.layout)
+    step = plan.estimate(costs)
+    seconds = float(step.step_time)
+    ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
+    engines, turns = on_engines(prices, ranks, plan.guest)
+    traffic: dict[int, float] = {}
+    weight = 1.0
+    for group in costs.used:
+        share = float(getattr(step, f"{group}_communication")) / seconds
+        if share > 0:
+            uses, weight = occupied(prices.network, list(plan.ranks.communicators(arrangement_of(plan.layout, group))))
+            for resource, usage in uses.items():
+                traffic[resource] = traffic.get(resource, 0.0) + usage * share
+    more = 1 if traffic else 0
+    n = len(ranks) + more
+    rows = [row for row, _ in turns] + [len(ranks)] * len(traffic)
+    return Cost(
+        np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64),
+        np.array([resource for _, resource in turns] + list(traffic), dtype=np.int64),
+        np.array([1.0] * len(turns) + list(traffic.values())),
+        np.full(n, seconds),
+        np.ones(n),
+        np.array([1.0] * len(ranks) + [weight] * more),
+        np.zeros(n),
+        np.concatenate([engines, [-1] * more]).astype(np.int64),
+        float(step.low / step.step_time),
+        float(step.high / step.step_time),
+        "training",
+        "s",
+        SOURCES,
+        tuple(f for f in plan.findings if f.code != "TRAIN-IDLE" or not task.some),
+        dict.fromkeys(ranks, float(step.memory.total)),
+    )
+
+
+def unit(task: TrainSteps) -> tuple[Task, float]:
+    """One step."""
+    return replace(task, count=1.0), task.count
+
+
+COST = CostKind(TrainSteps, price, unit)

@@ -1,0 +1,157 @@
+"""``designer suggest``: the cheapest edits that lift what binds a workload, then the next."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from designer.cli.command import Command
+from designer.cli.design import add_design
+
+if TYPE_CHECKING:
+    from designer.decisions.suggest import Step, Suggestions
+    from designer.decisions.suggest_candidates import Prices
+
+_MORE = (
+    "Considered are wider slots, better NICs, drives, memory and storage of the catalog, more cables and uplinks,\n"
+    "drives beside those that bind, GPUs moved to another switch, and other route policies. Each answer is the edited\n"
+    "design analysed again. Without a price list ports count first, then watts.\n\n"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_design(parser)
+    parser.add_argument("--workload", metavar="ID", help="what has to get faster; the design's default by default")
+    parser.add_argument("--prices", metavar="CSV", help="your price list, as for designer report")
+    parser.add_argument("--gain", metavar="TIMES", type=float, help="each step has to gain so much, such as 1.5")
+    parser.add_argument("--steps", metavar="N", type=int, default=3, help="bottlenecks to lift, one after the other")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the design with all steps applied")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look for edits."""
+    from designer.cli.design import opened
+    from designer.cli.output import print_json, print_written, progress_bar, shown_file
+    from designer.decisions.suggest import STEPS_LIMIT, suggest
+    from designer.errors import DesignerError, FormatError
+
+    if options.gain is not None and not 1 < options.gain < 1e6:
+        raise FormatError(f"{options.gain:g} is no gain", place="--gain", remedy="give how many times better, above 1")
+    if not 1 <= options.steps <= STEPS_LIMIT:
+        raise FormatError(f"{options.steps} steps", place="--steps", remedy=f"give 1 to {STEPS_LIMIT}")
+    design = opened(options).design
+    prices = _prices(options.prices)
+    try:
+        found = suggest(
+            design,
+            options.workload,
+            prices=prices,
+            gain=options.gain,
+            steps=options.steps,
+            progress=progress_bar(),
+        )
+    except DesignerError as error:
+        raise error.at(file=options.design) from None
+    if options.json:
+        print_json({"design": {"name": design.name, "file": shown_file(options.design)}, **as_document(found)})
+    else:
+        _print(found)
+    if options.output:
+        from designer.interchange.native.writer import save
+
+        for step in found.steps:
+            design = step.edit.apply(design)
+        save(design, options.output)
+        print_written(options.output)
+    return 0
+
+
+def _prices(file: str | None) -> Prices:
+    """The price list, by part."""
+    from pathlib import Path
+
+    from designer.decisions.suggest_candidates import Prices
+    from designer.errors import FormatError
+    from designer.report.settings import load_settings
+
+    listed = load_settings(None, Path(file)).prices if file else None
+    if listed is None:
+        return Prices()
+    currencies = sorted({p.currency for p in listed.values()})
+    if len(currencies) > 1:
+        raise FormatError(
+            f"prices in {' and '.join(currencies)} cannot be added", file=file, remedy="give all in one currency"
+        )
+    return Prices({name: p.price for name, p in listed.items()}, currencies[0] if currencies else "")
+
+
+def as_document(found: Suggestions) -> dict[str, Any]:
+    """The JSON that scripts rely on."""
+    return {
+        "workload": found.workload,
+        "metric": {"name": found.metric, "value": found.value, "unit": found.unit},
+        "steps": [
+            {
+                "edits": [one.title for one in step.edits],
+                "cost": {
+                    "money": step.cost.money,
+                    "currency": found.currency,
+                    "not_in_price_list": step.cost.unpriced,
+                    "ports": step.cost.ports,
+                    "watts": step.cost.watts,
+                },
+                "lifted": [{"what": b.what, "id": b.id, "label": b.label} for b in step.lifted],
+                "before": step.before,
+                "after": step.after,
+                "gain": step.gain,
+                "binding": [{"what": b.what, "id": b.id, "label": b.label} for b in step.binding],
+                "exact": step.exact,
+                "considered": step.considered,
+                "analysed": step.analysed,
+            }
+            for step in found.steps
+        ],
+        "stuck": found.stuck,
+    }
+
+
+def _print(found: Suggestions) -> None:
+    from designer.cli.output import paragraph
+    from designer.units import format_si
+
+    print(f"{found.design}, {found.workload}: {found.metric} {format_si(found.value, found.unit)}\n")
+    for number, step in enumerate(found.steps, start=1):
+        _print_step(number, step, found)
+    if found.stuck:
+        print(paragraph("", f"{'Then' if found.steps else 'Nothing to suggest:'} {found.stuck}."))
+
+
+def _print_step(number: int, step: Step, found: Suggestions) -> None:
+    from designer.cli.output import paragraph
+    from designer.units import format_si
+
+    lifted = ", ".join(b.label for b in step.lifted[:2]) or "nothing that is drawn"
+    then = ", ".join(b.label for b in step.binding[:2]) or "nothing that is drawn"
+    before, after = format_si(step.before, found.unit), format_si(step.after, found.unit)
+    sure = (
+        f"the cheapest of all sets of {step.considered} edits"
+        if step.exact
+        else f"the best found among {step.considered} edits, too many to look at every set"
+    )
+    print(paragraph(f"{number}. ", "; ".join(one.title for one in step.edits)))
+    print(
+        paragraph("   ", f"{before} → {after}, {step.gain:.2f} times; costs {step.cost.text(found.currency)}; {sure}")
+    )
+    print(paragraph("   ", f"lifts {lifted}; then {then} binds\n"))
+
+
+COMMAND = Command(
+    "suggest",
+    "the cheapest edits that lift what binds a workload, then the next",
+    "designer suggest vsphere-cluster-4 --workload evacuate --gain 1.5",
+    add_arguments,
+    run,
+    _MORE,
+)

@@ -1,0 +1,197 @@
+"""What can fail in a design, and which failures are alike.
+
+A failure takes one part away with all it contains, or one link of a bundle, or one of the two feeds of a rack. Failures
+are alike when nothing tells them apart: equal parts or links, joined alike to alike neighbours, carrying the same load.
+One of a class is then worked out for all of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.hashing import Hash, mix
+from designer.analysis.network import Network
+from designer.analysis.results import ChannelLoads
+from designer.design.document import LinkValues, Part
+from designer.rules.context import Context
+
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: kinds of parts that fail by themselves, in the order they are told
+KINDS: Final = ("server", "switch", "nvswitch", "pcie_switch", "gpu", "nic", "dpu", "storage", "drive")
+LINK: Final = "link"
+FEED: Final = "feed"
+#: rounds of telling neighbours apart; symmetric fabrics need fewer than ten
+_ROUNDS: Final = 60
+#: digits of a load that count: what differs by rounding is alike
+_DIGITS: Final = 6
+#: attributes that name a place rather than tell what a part or link does
+_PLACES: Final = frozenset({"numa", "socket", "vendor_name", "module", "slot", "address", "bus_id", "serial", "uuid"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failure:
+    """Failures that are alike; the first stands for all.
+
+    Parameters
+    ----------
+    kind
+        Kind of part, ``link`` or ``feed``.
+    members : (n,) numbers of the parts, or of the links, that fail in this way
+    """
+
+    kind: str
+    members: Int
+
+    @property
+    def first(self) -> int:
+        """The one that stands for all."""
+        return int(self.members[0])
+
+    @property
+    def of_link(self) -> bool:
+        """True if a link fails."""
+        return self.kind == LINK
+
+
+def failures(network: Network, loads: ChannelLoads | None = None, *, alike: bool = True) -> tuple[Failure, ...]:
+    """All single failures of a design, by classes of those that are alike; each by itself where `alike` is false.
+
+    Parameters
+    ----------
+    loads
+        What the channels carry in the workload it is asked about: what carries more is not like what carries less.
+    """
+    if alike:
+        part_class, link_class = classes(network, loads)
+    else:
+        part_class, link_class = np.arange(network.net.n_parts), np.arange(network.net.n_links)
+    found: list[Failure] = []
+    for kind in KINDS:
+        found += _split(kind, network.parts_of_kind(kind), part_class)
+    found += _split(LINK, np.flatnonzero(network.net.link_a != network.net.link_b), link_class)
+    fed = [rack for rack in network.parts_of_kind("rack").tolist() if feed_of(network, rack) is not None]
+    return (*found, *_split(FEED, np.array(fed, dtype=np.int64), part_class))
+
+
+def _split(kind: str, members: Int, of: Int) -> list[Failure]:
+    """Members by class, in the order of the first of each."""
+    if not len(members):
+        return []
+    _, first, which = np.unique(of[members], return_index=True, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    pieces = np.split(members[order], np.cumsum(np.bincount(which))[:-1])
+    return [Failure(kind, pieces[k]) for k in np.argsort(first).tolist()]
+
+
+def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
+    """Class of every part and of every link: the coarsest that tells apart what is joined differently."""
+    net = network.net
+    parts = _numbers([_part_text(p) for p in net.part_defs])[net.part_def]
+    links = _numbers([_link_text(d) for d in net.link_defs])[net.link_def]
+    if loads is not None:
+        links_hash = mix(links, _rounded(loads.load[0::2]) ^ 1) + mix(links, _rounded(loads.load[1::2]) ^ 2)
+    else:
+        links_hash = mix(links)
+    colour, count = mix(parts), 0
+    inside = np.flatnonzero(net.parent >= 0)
+    for _ in range(_ROUNDS):
+        shape = colour.copy()
+        for end, other, way in ((net.link_a, net.link_b, 1), (net.link_b, net.link_a, 2)):
+            np.add.at(shape, end, mix(_as_int(links_hash), _as_int(colour[other]), np.full(net.n_links, way)))
+        np.add.at(shape, net.parent[inside], mix(_as_int(colour[inside]), np.full(len(inside), 3)))
+        around = np.zeros(net.n_parts, dtype=np.uint64)
+        around[inside] = colour[net.parent[inside]]
+        colour = mix(_as_int(shape), _as_int(around))
+        found = len(np.unique(colour))
+        if found == count:
+            break
+        count = found
+    part_class = np.unique(colour, return_inverse=True)[1].astype(np.int64)
+    ends = np.sort(np.stack([_as_int(colour[net.link_a]), _as_int(colour[net.link_b])]), axis=0)
+    link_colour = mix(_as_int(links_hash), ends[0], ends[1])
+    return part_class, np.unique(link_colour, return_inverse=True)[1].astype(np.int64)
+
+
+def _as_int(hashes: Hash) -> Int:
+    return hashes.view(np.int64)
+
+
+def _rounded(values: npt.NDArray[np.float64]) -> Int:
+    """Values of so many digits as whole numbers that tell them apart."""
+    mantissa, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
+    return np.round(mantissa * 10.0**_DIGITS).astype(np.int64) * 4096 + exponent
+
+
+def _numbers(texts: list[str]) -> Int:
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+
+
+def _part_text(part: Part) -> str:
+    """What tells a part from others wherever it stands."""
+    values = {name: quantity.model_dump_json() for name, quantity in part.overrides.items()}
+    return json.dumps([part.kind, part.type, values, _telling(part.attributes)], sort_keys=True)
+
+
+def _link_text(values: LinkValues) -> str:
+    told: Mapping[str, object] = {
+        name: getattr(values, name)
+        for name in ("kind", "count", "bandwidth_per_direction", "generation", "lanes", "status")
+    }
+    texts = {name: str(value) for name, value in told.items()}
+    return json.dumps([texts, _telling(values.attributes)], sort_keys=True)
+
+
+def _telling(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in attributes.items() if name not in _PLACES}
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A rack that two feeds supply: what one of them can give, and what the rack draws at most [W]."""
+
+    limit: float
+    draw: float
+
+
+def feed_of(network: Network, rack: int) -> Feed | None:
+    """What one of the two feeds of a rack carries when the other is lost; None where the rack does not tell."""
+    context, net = Context(network.design), network.net
+    limit = context.number(net.part(rack), "power_capacity")
+    if limit is None:
+        return None
+    inside = [p for p in contents_of(network, [rack]).tolist() if p != rack]
+    return Feed(limit, sum(context.number(net.part(p), "power_max") or 0.0 for p in inside))
+
+
+def contents_of(network: Network, parts: list[int]) -> Int:
+    """Some parts and all they contain, by their numbers, ascending."""
+    chosen = np.zeros(network.net.n_parts, dtype=bool)
+    chosen[parts] = True
+    parent = network.net.parent
+    inside = np.flatnonzero(parent >= 0)
+    while True:
+        grown = inside[chosen[parent[inside]] & ~chosen[inside]]
+        if not len(grown):
+            return np.flatnonzero(chosen)
+        chosen[grown] = True
+
+
+def lost_parts(network: Network, failure: Failure) -> Int:
+    """Numbers of the parts a failure takes away."""
+    if failure.of_link:
+        return np.empty(0, dtype=np.int64)
+    if failure.kind == FEED:
+        feed = feed_of(network, failure.first)
+        # the other feed carries the rack alone; one that is too weak trips, and all in the rack is dark
+        dark = feed is not None and feed.draw > feed.limit
+        return contents_of(network, [failure.first]) if dark else np.empty(0, dtype=np.int64)
+    return contents_of(network, [failure.first])

@@ -1,0 +1,240 @@
+"""The network of a design that something was taken out of: parts and links keep their numbers and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.components import connected
+from designer.analysis.network import HOST, NETWORKS_LIMIT, Network, build_network, network_of
+from designer.analysis.results import ChannelLoads
+from designer.catalog.parttype import Capability
+from designer.design.document import Part, with_changes
+from designer.design.elaborate import Netlist, Shape
+from designer.design.pattern import Selection
+from designer.memo import memo
+
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: what stands where a part was: it offers nothing and passes nothing on
+_NOTHING: Final = Part(id="lost", kind="lost")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remains(Netlist):
+    """A netlist of which some parts are gone: selectors no longer choose them.
+
+    Parameters
+    ----------
+    dead : (n_parts,)
+    """
+
+    dead: Bool
+
+    def select(self, path: str) -> Selection:
+        """The parts a path chooses that are still there."""
+        chosen = Netlist.select(self, path)
+        index = np.where((chosen.index >= 0) & self.dead[chosen.index], -1, chosen.index)
+        return Selection(index, chosen.last)
+
+
+def remains(network: Network, parts: Sequence[int] | Int, links: Sequence[int] = ()) -> Network:
+    """The network without some parts, and with one link less in some bundles, all by their numbers.
+
+    Raises
+    ------
+    AnalysisError
+        If a NIC has no bandwidth.
+    """
+    net = network.net
+    dead = np.zeros(net.n_parts, dtype=bool)
+    dead[np.asarray(parts, dtype=np.int64)] = True
+    part_defs, part_def = net.part_defs, net.part_def
+    if dead.any():
+        part_defs, part_def = (*part_defs, _NOTHING), np.where(dead, len(part_defs), part_def)
+    link_defs, link_def = list(net.link_defs), net.link_def.copy()
+    cut = dead[net.link_a] | dead[net.link_b]
+    for number, times in zip(*np.unique(np.asarray(links, dtype=np.int64), return_counts=True), strict=True):
+        definition = net.link(int(number))
+        if definition.count <= times:
+            cut[number] = True
+        else:
+            link_def[number] = len(link_defs)
+            link_defs.append(with_changes(definition, count=definition.count - int(times)))
+    # a link that leads from a part back to it carries nothing; where one of its ends is gone it stays with that
+    end = np.where(dead[net.link_a] | ~dead[net.link_b], net.link_a, net.link_b)
+    link_a, link_b = np.where(cut, end, net.link_a), np.where(cut, end, net.link_b)
+    values: dict[str, Any] = {f.name: getattr(net, f.name) for f in fields(net) if f.name != "dead"}
+    values |= {
+        "part_defs": part_defs,
+        "link_defs": tuple(link_defs),
+        "shape": Shape(net.block),
+        "changed": replace(net.arrays, part_def=part_def, link_def=link_def, link_a=link_a, link_b=link_b),
+    }
+    return network_of(network.design, Remains(**values, dead=dead))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Damage:
+    """What a failure takes away in the end.
+
+    Parameters
+    ----------
+    parts
+        What fails, what no host sees any more, and what then leads nowhere; ascending.
+    links
+        Links that fail, one of each bundle each time it is named.
+    stranded
+        Accelerators that stand but can no longer be used.
+    """
+
+    parts: Int
+    links: tuple[int, ...]
+    stranded: Int
+
+    @property
+    def key(self) -> tuple[bytes, tuple[int, ...]]:
+        """Equal for what leaves the same behind."""
+        return self.parts.tobytes(), self.links
+
+
+def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
+    """What the loss of parts and links takes away in the end.
+
+    Notes
+    -----
+    A device whose last way up to a processor is gone is no longer seen by any machine, wherever else it is joined: a
+    NIC below a dead PCIe switch still hangs on the network and is of no use. A switch or NIC left with one link passes
+    nothing on; without it nothing changes.
+    """
+    net = network.net
+    dead = np.zeros(net.n_parts, dtype=bool)
+    dead[parts] = True
+    cut = np.zeros(net.n_links, dtype=bool)
+    for number, times in zip(*np.unique(np.asarray(links, dtype=np.int64), return_counts=True), strict=True):
+        cut[number] = net.link(int(number)).count <= times
+    gone = dead.copy()
+    alive = ~(cut | dead[net.link_a] | dead[net.link_b]) & (net.link_a != net.link_b)
+    gone |= _unseen(network, alive) & ~dead
+    passing = _passing(network)
+    while True:
+        alive &= ~(gone[net.link_a] | gone[net.link_b])
+        ends = np.bincount(net.link_a[alive], minlength=net.n_parts)
+        ends += np.bincount(net.link_b[alive], minlength=net.n_parts)
+        leads_nowhere = passing & (ends <= 1) & ~gone & (_degree(network) > 1)
+        if not leads_nowhere.any():
+            break
+        gone |= leads_nowhere
+    accelerates = network.has(Capability.ACCELERATE)
+    hidden = np.flatnonzero(gone & ~dead & accelerates)
+    left = tuple(sorted(k for k in links if not (gone[net.link_a[k]] or gone[net.link_b[k]])))
+    kept = np.flatnonzero(gone)
+    if not len(kept) and not cut.any():
+        return Damage(kept, left, hidden)
+    return Damage(kept, left, np.union1d(hidden, stranded(network, remains(network, kept, left))))
+
+
+def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:
+    """True if nothing passes what is lost, and none of it does anything but pass traffic on: nothing changes."""
+    if loads is None or not _passing(network)[found.parts].all():
+        return False
+    net = network.net
+    touched = np.zeros(net.n_parts, dtype=bool)
+    touched[found.parts] = True
+    links = touched[net.link_a] | touched[net.link_b]
+    links[list(found.links)] = True
+    return not ((loads.load[0::2] > 0) | (loads.load[1::2] > 0))[links].any()
+
+
+def _unseen(network: Network, alive: Bool) -> Bool:
+    """Parts that had a way up to a processor over host links and have none. : (n_parts,)"""
+    net = network.net
+    inner = alive & (network.domain == HOST)
+    count, label = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
+    seen = np.zeros(count, dtype=bool)
+    seen[label[network.has(Capability.COMPUTE)]] = True
+    return _seen(network) & ~seen[label]
+
+
+@memo(most=NETWORKS_LIMIT)
+def _seen(network: Network) -> Bool:
+    net = network.net
+    inner = (network.domain == HOST) & (net.link_a != net.link_b)
+    count, label = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
+    seen = np.zeros(count, dtype=bool)
+    seen[label[network.has(Capability.COMPUTE)]] = True
+    return seen[label]
+
+
+@memo(most=NETWORKS_LIMIT)
+def _degree(network: Network) -> Int:
+    net = network.net
+    ends = np.bincount(net.link_a, minlength=net.n_parts)
+    return ends + np.bincount(net.link_b, minlength=net.n_parts)
+
+
+@memo(most=NETWORKS_LIMIT)
+def _passing(network: Network) -> Bool:
+    """Parts that do nothing but pass traffic on. : (n_parts,)"""
+    only = [k.capabilities <= {Capability.SWITCH, Capability.ATTACH} and bool(k.capabilities) for k in network.kinds]
+    return np.array(only, dtype=bool)[network.net.part_def]
+
+
+def stranded(before: Network, after: Network) -> Int:
+    """Numbers of the accelerators that stand but are cut off from the rest of those they worked with.
+
+    Notes
+    -----
+    An accelerator counts as joined where a host is: through parts that pass traffic on, not through its peers, which
+    lend no way to memory or storage. Of what hung together before the failure the larger rest goes on.
+    """
+    gpus = np.flatnonzero(before.has(Capability.ACCELERATE))
+    alive = after.has(Capability.ACCELERATE)[gpus]
+    old, new = _hosted(before, gpus), _hosted(after, gpus)
+    found = np.zeros(len(gpus), dtype=bool)
+    for label in np.unique(old[old >= 0]).tolist():
+        mine = alive & (old == label)
+        rest = new[mine & (new >= 0)]
+        largest = int(np.bincount(rest).argmax()) if len(rest) else -1
+        found |= mine & ((new != largest) | (new < 0))
+    return gpus[found]
+
+
+def _hosted(network: Network, gpus: Int) -> Int:
+    """What each accelerator hangs together with, −1 where no host is near. : (n_gpus,)"""
+    net = network.net
+    accelerates = network.has(Capability.ACCELERATE)
+    a, b = net.link_a, net.link_b
+    plain = ~accelerates[a] & ~accelerates[b] & (a != b)
+    count, label = connected(net.n_parts, a[plain], b[plain])
+    hosts = np.zeros(count, dtype=bool)
+    hosts[label[network.has(Capability.COMPUTE) | network.has(Capability.MEMORY)]] = True
+    if not hosts.any():
+        hosts[:] = True
+    joined = np.full(net.n_parts, -1, dtype=np.int64)
+    for one, other in ((a, b), (b, a)):
+        ends = accelerates[one] & ~accelerates[other] & (one != other)
+        ends &= hosts[label[other]]
+        np.maximum.at(joined, one[ends], label[other][ends])
+    return joined[gpus]
+
+
+def deleted(network: Network, paths: Sequence[str]) -> Network:
+    """The network of the design with parts deleted from the document, so that its virtual machines let go of them.
+
+    Raises
+    ------
+    DesignerError
+        If something else in the design needs them.
+    """
+    from designer.checks.world import without
+
+    design = network.design
+    for path in paths:
+        design = without(design, path)
+    return build_network(design)

@@ -1,0 +1,402 @@
+"""What each single failure costs: every link, NIC, switch, GPU, storage system, host and feed taken away in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network, build_network
+from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.study import run_workload
+from designer.analysis.vms.placement import place_vms
+from designer.catalog.parttype import Capability
+from designer.checks.runner import State, promises_of, run
+from designer.checks.world import World
+from designer.decisions.failures import FEED, Failure, failures, feed_of, lost_parts
+from designer.decisions.failures_network import Damage, damage, deleted, idle, remains
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import AnalysisError, Cancelled, DesignerError
+from designer.findings import Severity
+from designer.units import format_quantity
+
+Int = npt.NDArray[np.int64]
+Progress = Callable[[float, str], None]
+
+#: metrics that tell how much a workload gets done, the first it has counts; True where more is better
+WORTH: Final = (
+    ("tokens_per_second", True),
+    ("samples_per_second", True),
+    ("most_requests_per_second", True),
+    ("requests_per_second", True),
+    ("rate", True),
+    ("algorithm_bandwidth", True),
+    ("more_machines", True),
+    ("evacuation_time", False),
+    ("migration_time", False),
+    ("checkpoint_time", False),
+    ("step_time", False),
+    ("transfer_time", False),
+    ("communication_time", False),
+)
+#: losses below this share are rounding
+_SAME: Final = 1e-9
+#: accelerators and hosts that look alike differ by their place among the ranks: so many of each class are tried
+_PROBES: Final = 2
+#: of designs of more parts what holds them back after a failure is not told
+EXPLAINED_LIMIT: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loss:
+    """What failures that are alike cost.
+
+    Parameters
+    ----------
+    kind
+        Kind of what fails: a kind of part, ``link`` or ``feed``.
+    path
+        The one that stands for all; of several that were tried the one that costs most.
+    members : (n,) numbers of parts or of links
+    share
+        What is left of the throughput, 1 for all of it, 0 where the workload cannot run.
+    gpus_lost, gpus_stranded
+        Accelerators that fail, and those that stand but can no longer be used.
+    machines
+        Virtual machines that cannot be started again.
+    limits
+        Promises and limits that held and no longer do.
+    binds
+        What holds the workload back then, or why it cannot run.
+    """
+
+    kind: str
+    path: str
+    members: Int
+    share: float
+    gpus_lost: int
+    gpus_stranded: int
+    machines: tuple[str, ...]
+    limits: tuple[str, ...]
+    binds: str
+    value: float
+
+    @property
+    def count(self) -> int:
+        """How many failures are alike."""
+        return len(self.members)
+
+    @property
+    def lost(self) -> float:
+        """Share of the throughput that is lost."""
+        return max(0.0, 1.0 - self.share)
+
+    @property
+    def stops(self) -> bool:
+        """True if the workload cannot run."""
+        return self.share == 0.0
+
+    @property
+    def badness(self) -> tuple[float, int, int, int]:
+        """What failures are ordered by: throughput, then accelerators, machines and limits."""
+        return (self.lost, self.gpus_stranded + self.gpus_lost, len(self.machines), len(self.limits))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two failures at once, drawn at random."""
+
+    paths: tuple[str, str]
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """All single failures of a design, worst first, and some double ones.
+
+    Parameters
+    ----------
+    metric
+        What throughput is measured by; `value` without a failure in `unit`.
+    failures
+        How many there are; `classes` of them differ.
+    """
+
+    design: str
+    workload: str
+    metric: str
+    unit: str
+    value: float
+    losses: tuple[Loss, ...]
+    pairs: tuple[Pair, ...]
+    failures: int
+    seed: int
+
+    @property
+    def harmless(self) -> int:
+        """How many failures cost nothing."""
+        return sum(x.count for x in self.losses if x.badness == (0.0, 0, 0, 0))
+
+    @property
+    def fatal(self) -> int:
+        """How many failures stop the workload."""
+        return sum(x.count for x in self.losses if x.stops)
+
+
+def worth_of(result: WorkloadResult) -> tuple[str, bool]:
+    """The metric that tells how much a workload gets done, and whether more is better.
+
+    Raises
+    ------
+    AnalysisError
+        If it has none.
+    """
+    found = next((row for row in WORTH if row[0] in result.metrics), None)
+    if found is None:
+        raise AnalysisError(
+            f"{result.id!r} has no metric of how much it gets done", remedy="choose a workload that moves or computes"
+        )
+    return found
+
+
+def share_of(before: WorkloadResult, after: WorkloadResult) -> float:
+    """What is left of a workload's throughput."""
+    name, more = worth_of(before)
+    one, other = before.metrics[name].value, after.metrics[name].value if name in after.metrics else 0.0
+    if not more:
+        one, other = other, one
+    return other / one if one > 0 else float(other >= one)
+
+
+def workload_of(design: Design, asked: str | None = None) -> WorkloadSpec:
+    """The workload meant: the one asked for, else the design's default, else its first.
+
+    Raises
+    ------
+    AnalysisError
+        If there is none.
+    """
+    name = asked or design.default_workload or next(iter(design.workloads), "")
+    if name not in design.workloads:
+        known = ", ".join(design.workloads) or "none: add one, for example with --workload-file"
+        text = f"the design {design.name!r} has no workload {name!r}" if name else "the design has no workload"
+        raise AnalysisError(text, place="--workload", remedy=f"its workloads: {known}")
+    return design.workloads[name]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class After:
+    """What a failure leaves: the network, the workload on it or why it cannot run, and accelerators of no use."""
+
+    network: Network
+    result: WorkloadResult | None
+    stranded: Int
+    why: str
+
+
+class Survivor:
+    """A design and its workload, asked again and again what is left without some of it."""
+
+    def __init__(
+        self, design: Design, spec: WorkloadSpec, cancelled: Callable[[], bool] | None = None, *, promised: bool = True
+    ) -> None:
+        self.design, self.spec, self._cancelled = design, spec, cancelled
+        self.network = build_network(design)
+        self.whole, self.loads = run_workload(self.network, spec, False, None, cancelled)
+        self._brief = self.network.net.n_parts > EXPLAINED_LIMIT
+        self.metric, self.more = worth_of(self.whole)
+        self._promised = promised and bool(design.assertions)
+        self._known: dict[tuple[object, bytes], After] = {}
+
+    def answer(self, network: Network) -> tuple[WorkloadResult, ChannelLoads | None]:
+        """The workload on a network."""
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled("stopped")
+        return run_workload(network, self.spec, False, None, self._cancelled, explained=not self._brief)
+
+    @cached_property
+    def _broken(self) -> frozenset[str]:
+        return self._limits(self.network, self.whole)
+
+    @cached_property
+    def _refused(self) -> frozenset[str]:
+        return frozenset(place_vms(self.network).refused)
+
+    def after(self, parts: Int, links: Sequence[int] = ()) -> After:
+        """What is left without parts and links; what leaves the same behind is worked out once."""
+        found = damage(self.network, parts, links)
+        if idle(self.network, found, self.loads):
+            return After(self.network, self.whole, found.stranded, "")
+        key = (found.key, parts.tobytes() if self.design.vms else b"")
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._after(parts, found)
+        return replace(known, stranded=found.stranded)
+
+    def _after(self, parts: Int, found: Damage) -> After:
+        after = self._network(parts, found)
+        try:
+            return After(after, self.answer(after)[0], found.stranded, "")
+        except AnalysisError as error:
+            why = error.text
+        cut = np.setdiff1d(found.stranded, found.parts)
+        if len(cut):
+            # what is cut off is no longer asked to take part
+            try:
+                after = remains(self.network, np.union1d(found.parts, cut), found.links)
+                return After(after, self.answer(after)[0], found.stranded, "")
+            except AnalysisError as error:
+                why = error.text
+        return After(after, None, found.stranded, why)
+
+    def _network(self, parts: Int, found: Damage) -> Network:
+        if self.design.vms and len(parts) and not found.links:
+            parent, gone = self.network.net.parent, set(parts.tolist())
+            outer = [p for p in parts.tolist() if int(parent[p]) not in gone]
+            try:
+                return deleted(self.network, [self.network.net.path(p) for p in outer])
+            except DesignerError:
+                pass
+        return remains(self.network, found.parts, found.links)
+
+    def loss(self, failure: Failure) -> Loss:
+        """What a failure costs, by the first of its class."""
+        parts = lost_parts(self.network, failure)
+        links = [failure.first] if failure.of_link else []
+        path = self.network.net.link_path(failure.first) if failure.of_link else self.network.net.path(failure.first)
+        told = [] if failure.kind != FEED else self._feed(failure.first)
+        gpus = int(self.network.has(Capability.ACCELERATE)[parts].sum())
+        left = self.after(parts, links)
+        after, result, cut, why = left.network, left.result, left.stranded, left.why
+        machines = sorted(frozenset(place_vms(after).refused) - self._refused) if self.design.vms else []
+        share, value, binds, n_cut = 0.0, 0.0, why, len(cut)
+        if result is None:
+            n_cut = max(int(after.has(Capability.ACCELERATE).sum()), n_cut)
+        else:
+            # that no way leads to what is cut off is told by its number
+            untold = frozenset({"FLOW-NO-WAY"} if len(cut) else ())
+            told += sorted(self._limits(after, result) - self._broken - untold)
+            binds = ", ".join(b.label for b in result.binding[:1])
+            share = share_of(self.whole, result)
+            share = 1.0 if abs(share - 1) < _SAME else share
+            value = result.metrics[self.metric].value if self.metric in result.metrics else 0.0
+        return Loss(failure.kind, path, failure.members, share, gpus, n_cut, tuple(machines), tuple(told), binds, value)
+
+    def _feed(self, rack: int) -> list[str]:
+        feed = feed_of(self.network, rack)
+        if feed is None or feed.draw <= feed.limit:
+            return []
+        draw, limit = format_quantity(feed.draw, "power"), format_quantity(feed.limit, "power")
+        return [f"one feed would carry {draw} and can give {limit}"]
+
+    def _limits(self, network: Network, result: WorkloadResult) -> frozenset[str]:
+        """Promises of the design that do not hold, and errors the workload tells."""
+        found = {f.code for f in result.findings if f.severity is Severity.ERROR}
+        if self._promised:
+            world = World(self.design, cancelled=self._cancelled)
+            world.network = network
+            world.take(result)
+            # promises about failures are about the whole design
+            asked = [p for p in promises_of(self.design) if "survives" not in p.text]
+            found |= {r.promise.text for r in run(world, asked) if r.state is State.BROKEN}
+        return frozenset(found)
+
+
+def survive(
+    design: Design,
+    workload: str | None = None,
+    *,
+    alike: bool = True,
+    pairs: int = 0,
+    seed: int = 0,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Survey:
+    """Every single failure of a design and what it costs a workload, worst first.
+
+    Parameters
+    ----------
+    alike
+        True to work out one failure of each class of those that nothing tells apart; false for each by itself. Where
+        virtual machines stand, each is worked out by itself: what stands on a part tells it apart.
+    pairs
+        So many double failures, drawn at random with a seed.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such workload, or it cannot run on the whole design.
+    Cancelled
+        If `cancelled` says so.
+    """
+    spec = workload_of(design, workload)
+    survivor = Survivor(design, spec, cancelled)
+    every = failures(survivor.network, survivor.loads, alike=alike and not design.vms)
+    found: list[Loss] = []
+    for k, failure in enumerate(every):
+        if progress is not None:
+            progress(k / max(len(every), 1), f"{failure.kind} {k + 1} of {len(every)}")
+        found.append(max((survivor.loss(one) for one in _probes(failure)), key=lambda x: x.badness))
+    found.sort(key=lambda x: tuple(-b for b in x.badness))
+    doubles = _pairs(survivor, every, found, pairs, seed) if pairs else ()
+    if progress is not None:
+        progress(1.0, "done")
+    whole = survivor.whole.metrics[survivor.metric]
+    return Survey(
+        design.name,
+        spec.id,
+        survivor.metric,
+        whole.unit,
+        whole.value,
+        tuple(found),
+        doubles,
+        sum(len(f.members) for f in every),
+        seed,
+    )
+
+
+def _probes(failure: Failure) -> list[Failure]:
+    """The failures of a class that are worked out: the place among the ranks counts for what computes."""
+    n = len(failure.members)
+    if failure.kind not in ("gpu", "server") or n < 2:
+        return [failure]
+    picks = np.unique(np.linspace(0, n - 1, _PROBES).astype(np.int64))
+    return [replace(failure, members=np.roll(failure.members, -int(k))) for k in picks]
+
+
+def _pairs(
+    survivor: Survivor, every: Sequence[Failure], singles: Sequence[Loss], wanted: int, seed: int
+) -> tuple[Pair, ...]:
+    """Double failures drawn at random from all, worst first."""
+    net, draw = survivor.network.net, np.random.default_rng(seed)
+    sizes = np.array([len(f.members) for f in every])
+    ends = np.cumsum(sizes)
+    found: list[Pair] = []
+    for _ in range(wanted if sizes.sum() > 1 else 0):
+        chosen = draw.choice(int(sizes.sum()), 2, replace=False)
+        rows: list[Failure] = []
+        for k in chosen.tolist():
+            at = int(np.searchsorted(ends, k, side="right"))
+            rows.append(replace(every[at], members=every[at].members[k - int(ends[at] - sizes[at]) :][:1]))
+        names = [net.link_path(f.first) if f.of_link else net.path(f.first) for f in rows]
+        parts = np.unique(np.concatenate([lost_parts(survivor.network, f) for f in rows]))
+        links = [f.first for f in rows if f.of_link]
+        result = survivor.after(parts, links).result
+        share = 0.0 if result is None else share_of(survivor.whole, result)
+        found.append(Pair((names[0], names[1]), share))
+    return tuple(sorted(found, key=lambda pair: pair.share))
+
+
+def heat(survey: Survey, network: Network) -> tuple[Mapping[int, float], Mapping[int, float]]:
+    """Share of the throughput lost with each part, and with each link, by their numbers."""
+    parts: dict[int, float] = {}
+    links: dict[int, float] = {}
+    for loss in survey.losses:
+        into = links if loss.kind == "link" else parts
+        for number in loss.members.tolist():
+            into[number] = max(into.get(number, 0.0), loss.lost)
+    return parts, links

@@ -1,0 +1,309 @@
+"""The cheapest edits that lift what binds a workload, then the next; each answer analysed again before it is told.
+
+Among few candidates every set of them is looked at in the order of its cost, so the first that reaches the goal is the
+cheapest there is. Among many the best for its cost is taken again and again and what turns out not to be needed is
+dropped; the answer says so.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from designer.analysis.network import build_network
+from designer.analysis.results import Bottleneck, WorkloadResult
+from designer.analysis.study import run_workload
+from designer.decisions.failures_survey import share_of, workload_of, worth_of
+from designer.decisions.suggest_candidates import Candidate, Prices, candidates
+from designer.decisions.suggest_cost import Cost
+from designer.design.document import Design, WorkloadSpec
+from designer.design.edits.together import Together
+from designer.errors import AnalysisError, Cancelled, DesignerError
+from designer.findings import Severity
+from designer.rules.runner import check
+from designer.sources import Constant, Status
+
+Progress = Callable[[float, str], None]
+
+#: up to so many candidates all sets of them are looked at
+EXACT_LIMIT: Final = 12
+#: of designs of more parts than `LARGE` only so many
+EXACT_LARGE_LIMIT: Final = 5
+LARGE: Final = 1000
+#: a bottleneck counts as lifted by this gain
+LIFTED: Final = Constant(0.05, 0.02, 0.1, "assumed-suggestions", Status.ASSUMED, "1", "gain of throughput worth a step")
+#: gains this close are equal
+_SAME: Final = 1e-9
+#: more steps than this are not told
+STEPS_LIMIT: Final = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One purchase: edits that lift what binds.
+
+    Parameters
+    ----------
+    lifted
+        What bound before it.
+    before, after
+        The metric that counts.
+    exact
+        True if no cheaper set of the candidates reaches as much; false where they were too many to look at all.
+    considered
+        How many candidates there were; `analysed` how many sets were worked out.
+    """
+
+    edits: tuple[Candidate, ...]
+    cost: Cost
+    lifted: tuple[Bottleneck, ...]
+    before: float
+    after: float
+    gain: float
+    binding: tuple[Bottleneck, ...]
+    exact: bool
+    considered: int
+    analysed: int
+
+    @property
+    def edit(self) -> Together:
+        """All of it as one step that can be undone."""
+        return Together(tuple(one.edit for one in self.edits), "; ".join(one.title for one in self.edits))
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestions:
+    """Steps one after the other, each from the design that the one before leaves.
+
+    Parameters
+    ----------
+    stuck
+        What binds in the end, and why nothing is suggested for it; empty where only the number of steps ended it.
+    """
+
+    design: str
+    workload: str
+    metric: str
+    unit: str
+    value: float
+    steps: tuple[Step, ...]
+    stuck: str
+    currency: str = ""
+
+
+class Searcher:
+    """One design and its candidates; sets of them are analysed once each."""
+
+    def __init__(
+        self,
+        design: Design,
+        spec: WorkloadSpec,
+        prices: Prices,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        self.design, self.spec, self._cancelled = design, spec, cancelled
+        network = build_network(design)
+        self.whole = run_workload(network, spec, False, None, cancelled)[0]
+        self.metric, _ = worth_of(self.whole)
+        self.candidates = tuple(candidates(network, self.whole, prices))
+        self._small = network.net.n_parts <= LARGE
+        self._gains: dict[frozenset[int], float] = {}
+
+    @property
+    def analysed(self) -> int:
+        """How many sets were worked out."""
+        return len(self._gains)
+
+    def edited(self, chosen: Sequence[int]) -> Design | None:
+        """The design with some candidates applied; None where they do not go together."""
+        about = [self.candidates[k].about for k in chosen]
+        if len(set(about)) < len(about):
+            return None
+        design = self.design
+        try:
+            for k in sorted(chosen):
+                design = self.candidates[k].edit.apply(design)
+        except DesignerError:
+            return None
+        return design
+
+    def gain(self, chosen: Sequence[int]) -> float:
+        """How many times more gets done with some candidates; 0 where they do not go together or nothing runs."""
+        key = frozenset(chosen)
+        known = self._gains.get(key)
+        if known is None:
+            known = self._gains[key] = self._gain(chosen)
+        return known
+
+    def _gain(self, chosen: Sequence[int]) -> float:
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled("stopped")
+        design = self.edited(chosen)
+        if design is None:
+            return 0.0
+        try:
+            result = run_workload(build_network(design), self.spec, False, None, self._cancelled, explained=False)[0]
+        except AnalysisError:
+            return 0.0
+        return share_of(self.whole, result)
+
+    def reaches(self, chosen: Sequence[int], goal: float) -> bool:
+        """True if some candidates reach a gain and break no rule that held."""
+        if self.gain(chosen) < goal:
+            return False
+        design = self.edited(chosen)
+        return design is not None and _errors(design) <= self._broken
+
+    @cached_property
+    def _broken(self) -> frozenset[str]:
+        return _errors(self.design)
+
+    @property
+    def exact(self) -> bool:
+        """True if there are so few candidates that all sets of them are looked at."""
+        return len(self.candidates) <= (EXACT_LIMIT if self._small else EXACT_LARGE_LIMIT)
+
+    def cost(self, chosen: Sequence[int]) -> Cost:
+        """What some candidates cost together."""
+        return sum((self.candidates[k].cost for k in chosen), Cost())
+
+    def cheapest(self, goal: float) -> tuple[tuple[int, ...], bool] | None:
+        """The cheapest candidates that reach a gain, and whether that is certain; None where none do."""
+        if self.exact:
+            found = next((chosen for chosen in self.by_cost() if self.reaches(chosen, goal)), None)
+            return None if found is None else (found, True)
+        greedy = self._greedy(goal)
+        return None if greedy is None else (greedy, False)
+
+    def by_cost(self) -> Iterator[tuple[int, ...]]:
+        """All sets of candidates but the empty one, cheapest first; among equal costs smaller ones first."""
+        n = len(self.candidates)
+        heap: list[tuple[tuple[tuple[int, float, int, float], int], tuple[int, ...]]] = []
+
+        def push(chosen: tuple[int, ...]) -> None:
+            heapq.heappush(heap, ((self.cost(chosen).key, len(chosen)), chosen))
+
+        for first in range(n):
+            push((first,))
+        while heap:
+            _, chosen = heapq.heappop(heap)
+            yield chosen
+            # no cost is below zero, so a set is never cheaper than what it grew from
+            for more in range(chosen[-1] + 1, n):
+                push((*chosen, more))
+
+    def _greedy(self, goal: float) -> tuple[int, ...] | None:
+        """The candidate that gains most for its cost, again and again; then what is not needed is dropped."""
+        singles: list[tuple[int, ...]] = [(k,) for k in range(len(self.candidates)) if self.reaches((k,), goal)]
+        if singles:
+            return min((self.cost(c).key, c) for c in singles)[1]
+        chosen: tuple[int, ...] = ()
+        while not chosen or not self.reaches(chosen, goal):
+            free = [k for k in range(len(self.candidates)) if k not in chosen]
+            rows = [((*chosen, k), self.gain((*chosen, k))) for k in free]
+            rows = [row for row in rows if row[1] > 0]
+            if not rows or len(chosen) >= EXACT_LIMIT:
+                return None
+            best = max(gain for _, gain in rows)
+            chosen = min((self.cost(c).key, c) for c, gain in rows if gain >= best * (1 - _SAME))[1]
+        for k in sorted(chosen, key=lambda k: self.candidates[k].cost.key, reverse=True):
+            rest = tuple(j for j in chosen if j != k)
+            if rest and self.reaches(rest, goal):
+                chosen = rest
+        return tuple(sorted(chosen))
+
+
+def _errors(design: Design) -> frozenset[str]:
+    """Errors the design rules find, by code and place."""
+    return frozenset(f.key for f in check(design).findings if f.severity is Severity.ERROR)
+
+
+def suggest(
+    design: Design,
+    workload: str | None = None,
+    *,
+    prices: Prices | None = None,
+    gain: float | None = None,
+    steps: int = 3,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Suggestions:
+    """The cheapest edits that lift what binds a workload, then what binds next, and so on.
+
+    Parameters
+    ----------
+    gain
+        How many times better each step has to make it; just noticeably by default.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such workload or it cannot run.
+    Cancelled
+        If `cancelled` says so.
+    """
+    spec = workload_of(design, workload)
+    listed = prices or Prices()
+    goal = 1 + LIFTED.value if gain is None else gain
+    found: list[Step] = []
+    first: WorkloadResult | None = None
+    stuck = ""
+    for number in range(min(steps, STEPS_LIMIT)):
+        if progress is not None:
+            progress(number / max(steps, 1), f"step {number + 1}")
+        search = Searcher(design, spec, listed, cancelled)
+        first = first or search.whole
+        step, after = _step(search, goal)
+        if step is None or after is None:
+            stuck = _stuck(search)
+            break
+        found.append(step)
+        design = after
+    if progress is not None:
+        progress(1.0, "done")
+    if first is None:
+        first = run_workload(build_network(design), spec, False, None, cancelled)[0]
+    name = worth_of(first)[0]
+    estimate = first.metrics[name]
+    return Suggestions(design.name, spec.id, name, estimate.unit, estimate.value, tuple(found), stuck, listed.currency)
+
+
+def _step(search: Searcher, goal: float) -> tuple[Step | None, Design | None]:
+    """One step, its answer analysed afresh on the edited document."""
+    answer = search.cheapest(goal)
+    if answer is None:
+        return None, None
+    chosen, exact = answer
+    design = search.edited(chosen)
+    assert design is not None, "its gain was worked out"
+    after = run_workload(build_network(design), search.spec, False)[0]
+    gain = share_of(search.whole, after)
+    if gain < goal * (1 - _SAME):
+        return None, None
+    value = after.metrics[search.metric].value
+    return (
+        Step(
+            tuple(search.candidates[k] for k in chosen),
+            search.cost(chosen),
+            search.whole.binding,
+            search.whole.metrics[search.metric].value,
+            value,
+            gain,
+            after.binding,
+            exact,
+            len(search.candidates),
+            search.analysed,
+        ),
+        design,
+    )
+
+
+def _stuck(search: Searcher) -> str:
+    binds = ", ".join(b.label for b in search.whole.binding[:2]) or "nothing that is drawn"
+    if not search.candidates:
+        return f"{binds} holds it back, and nothing of the catalog or the route policy widens that"
+    how = "no set" if search.exact else "no set that was tried"
+    return f"{binds} holds it back; {how} of the {len(search.candidates)} edits considered lifts it"

@@ -1,0 +1,376 @@
+"""Edits that might lift a bottleneck: what can be bought or set for what binds, and what each costs.
+
+Nothing here is promised to help: every candidate, alone and with others, is analysed before it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.network import NETWORK, Network
+from designer.analysis.results import Bottleneck, WorkloadResult
+from designer.catalog.loader import load_catalog
+from designer.catalog.parttype import Capability, PartType, value_of
+from designer.decisions.suggest_cost import Cost
+from designer.design.address import Address, block_at, split_path, where_stored
+from designer.design.channels import channel_number
+from designer.design.document import Block, Design, Link, Part, Wiring
+from designer.design.edit import Edit
+from designer.design.edits.links import AddLinks, ChangeLinks, Reconnect
+from designer.design.edits.parts import AddParts, SetType
+from designer.design.edits.properties import SetPolicy
+from designer.design.edits.together import Together
+from designer.design.edits.wirings import AddWirings, ChangeWirings
+from designer.design.ids import Numberer, next_id
+from designer.design.query import links_of
+from designer.errors import DesignerError
+from designer.fields import amount
+
+#: lanes a slot can have
+_LANES: Final = (1, 2, 4, 8, 16)
+#: what a type of a kind is chosen by: the rate that a better one has more of
+_RATE: Final[Mapping[str, str]] = {
+    "nic": "bandwidth_per_direction",
+    "dpu": "bandwidth_per_direction",
+    "drive": "read_bandwidth",
+    "storage": "read_bandwidth",
+    "memory": "memory_bandwidth",
+}
+#: so many better types of a part are tried, the nearest first
+_TYPES_LIMIT: Final = 2
+#: one route policy a line: its value that may help, and what it is called
+_POLICIES: Final = (
+    ("gpudirect", True, "let NICs and drives reach GPU memory directly (GPUDirect)"),
+    ("pcie_acs", False, "let devices below a PCIe switch talk without the root (ACS off)"),
+    ("numa_local", True, "keep traffic at the socket of its GPU"),
+    ("rail_affinity", True, "send each GPU's traffic over its own rail"),
+    ("relay_through_gpu", True, "let GPUs pass data on for others"),
+    ("ecmp", "split", "spread flows evenly over equal paths instead of hashing them"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One edit that might help.
+
+    Parameters
+    ----------
+    about
+        What it changes: of candidates about the same thing only one can be taken.
+    """
+
+    title: str
+    about: str
+    edit: Edit
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What parts cost: from the user's list by id or title, in small letters; without one ports and watts count."""
+
+    by_part: Mapping[str, float] | None = None
+    currency: str = ""
+
+    def of(self, part_type: PartType | None, count: int) -> float | None:
+        """The price of some parts; None where the list does not hold it."""
+        if self.by_part is None or part_type is None:
+            return None
+        found = self.by_part.get(part_type.id.lower(), self.by_part.get(part_type.title.lower()))
+        return None if found is None else found * count
+
+    def of_link(self, kind: str, count: int) -> float | None:
+        """The price of some cables, listed by the kind of link."""
+        found = self.by_part.get(kind.lower()) if self.by_part is not None else None
+        return None if found is None else found * count
+
+
+def candidates(network: Network, result: WorkloadResult, prices: Prices) -> list[Candidate]:
+    """What might lift what binds a workload, or what binds next; each thing once, cheapest first."""
+    found: dict[tuple[str, str], Candidate] = {}
+    makers: tuple[Callable[[Network, Bottleneck, Prices], Iterable[Candidate]], ...] = (_links, _parts)
+    for bottleneck in (*result.binding, *result.next):
+        for make in makers:
+            for one in make(network, bottleneck, prices):
+                found.setdefault((one.about, one.title), one)
+    for one in _policies(network.design):
+        found.setdefault((one.about, one.title), one)
+    kept = [one for one in found.values() if _applies(network.design, one)]
+    return sorted(kept, key=lambda one: (one.cost.key, one.title))
+
+
+def _applies(design: Design, candidate: Candidate) -> bool:
+    try:
+        return candidate.edit.apply(design) is not design
+    except DesignerError:
+        return False
+
+
+def _policies(design: Design) -> Iterator[Candidate]:
+    for name, value, title in _POLICIES:
+        if getattr(design.policy, name) != value:
+            yield Candidate(title, f"policy.{name}", SetPolicy({name: value}), Cost())
+
+
+def _links(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator[Candidate]:
+    """For a link that binds: a wider slot, one more cable, a GPU that moves, better cards at its ends."""
+    number = channel_number(network.net, bottleneck.id) if bottleneck.what == "channel" else None
+    if number is None:
+        return
+    link = number >> 1
+    definition = network.net.link(link)
+    ends = [int(network.net.link_a[link]), int(network.net.link_b[link])]
+    if definition.kind == "pcie":
+        yield from _slots(network, link, prices)
+        yield from _moves(network, link)
+    if network.domain[link] == NETWORK:
+        yield from _cables(network, link, prices)
+        for end in ends:
+            if Capability.ATTACH in network.kind(end).capabilities:
+                yield from _types(network, end, prices)
+    for end in ends:
+        if Capability.MEMORY in network.kind(end).capabilities:
+            yield from _types(network, end, prices)
+
+
+def _parts(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator[Candidate]:
+    """For a part that binds: a better one, or one more of it where drives are meant."""
+    if bottleneck.what != "part":
+        return
+    try:
+        number = network.net.index_of(bottleneck.id)
+    except DesignerError:
+        return
+    yield from _types(network, number, prices)
+    if Capability.STORE in network.kind(number).capabilities:
+        yield from _another(network, number, prices)
+
+
+def _place(network: Network, path: str) -> tuple[Address, str, Block]:
+    """Where the definition of something stands, its id there, and the block."""
+    within, name = split_path(path)
+    stored = where_stored(network.design, within)
+    return stored, name, block_at(network.design, stored)
+
+
+def _alike_links(network: Network, link: int) -> tuple[Address, list[Link | Wiring], int]:
+    """Links of the same block that are as the given one and join the same kinds, and how many stand in all."""
+    net = network.net
+    path, definition = net.link_path(link), net.link(link)
+    if isinstance(definition, Wiring):
+        outer, _, _ = path.rpartition("/")
+        within = where_stored(network.design, split_path(f"{outer}/x")[0]) if outer else ()
+        own: list[Link | Wiring] = [definition]
+    else:
+        within, _, block = _place(network, path)
+        kinds = {block.parts[e].kind if e in block.parts else "" for e in (definition.a, definition.b)}
+        own = []
+        for other in block.links.values():
+            values = ("kind", "count", "lanes", "generation", "bandwidth_per_direction")
+            same = all(getattr(other, v) == getattr(definition, v) for v in values)
+            if same and {block.parts[e].kind if e in block.parts else "" for e in (other.a, other.b)} == kinds:
+                own.append(other)
+    wanted = {id(d) for d in own}
+    defs = [k for k, d in enumerate(net.link_defs) if id(d) in wanted]
+    return within, own, int(np.isin(net.link_def, defs).sum())
+
+
+def _slots(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
+    """A PCIe link with the lanes and generation that both of its ends can do."""
+    net = network.net
+    definition = net.link(link)
+    within, own, times = _alike_links(network, link)
+    ids = tuple(x.id for x in own)
+    ends = [net.part(int(e[link])) for e in (net.link_a, net.link_b)]
+    lanes, generation = definition.lanes or 16, definition.generation or 0
+    most_lanes = min(_known(network, e, "pcie_lanes", 16) for e in ends)
+    most_generation = min(_known(network, e, "pcie_generation", generation) for e in ends)
+    what = _many(ids, "the slot at", "slots such as")
+    for wider in (n for n in _LANES if lanes < n <= most_lanes):
+        edit = ChangeLinks(ids, {"lanes": wider, "bandwidth_per_direction": None}, within=within)
+        yield Candidate(f"widen {what} to x{wider}", f"slot:{within}{ids}", edit, Cost.of(prices.by_part, 0.0, times))
+    if generation and most_generation > generation:
+        changes = {"generation": most_generation, "bandwidth_per_direction": None}
+        edit = ChangeLinks(ids, changes, within=within)
+        title = f"run {what} at PCIe {most_generation}.0"
+        yield Candidate(title, f"slot:{within}{ids}", edit, Cost.of(prices.by_part, 0.0, times))
+
+
+def _known(network: Network, part: Part, name: str, otherwise: int) -> int:
+    quantity = network.design.quantity(part, name)
+    found = value_of(part.kind, name, quantity) if quantity is not None else None
+    return int(found) if found else otherwise
+
+
+def _many(ids: Sequence[str], one: str, several: str) -> str:
+    return f"{one} {ids[0]}" if len(ids) == 1 else f"{len(ids)} {several} {ids[0]}"
+
+
+def _moves(network: Network, link: int) -> Iterator[Candidate]:
+    """A GPU from below a link that binds to a part like its own that fewer GPUs hang on."""
+    net = network.net
+    path = net.link_path(link)
+    if isinstance(net.link(link), Wiring):
+        return
+    within, link_id, block = _place(network, path)
+    crowded = _gpus_below(block)
+    definition = block.links[link_id]
+    for switch in (definition.a, definition.b):
+        part = block.parts.get(switch)
+        if part is None or len(crowded.get(switch, ())) < 2:
+            continue
+        for other in block.parts.values():
+            fewer = len(crowded.get(other.id, ())) + 1 < len(crowded[switch])
+            if other.kind == part.kind and other.id != switch and fewer:
+                gpu, own = crowded[switch][-1]
+                side = "a" if own.a == switch else "b"
+                edit = Reconnect(own.id, side, other.id, within=within)
+                times = int((net.link_def == int(net.link_def[link])).sum())
+                yield Candidate(
+                    f"move {gpu} from {switch} to {other.id}", f"gpu:{within}{gpu}", edit, Cost(ports=times)
+                )
+
+
+def _gpus_below(block: Block) -> dict[str, list[tuple[str, Link]]]:
+    """GPUs of a block by the part their PCIe link leads to."""
+    found: dict[str, list[tuple[str, Link]]] = {}
+    for part in block.parts.values():
+        if part.kind != "gpu":
+            continue
+        for one in links_of(block, part.id):
+            if one.kind == "pcie":
+                found.setdefault(one.b if one.a == part.id else one.a, []).append((part.id, one))
+    return found
+
+
+def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
+    """One more parallel cable, twice as many, and the same cables at the rate of the faster end."""
+    net = network.net
+    definition = net.link(link)
+    within, own, times = _alike_links(network, link)
+    ids = tuple(x.id for x in own)
+    change = ChangeWirings if isinstance(definition, Wiring) else ChangeLinks
+    what = _many(ids, "", "such as").strip()
+    ends = [network.kind(int(e[link])) for e in (net.link_a, net.link_b)]
+    about = f"cables:{within}{ids}"
+    uplink = all(Capability.SWITCH in kind.capabilities and Capability.ATTACH not in kind.capabilities for kind in ends)
+    name = "uplink" if uplink else "cable"
+    free = min(_free_ports(network, int(end[link])) for end in (net.link_a, net.link_b))
+    for more in sorted(k for k in {1, definition.count} if k <= free):
+        edit = change(ids, {"count": definition.count + more}, within=within)
+        cost = Cost.of(prices.by_part, prices.of_link(definition.kind, more * times), 2 * more * times)
+        title = (
+            f"add {more} {name}{'s' if more > 1 else ''} to each of {what}" if times > 1 else f"add a {name} to {what}"
+        )
+        yield Candidate(title, about, edit, cost)
+    rate = amount(definition.bandwidth_per_direction, "rate") if definition.bandwidth_per_direction else 0.0
+    if rate:
+        edit = change(ids, {"bandwidth_per_direction": f"{2 * rate * 8 / 1e9:g} Gb/s"}, within=within)
+        cost = Cost.of(prices.by_part, prices.of_link(definition.kind, definition.count * times), 2 * times)
+        yield Candidate(f"cables of {2 * rate * 8 / 1e9:g} Gb/s for {what}", about, edit, cost)
+
+
+def _free_ports(network: Network, number: int) -> float:
+    """Network ports of a part that no cable is in; infinite where it does not tell how many it has."""
+    net = network.net
+    ports = _known(network, net.part(number), "ports", 0)
+    if not ports:
+        return np.inf
+    at = np.flatnonzero(((net.link_a == number) | (net.link_b == number)) & (network.domain == NETWORK))
+    return max(0, ports - int(network.count[at].sum()))
+
+
+def _types(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
+    """A better type of the catalog for all parts of the block that have the same."""
+    net, design = network.net, network.design
+    part = net.part(number)
+    name = _RATE.get(part.kind)
+    if name is None:
+        return
+    within, _, block = _place(network, net.path(number))
+    ids = tuple(p.id for p in block.parts.values() if p.kind == part.kind and p.type == part.type)
+    wanted = {id(block.parts[i]) for i in ids}
+    times = int(np.isin(net.part_def, [k for k, d in enumerate(net.part_defs) if id(d) in wanted]).sum())
+    quantity = design.quantity(part, name)
+    has = value_of(part.kind, name, quantity) if quantity is not None else None
+    old = design.type_of(part)
+    technology = _technology(network, number)
+    better: list[tuple[float, PartType]] = []
+    catalog = load_catalog()
+    for type_id in catalog.ids():
+        if not type_id.startswith(f"{part.kind}/"):
+            continue
+        other = catalog.get(type_id)
+        rate = other.number(name)
+        if rate and rate > (has or 0.0) * (1 + 1e-9) and _fits(other, technology):
+            better.append((rate, other))
+    better.sort(key=lambda row: (row[0], row[1].id))
+    for _, other in better[:_TYPES_LIMIT]:
+        watts = (
+            (other.number("power_per_part") or 0.0) - ((old.number("power_per_part") if old else 0.0) or 0.0)
+        ) * times
+        cost = Cost.of(prices.by_part, prices.of(other, times), times, max(0.0, watts))
+        swap: Edit = SetType(ids, other.id, other, within=within)
+        again = _freed(block, ids, name)
+        edit = Together((swap, *again(within)), f"swap {len(ids)} × {part.kind} for {other.title}") if again else swap
+        what = _many(ids, "", "such as").strip()
+        yield Candidate(f"swap {what} for {other.title}", f"type:{within}{ids}", edit, cost)
+
+
+def _freed(block: Block, ids: Sequence[str], name: str) -> Callable[[Address], tuple[Edit, ...]] | None:
+    """Edits that take away values given by hand, which would hold back a better type."""
+    from designer.design.edits.parts import SetValue
+
+    held = tuple(i for i in ids if name in block.parts[i].overrides)
+    if not held:
+        return None
+    return lambda within: (SetValue(held, name, None, within=within),)
+
+
+def _technology(network: Network, number: int) -> frozenset[str]:
+    """Kinds of network links at a part: a card of another technology could not be cabled."""
+    net = network.net
+    links = np.flatnonzero(((net.link_a == number) | (net.link_b == number)) & (network.domain == NETWORK))
+    return frozenset(net.link(int(k)).kind for k in links)
+
+
+def _fits(part_type: PartType, kinds: frozenset[str]) -> bool:
+    technology = part_type.values.get("technology")
+    if not kinds or technology is None:
+        return True
+    return any(kind in str(technology.value).lower() for kind in kinds)
+
+
+def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
+    """One more drive or storage system beside the one that binds, joined in the same way."""
+    net = network.net
+    within, name, block = _place(network, net.path(number))
+    part = block.parts[name]
+    links = links_of(block, name)
+    wirings = [w for w in block.wirings.values() if name in (w.a, w.b)]
+    if not links and not wirings:
+        return
+    times = int((net.part_def == int(net.part_def[number])).sum())
+    new = part.model_copy(update={"id": next_id(block.parts, name), "position": None})
+    link_ids, wiring_ids = Numberer(block.links), Numberer(block.wirings)
+    joints = [x.model_copy(update={"id": link_ids.take(x.id), _side(x, name): new.id}) for x in links]
+    joined = [w.model_copy(update={"id": wiring_ids.take(w.id), _side(w, name): new.id}) for w in wirings]
+    part_type = network.design.type_of(part)
+    watts = (part_type.number("power_per_part") or part_type.number("power_max") or 0.0) * times if part_type else 0.0
+    ends = net.link_a == number, net.link_b == number
+    ports = int(np.array([d.count for d in net.link_defs])[net.link_def[ends[0] | ends[1]]].sum()) * times
+    cost = Cost.of(prices.by_part, prices.of(part_type, times), ports, watts)
+    edits: list[Edit] = [AddParts((new,), within=within)]
+    edits += [AddLinks(tuple(joints), within=within)] if joints else []
+    edits += [AddWirings(tuple(joined), within=within)] if joined else []
+    kind = network.kind(number).title.lower()
+    edit = Together(tuple(edits), f"Add {new.id}")
+    yield Candidate(f"add a {kind} like {name}", f"another:{within}{name}", edit, cost)
+
+
+def _side(link: Link | Wiring, name: str) -> str:
+    return "a" if link.a == name else "b"

@@ -1,0 +1,416 @@
+"""Sweep a value: what a workload does while one or two values vary, run beside the window and drawn as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QCompleter,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer import atomic
+from designer.errors import Cancelled, DesignerError, WriteError
+from designer.gui.controls import Choice, Label, plain
+from designer.gui.figures.sweep_plot import SweepPlots
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import sweep, workloads
+from designer.gui.viewmodels.sweep import Varied
+from designer.gui.workers import Cancelled_, Newest
+
+if TYPE_CHECKING:
+    from designer.decisions.answers import Row, Task
+
+#: rows are drawn together if they come this close [ms]
+_DRAW: Final = 120
+#: more runs than this are a mistake at the window
+RUNS_LIMIT: Final = 5000
+
+
+class ValueRow(QWidget):
+    """Which value varies and over what."""
+
+    def __init__(self, name: str, may_be_none: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.known: tuple[Varied, ...] = ()
+        self._may_be_none = may_be_none
+        self.value = Choice()
+        self.value.setAccessibleName(f"{name}: value")
+        self.value.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.value.setMinimumContentsLength(16)
+        self.value.setEditable(True)
+        self.value.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        completer = QCompleter(self.value.model(), self.value)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        self.value.setCompleter(completer)
+        self.range = QLineEdit()
+        self.range.setAccessibleName(f"{name}: values")
+        self.range.setPlaceholderText("64, 128, 256  or  32..1024*2  or  1..8+1")
+        self.range.setToolTip(
+            plain("A list: 64, 128, 256\nA factor: 32..1024*2\nA step: 1 GB..8 GB+1 GB\nSo many: 100 Gb/s..800 Gb/s:8")
+        )
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(4)
+        box.addWidget(self.value)
+        box.addWidget(self.range)
+        self.value.activated.connect(self._chosen)
+
+    def fill(self, known: Sequence[Varied], first: Varied | None) -> None:
+        """Offer these values; `first` is chosen."""
+        self.known = tuple(known)
+        self.value.clear()
+        if self._may_be_none:
+            self.value.addItem("nothing else", "")
+        for varied in known:
+            self.value.addItem(varied.title, varied.path)
+        self.value.setCurrentIndex(max(0, self.value.findData(first.path)) if first is not None else 0)
+        self._chosen()
+
+    @property
+    def varied(self) -> Varied | None:
+        """The value chosen."""
+        path = str(self.value.currentData() or "")
+        return next((v for v in self.known if v.path == path), None)
+
+    def _chosen(self, *_: object) -> None:
+        varied = self.varied
+        self.range.setText(sweep.suggested(varied) if varied is not None else "")
+        self.range.setEnabled(varied is not None)
+        line = self.value.lineEdit()
+        if line is not None:
+            # of a long name the beginning is read
+            line.setCursorPosition(0)
+        now = f"now {varied.now}" if varied is not None and varied.now else ""
+        self.value.setToolTip(plain("\n".join(t for t in (varied.path if varied else "", now) if t)))
+
+
+class SweepDialog(QDialog):
+    """The sweep of a document; stays open beside the window.
+
+    Parameters
+    ----------
+    varied
+        The value asked about; None: the first setting of the workload shown, which is the batch of a training.
+    """
+
+    def __init__(self, session: Session, theme: Theme, varied: Varied | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Sweep")
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self.session, self._theme = session, theme
+        self.task: Task | None = None
+        self.rows: list[Row] = []
+        self._titles: tuple[str, ...] = ()
+        self._count = 0
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._finished)
+        self._ticket = 0
+        self._timer = QTimer(self, singleShot=True, interval=_DRAW)
+        self._timer.timeout.connect(self._draw)
+        self.workload = Choice()
+        self.workload.setAccessibleName("Workload")
+        self.workload.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.workload.setMinimumContentsLength(16)
+        self.first, self.second = ValueRow("Vary", False), ValueRow("And", True)
+        self.metrics: dict[str, QCheckBox] = {}
+        self._metric_page = QWidget()
+        self._metric_page.setObjectName("panel")
+        around, self._metric_lines = QVBoxLayout(self._metric_page), QVBoxLayout()
+        around.setContentsMargins(8, 6, 8, 6)
+        around.addLayout(self._metric_lines)
+        around.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(self._metric_page)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.problem = Label()
+        self.problem.setWordWrap(True)
+        self.problem.setProperty("role", "bad")
+        self.problem.hide()
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.state = Label()
+        self.state.setProperty("role", "muted")
+        self.state.setWordWrap(True)
+        self.go = QPushButton("Run")
+        self.go.setDefault(True)
+        self.stop = QPushButton("Stop")
+        self.stop.setEnabled(False)
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.addRow("Workload", self.workload)
+        form.addRow("Vary", self.first)
+        form.addRow("And", self.second)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.go)
+        buttons.addWidget(self.stop)
+        buttons.addStretch(1)
+        side = QWidget()
+        left = QVBoxLayout(side)
+        left.setContentsMargins(14, 12, 10, 12)
+        left.setSpacing(8)
+        left.addLayout(form)
+        left.addWidget(Label("Answers"))
+        left.addWidget(area, 1)
+        left.addWidget(self.problem)
+        left.addLayout(buttons)
+        left.addWidget(self.progress)
+        left.addWidget(self.state)
+        self.plots = SweepPlots(theme)
+        self.whole, self.apart = QPushButton("Show all"), QPushButton("Own window")
+        self.save, self.command = QPushButton("Save CSV…"), QPushButton("Copy command")
+        self.whole.setToolTip("Back from any zoom; a double click does the same. The wheel zooms, dragging moves.")
+        self.apart.setToolTip("Keep these plots in a window of their own")
+        self.command.setToolTip("The same sweep as a command for a terminal")
+        below = QHBoxLayout()
+        below.setContentsMargins(8, 0, 10, 10)
+        below.addStretch(1)
+        for button in (self.whole, self.apart, self.command, self.save):
+            button.setAutoDefault(False)
+            below.addWidget(button)
+        shown = QWidget()
+        right = QVBoxLayout(shown)
+        right.setContentsMargins(0, 0, 0, 0)
+        right.addWidget(self.plots, 1)
+        right.addLayout(below)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(side)
+        split.addWidget(shown)
+        split.setStretchFactor(1, 1)
+        split.setSizes([300, 620])
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(split)
+        self.resize(940, 600)
+        self.go.clicked.connect(self.run)
+        self.stop.clicked.connect(self.halt)
+        self.whole.clicked.connect(self.plots.show_all)
+        self.apart.clicked.connect(self.pop_out)
+        self.save.clicked.connect(self._ask_save)
+        self.command.clicked.connect(self.copy_command)
+        for text in (self.first.range, self.second.range):
+            text.returnPressed.connect(self.run)
+        self.workload.activated.connect(lambda: self._fill(self.first.varied))
+        session.design_changed.connect(self._outdated)
+        for name, title in workloads.choices(session.design):
+            self.workload.addItem(title, name)
+        at = self.workload.findData(session.workload)
+        self.workload.setCurrentIndex(max(at, 0))
+        self._fill(varied)
+        self._enable()
+
+    # ---- what is asked
+
+    @property
+    def workload_id(self) -> str:
+        """The workload asked."""
+        return str(self.workload.currentData() or "")
+
+    def ask(self, varied: Varied | None) -> None:
+        """Ask about another value."""
+        self._fill(varied)
+
+    def _fill(self, varied: Varied | None) -> None:
+        known = sweep.of_workload(self.session.design, self.workload_id)
+        if varied is not None and varied.path not in [v.path for v in known]:
+            if varied.path.startswith("workloads."):
+                varied = None
+            else:
+                known = (varied, *known)
+        self.first.fill(known, varied)
+        self.second.fill(known, None)
+        for box in self.metrics.values():
+            self._metric_lines.removeWidget(box)
+            box.hide()
+            box.deleteLater()
+        self.metrics = {}
+        offered = sweep.metrics_of(self.session.design, self.workload_id)
+        chosen = sweep.first_metrics([name for name, _, _ in offered])
+        order = {name: k for k, name in enumerate(chosen)}
+        for name, title, means in sorted(offered, key=lambda known: order.get(known[0], len(order))):
+            box = self.metrics[name] = QCheckBox(title)
+            box.setToolTip(plain(means))
+            box.setChecked(name in chosen)
+            self._metric_lines.addWidget(box)
+
+    # ---- running
+
+    def run(self) -> None:
+        """Run the sweep; what runs already is stopped."""
+        from designer.decisions.answers import make_task
+        from designer.decisions.runs import grid
+        from designer.decisions.variables import make_variable
+        from designer.interchange.overrides import overridden
+
+        self.problem.hide()
+        asked = [row for row in (self.first, self.second) if row.varied is not None]
+        try:
+            variables = [make_variable(row.varied.path, row.range.text()) for row in asked if row.varied]
+            metrics = [name for name, box in self.metrics.items() if box.isChecked()]
+            if not metrics:
+                raise DesignerError("no answer is asked for", remedy="choose one below Answers")
+            runs = grid(variables)
+            if len(runs) > RUNS_LIMIT:
+                raise DesignerError(f"{len(runs):,} runs", remedy=f"at most {RUNS_LIMIT:,} here; more in a terminal")
+            task = make_task(self.session.design, self.workload_id, [v.path for v in variables], metrics, overridden)
+        except DesignerError as error:
+            self._refuse(error)
+            return
+        self.task, self.rows, self._count = task, [], len(runs)
+        self._titles = tuple(row.varied.title for row in asked if row.varied)
+        self.plots.set_view(None, fresh=True)
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer.decisions.sweep import rows_of
+
+            for row in rows_of(task, runs, jobs=1, cancelled=cancelled):
+                self._jobs.call(partial(self._arrived, task, row))
+            return None
+
+        self._ticket = self._jobs.submit(job)
+        self.progress.setRange(0, len(runs))
+        self.progress.setValue(0)
+        self.state.setText(f"0 of {len(runs):,} runs")
+        self.stop.setEnabled(True)
+        self._enable()
+
+    def halt(self) -> None:
+        """Stop; what has come stays."""
+        self._jobs.cancel()
+        self._end(f"Stopped after {len(self.rows):,} of {self._count:,} runs.")
+
+    @property
+    def busy(self) -> bool:
+        """True while runs are to come."""
+        return self.stop.isEnabled()
+
+    def _arrived(self, task: Task, row: Row) -> None:
+        if task is not self.task or not self.busy:
+            return
+        self.rows.append(row)
+        self.progress.setValue(len(self.rows))
+        self.state.setText(f"{len(self.rows):,} of {self._count:,} runs")
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _finished(self, ticket: int, result: object) -> None:
+        if ticket != self._ticket:
+            return
+        if isinstance(result, Exception) and not isinstance(result, Cancelled):
+            self._end("")
+            self._refuse(result)
+            return
+        self._end(f"{len(self.rows):,} runs")
+
+    def _end(self, text: str) -> None:
+        self.stop.setEnabled(False)
+        self.state.setText(text)
+        self._timer.stop()
+        self._draw()
+        self._enable()
+
+    def _refuse(self, error: Exception) -> None:
+        text = f"{error.text} — {error.remedy}" if isinstance(error, DesignerError) and error.remedy else str(error)
+        self.problem.setText(text)
+        self.problem.show()
+
+    def _draw(self) -> None:
+        if self.task is not None:
+            self.plots.set_view(sweep.view(self.task, self.rows, self._titles))
+
+    def _enable(self) -> None:
+        for button in (self.whole, self.apart, self.save):
+            button.setEnabled(bool(self.rows))
+
+    def _outdated(self, changes: object) -> None:
+        if self.rows and not self.busy and not getattr(changes, "only_placement", False):
+            self.state.setText("The design has changed since: run it again to follow.")
+
+    # ---- what comes of it
+
+    def pop_out(self) -> QWidget:
+        """The plots as they are now, in a window of their own."""
+        page = QWidget(self, Qt.WindowType.Window)
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        plots = SweepPlots(self._theme)
+        box = QVBoxLayout(page)
+        box.setContentsMargins(6, 6, 6, 6)
+        box.addWidget(plots)
+        page.setWindowTitle(self.plots.accessibleName())
+        page.resize(760, 560)
+        plots.set_view(self.plots.view, fresh=True)
+        page.show()
+        return page
+
+    def csv(self) -> str:
+        """The rows as CSV."""
+        from designer.decisions.row_files import to_csv
+
+        return to_csv(self.task, self.rows) if self.task is not None else ""
+
+    def _ask_save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save rows", "sweep.csv", "CSV (*.csv)")
+        if name:
+            try:
+                atomic.write(name, self.csv().encode())
+            except WriteError as error:
+                self._refuse(error)
+
+    def copy_command(self) -> None:
+        """Put the command that does the same on the clipboard."""
+        asked = [(row.varied.path, row.range.text()) for row in (self.first, self.second) if row.varied is not None]
+        metrics = [name for name, box in self.metrics.items() if box.isChecked()]
+        file = str(self.session.file or "FILE.design.json")
+        QGuiApplication.clipboard().setText(sweep.command_line(file, self.workload_id, asked, metrics))
+        self.state.setText("The command is on the clipboard.")
+
+    # ---- the end
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc stops what runs first, and closes then."""
+        if event.key() == Qt.Key.Key_Escape and self.busy:
+            self.halt()
+            return
+        super().keyPressEvent(event)
+
+    def done(self, result: int) -> None:
+        """Close: nothing goes on running."""
+        self.close_jobs()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Close: nothing goes on running."""
+        self.close_jobs()
+        super().closeEvent(event)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self._theme = theme
+        self.plots.set_theme(theme)
+
+    def close_jobs(self) -> None:
+        """Stop what runs, for good."""
+        self._timer.stop()
+        self._jobs.close()

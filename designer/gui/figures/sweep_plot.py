@@ -1,0 +1,331 @@
+"""Plots of a sweep, one below the other over the same value: zoom, log axes, lines to switch off, values to read."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from designer.gui.controls import Label, plain
+from designer.gui.figures.view import ValueAxis
+from designer.gui.theme import Theme
+from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView
+from designer.report.figure import Axis
+
+#: a point is read from this far away [px]
+_NEAR: Final = 40.0
+#: a line is switched on and off from two on
+_TWO: Final = 2
+#: answers further apart than by this factor stand on a log axis from the start
+_FAR: Final = 100.0
+_ROUND: Final = (1.0, 2.0, 5.0, 10.0)
+#: up to so many values have a tick each
+_TICKS: Final = 12
+
+
+class SweepAxis(ValueAxis):
+    """An axis that writes beside few of its logarithmic ticks."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """The spelled values; on a log axis of 1, 2 and 5 times each power of ten."""
+        texts = super().tickStrings(values, scale, spacing)
+        if not self.axis.log:
+            return texts
+        return [text if round(10 ** (v % 1), 6) in _ROUND else "" for v, text in zip(values, texts, strict=True)]
+
+
+class SweepPlots(QWidget):
+    """The plots, with switches for metrics, lines and log axes above them."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.view: SweepView | None = None
+        self.plots: dict[str, Any] = {}
+        #: metrics and lines that are switched off
+        self.hidden: set[str] = set()
+        #: somebody chose the axes
+        self._chosen = False
+        self.log_x, self.log_y = QCheckBox("Log x"), QCheckBox("Log y")
+        self.log_x.setToolTip("Equal distances for equal factors of the value that varies")
+        self.log_y.setToolTip("Equal distances for equal factors of the answers")
+        for box in (self.log_x, self.log_y):
+            box.toggled.connect(self._choose)
+        self._switches = QHBoxLayout()
+        self._switches.setContentsMargins(0, 0, 0, 0)
+        self._switches.setSpacing(12)
+        self.switches: dict[str, QCheckBox] = {}
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 4, 8, 0)
+        head.setSpacing(12)
+        head.addLayout(self._switches)
+        head.addStretch(1)
+        head.addWidget(self.log_x)
+        head.addWidget(self.log_y)
+        #: lines to switch on and off, where there are several
+        self.legend = QWidget()
+        self.legend.setObjectName("panel")
+        around, self._line_switches = QVBoxLayout(self.legend), QVBoxLayout()
+        around.setContentsMargins(4, 6, 10, 6)
+        self._line_title = Label()
+        self._line_title.setProperty("role", "muted")
+        around.addWidget(self._line_title)
+        around.addLayout(self._line_switches)
+        around.addStretch(1)
+        self.legend.hide()
+        self._area: Any = pg.GraphicsLayoutWidget()
+        self._area.setFrameShape(self._area.Shape.NoFrame)
+        self._area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._area.viewport().setMouseTracking(True)
+        self._area.viewport().installEventFilter(self)
+        self.told = Label()
+        self.told.setWordWrap(True)
+        self.told.setProperty("role", "muted")
+        self.told.setContentsMargins(8, 0, 8, 4)
+        self.told.hide()
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(4)
+        box.addLayout(head)
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self._area, 1)
+        middle.addWidget(self.legend)
+        box.addLayout(middle, 1)
+        box.addWidget(self.told)
+        self.setMinimumSize(320, 240)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.theme = theme
+        self._draw()
+
+    def set_view(self, view: SweepView | None, fresh: bool = False) -> None:
+        """Show other rows; `fresh` for another sweep, whose axes are chosen anew."""
+        self.view = view
+        if fresh:
+            self._chosen = False
+            self.hidden.clear()
+        if view is not None and not self._chosen:
+            # rows come one by one: until somebody chooses, axes follow what has come
+            for box, on in (
+                (self.log_x, _by_factors(_all_x(view)) and not view.named),
+                (self.log_y, any(_spans(plot) for plot in view.plots)),
+            ):
+                box.blockSignals(True)
+                box.setChecked(on)
+                box.blockSignals(False)
+        self._draw()
+
+    def _choose(self, _on: bool) -> None:
+        self._chosen = True
+        self._draw()
+
+    def show_all(self) -> None:
+        """Back from any zoom to everything."""
+        if self.view is None:
+            return
+        places = [at for at, _ in self.view.places]
+        for shown in self.view.plots:
+            plot = self.plots.get(shown.metric)
+            lines = [line for line in shown.lines if f"line:{line.name}" not in self.hidden]
+            ys = [y for line in lines for y in (*line.low, *line.high)]
+            if plot is not None and ys:
+                plot.setXRange(*_reach(places, plot.getAxis("bottom").logMode, 0.04), padding=0)
+                plot.setYRange(*_reach(ys, plot.getAxis("left").logMode, 0.08), padding=0)
+
+    # ---- drawing
+
+    def _draw(self, *_: object) -> None:
+        view = self.view
+        self._area.setBackground(self.theme.surface)
+        self._area.clear()
+        self.plots = {}
+        self.told.setText(view.missing if view is not None else "")
+        self.told.setVisible(bool(view is not None and view.missing))
+        if view is None:
+            self.setAccessibleName("No rows yet")
+            return
+        self.setAccessibleName(f"{view.title} over {view.x_title}")
+        self._fill_switches(view)
+        shown = [plot for plot in view.plots if plot.metric not in self.hidden]
+        for row, plot in enumerate(shown):
+            made = self._add(plot, row, row == len(shown) - 1)
+            made.getViewBox().sigXRangeChanged.connect(self._together)
+        self.show_all()
+
+    def _together(self, box: Any, reach: tuple[float, float]) -> None:
+        """Zoomed in one, zoomed in all; pyqtgraph's own link goes by pixels, which are not known before the first."""
+        for plot in self.plots.values():
+            other = plot.getViewBox()
+            if other is not box and not np.allclose(other.viewRange()[0], reach, rtol=1e-9, atol=0):
+                other.setXRange(*reach, padding=0)
+
+    def _fill_switches(self, view: SweepView) -> None:
+        wanted = {plot.metric: plot.title for plot in view.plots}
+        names = list(dict.fromkeys(line.name for plot in view.plots for line in plot.lines))
+        lines = {f"line:{name}": name for name in names} if len(names) >= _TWO else {}
+        self.legend.setVisible(bool(lines))
+        self._line_title.setText(view.line_title)
+        if [*wanted, *lines] == list(self.switches):
+            return
+        for key, box in self.switches.items():
+            (self._line_switches if key.startswith("line:") else self._switches).removeWidget(box)
+            box.hide()
+            box.deleteLater()
+        self.switches = {}
+        for key, title in wanted.items():
+            self._switches.addWidget(self._new_switch(key, title))
+        for number, (key, title) in enumerate(lines.items()):
+            box = self._new_switch(key, title)
+            box.setStyleSheet(f"QCheckBox {{ color: {self._colour(number).name()}; }}")
+            self._line_switches.addWidget(box)
+
+    def _new_switch(self, key: str, title: str) -> QCheckBox:
+        box = self.switches[key] = QCheckBox(title)
+        box.setChecked(key not in self.hidden)
+        box.toggled.connect(partial(self._switch, key))
+        return box
+
+    def _switch(self, key: str, on: bool) -> None:
+        (self.hidden.discard if on else self.hidden.add)(key)
+        self._draw()
+
+    def _add(self, plot: SweepPlot, row: int, last: bool) -> Any:
+        view = self.view
+        assert view is not None
+        log_x, log_y = self.log_x.isChecked() and not view.named, self.log_y.isChecked()
+        axes = {
+            "bottom": SweepAxis("bottom", Axis("", view.unit, log_x)),
+            "left": SweepAxis("left", Axis("", plot.unit, log_y)),
+        }
+        made: Any = self._area.addPlot(row=row, col=0, axisItems=axes)
+        made.setLogMode(x=log_x, y=log_y)
+        made.setMenuEnabled(False)
+        made.hideButtons()
+        made.showGrid(x=True, y=True, alpha=0.22 if self.theme.is_dark else 0.16)
+        for side in ("bottom", "left"):
+            axis = made.getAxis(side)
+            axis.setPen(pg.mkPen(self.theme.border))
+            axis.setTextPen(pg.mkPen(self.theme.muted))
+            axis.setTickFont(self.font())
+            if isinstance(axis, ValueAxis):
+                axis.tick_font = self.font()
+        if view.named or len(view.places) <= _TICKS:
+            # where values are, ticks are: people look for what they asked for
+            made.getAxis("bottom").setTicks([[(math.log10(at) if log_x else at, text) for at, text in view.places]])
+        metrics = QFontMetricsF(self.font())
+        made.getAxis("left").setWidth(round(metrics.horizontalAdvance("000.0 kW/s")) + 14)
+        made.setTitle(_html(plot.title, self.theme.text), justify="left")
+        if last:
+            made.setLabel("bottom", _html(view.x_title, self.theme.muted))
+        for number, line in enumerate(plot.lines):
+            if f"line:{line.name}" not in self.hidden:
+                self._add_line(made, line, self._colour(number), log_x, log_y)
+        for number, (at, text) in enumerate(view.marks):
+            self._add_mark(made, math.log10(at) if log_x and at > 0 else at, text if row == 0 else "", number)
+        self.plots[plot.metric] = made
+        return made
+
+    def _add_line(self, plot: Any, line: SweepLine, colour: QColor, log_x: bool, log_y: bool) -> None:
+        x, y = _logged(line.x, log_x), _logged(line.y, log_y)
+        soft = QColor(colour)
+        soft.setAlpha(46)
+        low = pg.PlotCurveItem(x, _logged(line.low, log_y), pen=None)
+        high = pg.PlotCurveItem(x, _logged(line.high, log_y), pen=None)
+        plot.addItem(pg.FillBetweenItem(low, high, brush=pg.mkBrush(soft)))
+        plot.addItem(pg.PlotCurveItem(x, y, pen=pg.mkPen(colour, width=2), antialias=True))
+        plot.addItem(pg.ScatterPlotItem(x, y, size=7, pen=pg.mkPen(self.theme.surface), brush=pg.mkBrush(colour)))
+
+    def _add_mark(self, plot: Any, at: float, text: str, number: int) -> None:
+        pen = pg.mkPen(self.theme.bad, width=1, style=Qt.PenStyle.DashLine)
+        mark: Any = pg.InfiniteLine(at, angle=90, pen=pen)
+        if text:
+            # neighbours stand below each other
+            high = 0.94 - 0.12 * (number % 4)
+            sides: Any = [(0, 0.5), (1, 0.5)]
+            mark.label = pg.InfLineLabel(mark, f"→ {text}", position=high, anchors=sides, color=self.theme.bad)
+            mark.label.setFont(self.font())
+        plot.addItem(mark, ignoreBounds=True)
+
+    def _colour(self, number: int) -> QColor:
+        return QColor(self.theme.series[number % len(self.theme.series)])
+
+    # ---- reading
+
+    def eventFilter(self, watched: Any, event: QEvent) -> bool:
+        """Hover reads values, a double click shows everything again."""
+        if isinstance(event, QMouseEvent):
+            if event.type() == QEvent.Type.MouseMove:
+                text = self.read(event.position())
+                if text:
+                    QToolTip.showText(event.globalPosition().toPoint(), plain(text), self._area.viewport())
+                else:
+                    QToolTip.hideText()
+            elif event.type() == QEvent.Type.MouseButtonDblClick:
+                self.show_all()
+                return True
+        return super().eventFilter(watched, event)
+
+    def read(self, at: QPointF) -> str:
+        """What stands at the nearest point, in words; empty where none is near."""
+        scene = self._area.mapToScene(at.toPoint())
+        best, said = _NEAR, ""
+        for plot in self.view.plots if self.view is not None else ():
+            made = self.plots.get(plot.metric)
+            if made is None or not made.getViewBox().sceneBoundingRect().contains(scene):
+                continue
+            log_x, log_y = made.getAxis("bottom").logMode, made.getAxis("left").logMode
+            for line in plot.lines:
+                if f"line:{line.name}" in self.hidden:
+                    continue
+                for x, y, text in zip(_logged(line.x, log_x), _logged(line.y, log_y), line.texts, strict=True):
+                    point = made.getViewBox().mapViewToScene(QPointF(float(x), float(y)))
+                    far = math.hypot(point.x() - scene.x(), point.y() - scene.y())
+                    if far < best:
+                        best, said = far, text
+        return said
+
+
+def _html(text: str, colour: str) -> str:
+    import html
+
+    return f"<span style='color:{colour}'>{html.escape(text)}</span>"
+
+
+def _logged(values: tuple[float, ...], log: bool) -> Any:
+    array = np.asarray(values, dtype=np.float64)
+    return np.log10(np.maximum(array, 1e-30)) if log else array
+
+
+def _all_x(view: SweepView) -> list[float]:
+    return [x for plot in view.plots for line in plot.lines for x in line.x]
+
+
+def _spans(plot: SweepPlot) -> bool:
+    """True if the answers are too far apart for equal distances to show them."""
+    ys = [y for line in plot.lines for y in line.y]
+    return bool(ys) and min(ys) > 0 and max(ys) / min(ys) > _FAR
+
+
+def _reach(values: list[float], log: bool, more: float) -> tuple[float, float]:
+    """From the least to the most, and a little more."""
+    found = [math.log10(max(v, 1e-30)) if log else v for v in values if math.isfinite(v)] or [0.0]
+    low, high = min(found), max(found)
+    beside = (high - low) * more or abs(high) * 0.1 or 1.0
+    return low - beside, high + beside
+
+
+def _by_factors(values: list[float]) -> bool:
+    """True if values stand more evenly on a log axis than on a plain one."""
+    known = np.unique(np.asarray(values, dtype=np.float64))
+    if len(known) <= _TWO or known[0] <= 0:
+        return False
+    plain_, logged = np.diff(known), np.diff(np.log(known))
+    return bool(plain_.std() / plain_.mean() > logged.std() / logged.mean())

@@ -1,0 +1,80 @@
+"""Failures the slow way: the part or link deleted from the document, the whole analysed again."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from designer.analysis.network import HOST, Network, build_network
+from designer.analysis.results import WorkloadResult
+from designer.analysis.study import run_workload
+from designer.checks.world import without
+from designer.decisions.failures import LINK
+from designer.decisions.failures_survey import share_of, survive
+from designer.design.address import split_path
+from designer.design.document import Design, with_changes
+from designer.design.edits.links import ChangeLinks, RemoveLinks
+from designer.errors import AnalysisError, DocumentError
+
+
+def without_link(design: Design, path: str) -> Design:
+    """The design with one link of a drawn bundle less."""
+    within, link_id = split_path(path)
+    block = design
+    for group, member in within:
+        block = block.groups[group].member(member or 0)
+    count = block.links[link_id].count
+    if count > 1:
+        return ChangeLinks((link_id,), {"count": count - 1}, within=within).apply(design)
+    return RemoveLinks((link_id,), within=within).apply(design)
+
+
+def unseen(whole: Network, left: Network) -> list[str]:
+    """Paths of devices that had a way to a processor over host links and have none."""
+
+    def seen(network: Network) -> set[str]:
+        graph = nx.Graph()
+        net = network.net
+        graph.add_nodes_from(range(net.n_parts))
+        inner = np.flatnonzero(network.domain == HOST)
+        graph.add_edges_from(zip(net.link_a[inner].tolist(), net.link_b[inner].tolist(), strict=True))
+        cpus = set(network.parts_of_kind("cpu").tolist())
+        return {net.path(n) for one in nx.connected_components(graph) if one & cpus for n in one}
+
+    here = {left.net.path(n) for n in range(left.net.n_parts)}
+    return sorted((seen(whole) - seen(left)) & here)
+
+
+def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole: WorkloadResult) -> float | None:
+    """What is left of the throughput; None where the document cannot do without it."""
+    bare = with_changes(design, assertions=[])
+    try:
+        cut = without_link(bare, path) if kind == LINK else without(bare, path)
+        for hidden in unseen(build_network(bare), build_network(cut)):
+            cut = without(cut, hidden)
+    except DocumentError:
+        return None
+    try:
+        after = run_workload(build_network(cut), cut.workloads[workload], False)[0]
+    except AnalysisError:
+        return 0.0
+    return share_of(whole, after)
+
+
+def compare(design: Design, workload: str) -> tuple[int, list[str]]:
+    """How many failures were compared, and those that differ."""
+    network = build_network(design)
+    whole = run_workload(network, design.workloads[workload], False)[0]
+    compared, wrong = 0, list[str]()
+    for loss in survive(design, workload).losses:
+        for number in loss.members.tolist():
+            if loss.kind == LINK and any(start <= number < stop for _, start, stop in network.net.wirings):
+                continue  # one link of a wiring cannot be deleted from a document
+            path = network.net.link_path(number) if loss.kind == LINK else network.net.path(number)
+            right = left_by_deletion(design, workload, loss.kind, path, whole)
+            if right is None:
+                continue
+            compared += 1
+            if abs(right - loss.share) > 1e-6:
+                wrong.append(f"{loss.kind} {path}: {loss.share:.6f}, by deletion {right:.6f}")
+    return compared, wrong

@@ -1,0 +1,183 @@
+"""A value swept from the window: asked from the inspector, run beside it, drawn, stopped, saved, kept apart."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from designer.design.address import Ref
+from designer.gui.dialogs.sweep_dialog import SweepDialog
+from designer.gui.figures.sweep_plot import SweepPlots
+from designer.gui.main_window import MainWindow
+from designer.gui.session import Session
+from designer.gui.viewmodels import inspector, sweep
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def opened(window: MainWindow, qtbot: QtBot) -> tuple[MainWindow, Session]:
+    window.open_template("hgx-h100-8")
+    document = window.document
+    assert document is not None
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
+    return window, document.session
+
+
+def run(qtbot: QtBot, dialog: SweepDialog, values: str) -> None:
+    dialog.first.range.setText(values)
+    qtbot.mouseClick(dialog.go, LEFT)
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+
+
+def test_batch_against_memory_throughput_and_time(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+    """What is asked first where nothing is selected: the batch; more of it takes more memory and less time."""
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    dialog = window.sweeps.open[session]
+    assert dialog.first.varied is not None
+    assert dialog.first.varied.path == "workloads.resnet-50.micro_batch"
+    assert dialog.first.range.text() == "64..1024*2"
+    design = session.design
+    run(qtbot, dialog, "64..256*2")
+    shown = {plot.metric: plot.lines[0].y for plot in dialog.plots.view.plots}  # type: ignore[union-attr]
+    assert list(shown) == ["memory_per_gpu", "samples_per_second", "time_to_train"]
+    assert list(shown["memory_per_gpu"]) == sorted(shown["memory_per_gpu"])
+    assert list(shown["time_to_train"]) == sorted(shown["time_to_train"], reverse=True)
+    assert session.design is design, "a sweep changes nothing"
+    rows = list(csv.DictReader(io.StringIO(dialog.csv())))
+    assert [row["workloads.resnet-50.micro_batch"] for row in rows] == ["64", "128", "256"]
+    assert [float(row["memory_per_gpu [B]"]) for row in rows] == list(shown["memory_per_gpu"])
+    dialog.copy_command()
+    assert "--vary 'workloads.resnet-50.micro_batch=64..256*2'" in QGuiApplication.clipboard().text()
+
+
+def test_a_value_of_a_part_from_the_inspector(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+    window, session = opened
+    link = next(x.id for x in session.design.links.values() if x.bandwidth_per_direction is not None)
+    session.select([((), Ref("links", link))])
+    window.show_panel("inspector")
+    assert window.docks is not None
+    window.docks.inspector.flush()
+    QApplication.processEvents()
+    qtbot.mouseClick(window.docks.inspector.what_if.sweep, LEFT)
+    dialog = window.sweeps.open[session]
+    assert dialog.first.varied is not None
+    assert dialog.first.varied.path == f"links.{link}.bandwidth_per_direction"
+    qtbot.mouseClick(dialog.go, LEFT)
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    assert dialog.rows
+    assert not any(row.error for row in dialog.rows)
+
+
+def test_every_line_of_the_inspector_has_a_path_that_works(opened: tuple[MainWindow, Session]) -> None:
+    """What is offered can be done: each path takes its own value."""
+    from designer.interchange.overrides import overridden
+
+    _, session = opened
+    design = session.design
+    selections = [frozenset({((), Ref("parts", p))}) for p in ("gpu0", "nic0", "cpu0", "memory0")]
+    selections += [frozenset({((), Ref("links", p))}) for p in list(design.links)[:3]]
+    selections += [frozenset(((), Ref("parts", f"gpu{k}")) for k in range(8)), frozenset()]
+    found = 0
+    for selection in selections:
+        form = inspector.inspect(design, selection)
+        for entry in (e for s in form.sections for e in s.entries):
+            varied = sweep.of_entry(design, form, entry)
+            if varied is not None:
+                found += 1
+                if varied.now:
+                    overridden(design, [f"{varied.path}={varied.now}"])
+    assert found > 40
+    form = inspector.inspect(design, selections[-2])
+    paths = {v.path for s in form.sections for e in s.entries if (v := sweep.of_entry(design, form, e))}
+    assert "gpu*.memory_capacity" in paths
+    three = inspector.inspect(design, frozenset(((), Ref("parts", f"gpu{k}")) for k in range(3)))
+    assert not [e for s in three.sections for e in s.entries if sweep.of_entry(design, three, e)]
+
+
+def test_two_values_lines_switches_axes_and_zoom(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    dialog = window.sweeps.open[session]
+    second = dialog.second
+    second.value.setCurrentIndex(second.value.findData("workloads.resnet-50.precision"))
+    second.range.setText("fp16, fp32")
+    run(qtbot, dialog, "64..256*2")
+    plots = dialog.plots
+    assert plots.view is not None
+    assert [line.name for line in plots.view.plots[0].lines] == ["fp16", "fp32"]
+    assert plots.legend.isVisibleTo(dialog)
+    plots.switches["line:fp32"].setChecked(False)
+    plots.switches["time_to_train"].setChecked(False)
+    assert list(plots.plots) == ["memory_per_gpu", "samples_per_second"]
+    plots.log_y.setChecked(True)
+    top, below = (plot.getViewBox() for plot in plots.plots.values())
+    top.setXRange(1.9, 2.3, padding=0)
+    assert below.viewRange()[0] == pytest.approx([1.9, 2.3])
+    qtbot.mouseClick(dialog.whole, LEFT)
+    assert top.viewRange()[0] == below.viewRange()[0] == pytest.approx([1.782, 2.432], abs=0.001)
+    QApplication.processEvents()
+    line = plots.view.plots[0].lines[0]
+    import math
+
+    point = top.mapViewToScene(QPointF(math.log10(line.x[1]), math.log10(line.y[1])))
+    text = plots.read(QPointF(plots._area.mapFromScene(point)))
+    assert "Microbatch: 128" in text
+    assert "80 % band" in text
+    apart = dialog.pop_out()
+    assert apart.isWindow()
+    assert apart.findChild(SweepPlots).view is plots.view  # type: ignore[union-attr]
+    apart.close()
+
+
+def test_it_can_be_stopped_and_what_came_stays(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    dialog = window.sweeps.open[session]
+    dialog.first.range.setText("1..1000")
+    qtbot.mouseClick(dialog.go, LEFT)
+    qtbot.waitUntil(lambda: len(dialog.rows) >= 3, timeout=60_000)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.busy
+    came = len(dialog.rows)
+    assert 3 <= came < 1000
+    assert dialog.isVisible()
+    qtbot.wait(100)
+    assert len(dialog.rows) == came
+    assert dialog.state.text().startswith("Stopped after")
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize("values", ["", "8..1", "1..9..2", "1..100000"])
+def test_what_cannot_be_is_told_beside_the_field(opened: tuple[MainWindow, Session], qtbot: QtBot, values: str) -> None:
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    dialog = window.sweeps.open[session]
+    dialog.first.range.setText(values)
+    qtbot.mouseClick(dialog.go, LEFT)
+    assert dialog.problem.isVisible()
+    assert dialog.problem.text()
+    assert not dialog.busy
+
+
+def test_closing_the_document_closes_its_sweep(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:
+    window, session = opened
+    window.run("analyze.sweep")
+    dialog = window.sweeps.open[session]
+    assert dialog.isVisible()
+    window.close_document()
+    assert not window.sweeps.open
+    assert not dialog.isVisible()

@@ -1,0 +1,142 @@
+"""Doors that fail loudly: what is added as one file is found, whole, and listed once."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from designer.analysis import costs, evaluators
+from designer.analysis.costs.pricing import CostKind
+from designer.analysis.evaluators import Evaluator
+from designer.catalog.parttype import part_kinds
+from designer.interchange.exporting import exporters
+from designer.interchange.importing import importers
+from designer.report.figure import figure_kinds
+from designer.resources import assets
+from designer.rules.rule import FAMILIES, rules
+from designer.workload import operations
+from designer.workload.kind import workload_kinds
+from designer.workload.program import Program, Programmed
+from designer.workload.program.tasks import Task
+
+ROOT = Path(__file__).parents[2] / "designer"
+
+
+def files(folder: str) -> set[str]:
+    """Names of the files of a folder that stand for one thing each."""
+    return {path.stem for path in (ROOT / folder).glob("[!_]*.py")}
+
+
+def held(package: Any, attribute: str) -> dict[str, Any]:
+    """What the files of a package hold under a name."""
+    found: dict[str, Any] = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        thing = getattr(importlib.import_module(f"{package.__name__}.{info.name}"), attribute, None)
+        if thing is not None:
+            found[info.name] = thing
+    return found
+
+
+def united(union: Any) -> Iterator[type]:
+    for each in get_args(union):
+        yield from united(each) if get_args(each) else (each,)
+
+
+OPERATIONS = {*united(operations.Operation), Programmed}
+TASKS = {
+    thing
+    for info in pkgutil.walk_packages(importlib.import_module("designer.workload.program").__path__)
+    for thing in vars(importlib.import_module(f"designer.workload.program.{info.name}")).values()
+    if isinstance(thing, type) and issubclass(thing, Task) and thing is not Task
+}
+
+
+@pytest.mark.parametrize("operation", sorted(OPERATIONS, key=lambda c: c.__name__), ids=lambda c: c.__name__)
+def test_every_operation_has_an_evaluator_of_its_own(operation: Any) -> None:
+    evaluator = held(evaluators, "EVALUATOR").get(operation.answered_by)
+    assert isinstance(evaluator, Evaluator), f"no file evaluators/{operation.answered_by}.py"
+    assert evaluator.operation is operation
+
+
+def test_every_evaluator_answers_an_operation() -> None:
+    found = held(evaluators, "EVALUATOR")
+    assert set(found) == files("analysis/evaluators")
+    assert {each.operation for each in found.values()} == OPERATIONS
+
+
+@pytest.mark.parametrize("kind", workload_kinds())
+def test_every_workload_kind_asks_for_what_is_answered(kind: str) -> None:
+    found = workload_kinds()[kind]
+    assert found.lower is not None or found.program is not None, "give it an operation or a program"
+    if found.lower is not None:
+        asked = get_type_hints(found.lower)["return"]
+        assert {*united(asked), asked} & OPERATIONS, f"{asked} is answered by nothing"
+    if found.program is not None:
+        assert get_type_hints(found.program)["return"] is Program
+
+
+@pytest.mark.parametrize("task", sorted(TASKS, key=lambda c: c.__name__), ids=lambda c: c.__name__)
+def test_every_task_has_a_price(task: Any) -> None:
+    cost = held(costs, "COST").get(task.priced_by)
+    assert isinstance(cost, CostKind), f"no file costs/{task.priced_by}.py"
+    assert cost.task is task
+
+
+def test_every_price_is_that_of_a_task() -> None:
+    assert {cost.task for cost in held(costs, "COST").values()} == TASKS
+
+
+@pytest.mark.parametrize("kind", part_kinds())
+def test_every_part_kind_has_an_icon(kind: str) -> None:
+    assert (assets() / "icons" / f"{kind}.toml").is_file(), f"draw assets/icons/{kind}.toml"
+
+
+def test_every_icon_of_a_kind_is_of_a_part_kind() -> None:
+    """Beside them: a group, what is not known, and the icons of the window in one file."""
+    icons = {path.stem for path in (assets() / "icons").glob("*.toml")}
+    assert icons - set(part_kinds()) == {"group", "unknown", "window"}
+
+
+def test_every_importer_exporter_and_figure_is_found() -> None:
+    assert len(importers()) == len(files("interchange/importers"))
+    # the native format is among those one can write
+    assert len(exporters()) - 1 == len(files("interchange/exporters"))
+    assert len(figure_kinds()) == len(files("report/figures"))
+
+
+def test_every_rule_is_in_a_family_that_is_asked() -> None:
+    written = {path.relative_to(ROOT / "rules") for path in (ROOT / "rules").rglob("[!_]*.py")}
+    of_families = {path for path in written if re.match(r"[a-z]+\d{3}_", path.name)}
+    assert {path.parts[0] for path in of_families} == set(FAMILIES)
+    assert len(rules()) == len(of_families)
+
+
+def test_every_figure_is_shown_in_a_panel() -> None:
+    """A figure names its dock; the panels name those they show."""
+    said = {
+        node.value
+        for path in (*(ROOT / "gui" / "panels").glob("*.py"), ROOT / "gui" / "docks.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert {kind.dock for kind in figure_kinds().values()} - said == set()
+
+
+def test_nothing_is_found_by_the_text_of_a_name() -> None:
+    """Names of classes are for people: what belongs together says so itself."""
+    offenders = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"re.sub", "re.match", "re.search", "re.fullmatch", "re.findall"}
+        and any(isinstance(n, ast.Attribute) and n.attr == "__name__" for a in node.args for n in ast.walk(a))
+    ]
+    assert offenders == []

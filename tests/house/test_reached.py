@@ -1,0 +1,153 @@
+"""Nothing only tests reach: every module is imported, in the end, by a command, the window or the public door.
+
+Registries count as imports of all they find. What follows only from the text of the program is followed: imports
+anywhere in a file, names of modules spelled as text, and the packages given to ``discover``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.without_qt
+
+ROOT = Path(__file__).parents[2]
+#: where a user comes in
+DOORS = (
+    "designer",
+    "designer.__main__",
+    # named by pyproject.toml as a plugin of pytest
+    "designer.testing.pytest_plugin",
+)
+#: run by hand: ``python -m …`` writes the schema that the test of the file format compares
+TOOLS = ("designer.interchange.native.schema",)
+#: the functions that load modules of a package by name
+FINDERS = {"discover", "import_module", "iter_modules", "walk_packages"}
+
+
+@cache
+def modules() -> Mapping[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted((ROOT / "designer").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def named(module: str) -> frozenset[str]:
+    """Modules that the text of one names: imported, or spelled out in a text."""
+    found: set[str] = set()
+    tree = ast.parse(modules()[module].read_text(encoding="utf-8"))
+    calls = {getattr(n.func, "id", getattr(n.func, "attr", "")) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module}: imports are absolute"
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("designer."):
+            found.add(node.value)
+            # a package whose name is given to a registry: all modules in it
+            if calls & FINDERS:
+                found |= {name for name in modules() if name.startswith(node.value.rstrip(".") + ".")}
+    return frozenset(found & modules().keys())
+
+
+@cache
+def reached(doors: tuple[str, ...]) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = list(doors)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += named(module)
+            above = module.rpartition(".")[0]
+            waiting += [above] if above else []
+    return frozenset(found)
+
+
+def test_every_module_is_reached() -> None:
+    assert set(modules()) - reached(DOORS) - set(TOOLS) == set()
+
+
+def test_every_tool_is_run_by_hand() -> None:
+    for tool in TOOLS:
+        assert tool not in reached(DOORS)
+        assert '__name__ == "__main__"' in modules()[tool].read_text(encoding="utf-8")
+
+
+def test_a_module_nobody_imports_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lonely = tmp_path / "lonely.py"
+    lonely.write_text("from designer.errors import AnalysisError\n")
+    known = {**modules(), "designer.formulas.transfer.lonely": lonely}
+    named.cache_clear()
+    reached.cache_clear()
+    monkeypatch.setitem(globals(), "modules", lambda: known)
+    assert set(known) - reached(DOORS) - set(TOOLS) == {"designer.formulas.transfer.lonely"}
+    named.cache_clear()
+    reached.cache_clear()
+
+
+def _definitions(module: str) -> Iterator[ast.ClassDef]:
+    tree = ast.parse(modules()[module].read_text(encoding="utf-8"))
+    yield from (node for node in tree.body if isinstance(node, ast.ClassDef))
+
+
+def _words(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
+        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)
+    }
+
+
+@cache
+def words() -> Mapping[str, set[str]]:
+    return {module: _words(path) for module, path in modules().items()}
+
+
+EDITS = {
+    f"{module}:{node.name}"
+    for module in modules()
+    if module.startswith("designer.design.edits.")
+    for node in _definitions(module)
+    if not node.name.startswith("_") and any("Edit" in ast.unparse(base) for base in node.bases)
+}
+
+
+@pytest.mark.parametrize("edit", sorted(EDITS))
+def test_every_edit_is_made_by_something(edit: str) -> None:
+    module, _, name = edit.partition(":")
+    users = [other for other, said in words().items() if other != module and name in said]
+    assert users, f"{name} is made by nothing in designer/"
+
+
+def _formulas() -> dict[str, str]:
+    """The function of every formula, and the module it stands in."""
+    found: dict[str, str] = {}
+    for module, path in modules().items():
+        if not module.startswith("designer.formulas."):
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(target, ast.Name) and target.id == "FORMULA":
+                call = node.value  # type: ignore[union-attr]
+                assert isinstance(call, ast.Call)
+                given = {k.arg: k.value for k in call.keywords}
+                function = given.get("function") or call.args[2]
+                found[module] = ast.unparse(function)
+    return found
+
+
+@pytest.mark.parametrize("module", sorted(_formulas()))
+def test_every_formula_is_asked_by_something(module: str) -> None:
+    """By its file: what is exported beside the function may be what others ask."""
+    if module.startswith("designer.formulas.collectives.algorithms."):
+        pytest.skip("found by the registry of algorithms")
+    users = [other for other in reached(DOORS) if other != module and module in named(other)]
+    assert users, f"{module} is asked by nothing in designer/"

@@ -1,0 +1,142 @@
+"""What single failures cost: hand-worked cases, and the same as deleting each from the document."""
+
+from __future__ import annotations
+
+import pytest
+
+from designer.analysis.network import build_network
+from designer.decisions.failures import failures
+from designer.decisions.failures_survey import Survey, survive
+from designer.design.document import Design, Link, Part, WorkloadSpec
+from designer.errors import AnalysisError
+from designer.fields import Quantity
+from designer.interchange.templates import open_design
+from tests.brute_failures import compare
+
+
+def two_ways() -> Design:
+    """A host of two GPUs and a NIC behind one PCIe switch, and a second NIC at the processor; one store, two ways."""
+    parts = [
+        Part(id="cpu", kind="cpu"),
+        Part(id="memory", kind="memory"),
+        Part(id="psw", kind="pcie_switch"),
+        Part(id="gpu0", kind="gpu"),
+        Part(id="gpu1", kind="gpu"),
+        Part(id="nic0", kind="nic"),
+        Part(id="nic1", kind="nic"),
+        Part(id="leaf", kind="switch"),
+        Part(id="store", kind="storage"),
+    ]
+    pcie = {"kind": "pcie", "generation": 4, "lanes": 16}
+    cable = {"kind": "ethernet", "bandwidth_per_direction": "100 Gb/s"}
+    links = [
+        Link(id="bus", a="cpu", b="memory", kind="memory_bus", bandwidth_per_direction="200 GB/s"),
+        Link(id="up", a="cpu", b="psw", **pcie),
+        Link(id="g0", a="psw", b="gpu0", **pcie),
+        Link(id="g1", a="psw", b="gpu1", **pcie),
+        Link(id="n0", a="psw", b="nic0", **pcie),
+        Link(id="n1", a="cpu", b="nic1", **pcie),
+        Link(id="e0", a="nic0", b="leaf", **cable),
+        Link(id="e1", a="nic1", b="leaf", **cable),
+        Link(id="s", a="leaf", b="store", count=2, **cable),
+    ]
+    h2d = WorkloadSpec(id="h2d", kind="transfer", settings={"from": "memory", "to": "gpus"})
+    read = WorkloadSpec(id="read", kind="transfer", settings={"from": "storage", "to": "gpus"})
+    return Design.model_validate(
+        {"name": "two-ways", "parts": parts, "links": links, "workloads": [h2d, read], "default_workload": "h2d"}
+    )
+
+
+def losses(found: Survey) -> dict[str, float]:
+    """Share lost by what fails."""
+    return {x.path: x.lost for x in found.losses}
+
+
+def test_by_hand_copies_from_memory() -> None:
+    """Both GPUs share the one link up: half of the copies go to each. Without a GPU the other has the whole link, so
+    nothing is lost. Without the link up, or the switch, no machine sees a GPU: all stops and two are stranded."""
+    found = survive(two_ways(), "h2d")
+    lost = losses(found)
+    rows = {x.path: x for x in found.losses}
+    assert lost["gpu0"] == pytest.approx(0.0, abs=1e-9)
+    assert rows["gpu0"].gpus_lost == 1
+    assert rows["gpu0"].count == 2, "nothing tells the two GPUs apart"
+    for way in ("up", "psw"):
+        assert lost[way] == 1.0
+        assert rows[way].gpus_stranded == 2
+    assert lost["nic0"] == lost["e1"] == lost["leaf"] == 0.0, "copies inside the host need no network"
+
+
+def test_by_hand_one_link_of_a_bundle() -> None:
+    """The store has two cables of 12.5 GB/s each. One less is half of the 25 GB/s, if nothing else was narrower; each
+    NIC has 12.5 GB/s, so before the failure reads came to 25 GB/s over both, or to 12.5 over one of them."""
+    design = two_ways()
+    before = survive(design, "read")
+    rows = {x.path: x for x in before.losses}
+    capacity = {"one": 12.5e9, "both": 25e9}
+    ways = 2 if before.value > capacity["one"] else 1
+    assert before.value < capacity["both"]
+    if ways == 2:
+        assert rows["s"].lost == pytest.approx(0.5, abs=0.02)
+    else:
+        assert rows["s"].lost == pytest.approx(0.0, abs=1e-6), "one cable carries what one NIC takes"
+    assert rows["leaf"].stops
+    assert rows["store"].stops
+
+
+def test_a_nic_below_a_dead_switch_is_of_no_use() -> None:
+    """The NIC behind the switch is still cabled to the leaf; without the link up no machine sees it."""
+    found = {x.path: x for x in survive(two_ways(), "read").losses}
+    assert found["up"].stops
+
+
+def test_both_feeds_of_a_rack() -> None:
+    """Two servers of 6 kW in a rack whose feeds give 10 kW each: both together carry 12 kW, one alone cannot. In a rack
+    with feeds of 17 kW nothing happens."""
+    for limit, stops in (("10 kW", True), ("17 kW", False)):
+        design = two_ways()
+        power = {"power_max": Quantity(value="6 kW", source="test")}
+        rack = Part(id="rack", kind="rack", overrides={"power_capacity": Quantity(value=limit, source="test")})
+        servers = [Part(id=f"server{k}", kind="server", parent="rack", overrides=power) for k in range(2)]
+        inside = {p.id: p.model_copy(update={"parent": "server0"}) for p in design.parts.values() if p.id != "leaf"}
+        parts = {**design.parts, **inside, **{p.id: p for p in (rack, *servers)}}
+        design = Design.model_validate({**dict(design), "parts": parts})
+        row = next(x for x in survive(design, "h2d").losses if x.kind == "feed")
+        assert row.stops is stops
+        assert bool(row.limits) is stops
+
+
+@pytest.mark.parametrize("template", ["hgx-a100-4", "sm-4029gp-trt", "m40-server"])
+def test_survey_is_deletion_by_brute_force(template: str) -> None:
+    design = open_design(template)
+    for workload in design.workloads:
+        compared, wrong = compare(design, workload)
+        assert compared >= 5
+        assert not wrong
+
+
+def test_classes_hold_every_failure_once() -> None:
+    network = build_network(open_design("su-h100-32"))
+    single, alike = failures(network, alike=False), failures(network)
+    assert sum(len(f.members) for f in alike) == len(single)
+    assert len(alike) < len(single) / 20
+    for kind in {f.kind for f in single}:
+        numbers = [n for f in alike if f.kind == kind for n in f.members.tolist()]
+        assert len(set(numbers)) == len(numbers) == sum(f.kind == kind for f in single)
+
+
+def test_pairs_are_drawn_by_their_seed() -> None:
+    one, again, other = (survive(open_design("hgx-a100-4"), "h2d", pairs=12, seed=s).pairs for s in (3, 3, 4))
+    assert one == again != other
+    assert len(one) == 12
+    assert list(one) == sorted(one, key=lambda p: p.share)
+
+
+def test_a_machine_that_cannot_restart_is_named() -> None:
+    found = survive(open_design("vsphere-cluster-4"), "evacuate")
+    assert any(x.kind == "server" and x.machines for x in found.losses)
+
+
+def test_an_unknown_workload_is_refused() -> None:
+    with pytest.raises(AnalysisError, match="no workload 'nothing'"):
+        survive(two_ways(), "nothing")

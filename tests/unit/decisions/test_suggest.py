@@ -1,0 +1,131 @@
+"""What to change: hand-worked purchases, and the same as looking at every set of edits."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from designer.analysis.network import build_network
+from designer.analysis.study import run_workload
+from designer.decisions.failures_survey import share_of
+from designer.decisions.suggest import EXACT_LIMIT, Searcher, suggest
+from designer.decisions.suggest_candidates import Prices
+from designer.decisions.suggest_cost import Cost
+from designer.design.document import Design, Link, Part, WorkloadSpec
+from designer.design.history import History
+from designer.errors import AnalysisError, DesignerError
+from designer.findings import Severity
+from designer.interchange.templates import open_design
+from designer.rules.runner import check
+
+
+def narrow(lanes: int = 8) -> Design:
+    """Four GPUs, three of them below one switch, whose link up has fewer lanes than the slot; all of PCIe 4.0."""
+    parts = [Part(id="cpu", kind="cpu"), Part(id="memory", kind="memory")]
+    parts += [Part(id=f"psw{k}", kind="pcie_switch") for k in range(2)]
+    parts += [Part(id=f"gpu{k}", kind="gpu") for k in range(4)]
+    links = [Link(id="bus", a="cpu", b="memory", kind="memory_bus", bandwidth_per_direction="400 GB/s")]
+    links += [
+        Link(id=f"up{k}", a="cpu", b=f"psw{k}", kind="pcie", generation=4, lanes=lanes if k == 0 else 16)
+        for k in range(2)
+    ]
+    links += [
+        Link(id=f"g{k}", a=f"psw{int(k == 3)}", b=f"gpu{k}", kind="pcie", generation=4, lanes=16) for k in range(4)
+    ]
+    h2d = WorkloadSpec(id="h2d", kind="transfer", settings={"from": "memory", "to": "gpus"})
+    return Design.model_validate({"name": "narrow", "parts": parts, "links": links, "workloads": [h2d]})
+
+
+def titles(found: Any) -> list[list[str]]:
+    """What each step does."""
+    return [[one.title for one in step.edits] for step in found.steps]
+
+
+def test_by_hand_widening_a_slot() -> None:
+    """The link up of the first switch has 8 lanes for three GPUs, that of the second 16 for one. In units of x8 links
+    the three get 1 together and the fourth 2, 3 in all; with 16 lanes it is 2 + 2 = 4: a third more. One slot is
+    touched."""
+    found = suggest(narrow(), gain=1.3, steps=1)
+    assert titles(found) == [["widen the slot at up0 to x16"]]
+    step = found.steps[0]
+    assert step.exact
+    assert step.cost == Cost(ports=1)
+    assert step.gain == pytest.approx(4 / 3, rel=1e-3)
+
+
+def test_each_answer_is_what_a_fresh_analysis_gives_and_can_be_undone() -> None:
+    design = narrow()
+    found = suggest(design, steps=2)
+    history = History(design)
+    for step in found.steps:
+        before = history.design
+        history.do(step.edit)
+        fresh = run_workload(build_network(history.design), history.design.workloads["h2d"], False)[0]
+        assert fresh.metrics[found.metric].value == step.after
+        assert share_of(run_workload(build_network(before), before.workloads["h2d"], False)[0], fresh) == step.gain
+    for _ in found.steps:
+        history.undo()
+    assert history.design == design
+
+
+def brute(search: Searcher, goal: float) -> tuple[int, float, int, float] | None:
+    """Cost of the cheapest set that reaches a goal: every set applied and analysed by itself."""
+    held = {f.key for f in check(search.design).findings if f.severity is Severity.ERROR}
+    best: tuple[int, float, int, float] | None = None
+    for size in range(1, len(search.candidates) + 1):
+        for chosen in itertools.combinations(search.candidates, size):
+            if len({one.about for one in chosen}) < size:
+                continue
+            design = search.design
+            try:
+                for one in chosen:
+                    design = one.edit.apply(design)
+                after = run_workload(build_network(design), search.spec, False)[0]
+            except (AnalysisError, DesignerError):
+                continue
+            broken = {f.key for f in check(design).findings if f.severity is Severity.ERROR}
+            if share_of(search.whole, after) >= goal and broken <= held:
+                key = sum((one.cost for one in chosen), Cost()).key
+                best = key if best is None or key < best else best
+    return best
+
+
+@pytest.mark.parametrize("goal", [1.05, 1.4, 1.9, 6.0])
+@pytest.mark.parametrize(
+    ("template", "workload"), [("vsphere-cluster-4", "evacuate"), ("dell-c4140-b", "storage-to-gpus"), ("", "h2d")]
+)
+def test_the_cheapest_set_is_that_of_brute_force(template: str, workload: str, goal: float) -> None:
+    design = open_design(template) if template else narrow()
+    search = Searcher(design, design.workloads[workload], Prices())
+    assert 2 <= len(search.candidates) <= EXACT_LIMIT
+    found, right = search.cheapest(goal), brute(search, goal)
+    assert (found is None) == (right is None)
+    if found is not None:
+        assert found[1], "so few candidates are looked at all"
+        assert search.cost(found[0]).key == right
+
+
+def test_prices_of_the_list_decide() -> None:
+    """A drive of 300 is dearer than one of 100 that brings as much; without it in the list, what is listed wins."""
+    design = open_design("dell-c4140-b")
+    drive = next(p.type for p in design.parts.values() if p.kind == "drive")
+    cheap = suggest(design, "storage-to-gpus", prices=Prices({drive.lower(): 100.0}, "USD"), steps=1).steps[0]
+    assert cheap.cost.money == pytest.approx(100 * len([e for e in cheap.edits if "drive" in e.title]))
+    assert cheap.cost.unpriced == 0
+    assert "USD" in cheap.cost.text("USD")
+
+
+def test_sets_come_in_the_order_of_their_cost() -> None:
+    design = open_design("vsphere-cluster-4")
+    search = Searcher(design, design.workloads["evacuate"], Prices())
+    keys = [search.cost(chosen).key for chosen in search.by_cost()]
+    assert keys == sorted(keys)
+    assert len(keys) == 2 ** len(search.candidates) - 1
+
+
+def test_where_nothing_helps_it_says_what_binds() -> None:
+    found = suggest(narrow(16), gain=50.0)
+    assert not found.steps
+    assert "holds it back" in found.stuck

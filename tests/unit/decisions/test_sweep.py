@@ -1,0 +1,232 @@
+"""Rows of a sweep against what one works out by hand; nothing is lost when it stops."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from designer.decisions import answers
+from designer.decisions.answers import Binding, Row, make_task
+from designer.decisions.frontier import frontier, turns
+from designer.decisions.row_files import RowFile, to_csv
+from designer.decisions.runs import Run, grid
+from designer.decisions.sweep import rows_of, sweep
+from designer.decisions.variables import make_variable
+from designer.design.document import Design
+from designer.errors import AnalysisError, Cancelled, FormatError
+from designer.interchange.overrides import overridden
+from designer.sources import Estimate
+from tests.unit.decisions.small import FIRST, SECOND, line, task
+
+
+def rates(rows: Sequence[Row]) -> list[float]:
+    return [row.metrics["rate"].value for row in rows]
+
+
+def test_the_slower_of_two_links_tells_the_rate() -> None:
+    """10, 20, 40, 80 GB/s before a link of 40: the rate doubles twice, then stays. At 40 both bind, then the second."""
+    runs = grid([make_variable(FIRST, "10 GB/s..80 GB/s*2")])
+    rows = sweep(task(FIRST), runs)
+    first = rates(rows)[0]
+    assert first == pytest.approx(10e9, rel=0.2)  # what protocols leave of 10 GB/s
+    assert rates(rows) == pytest.approx([first, 2 * first, 4 * first, 4 * first])
+    assert [{b.id.partition(":")[0] for b in row.binding} for row in rows] == [{"l1"}, {"l1"}, {"l1", "l2"}, {"l2"}]
+    found = turns(rows, [FIRST])
+    assert [(turn.before.number, turn.after.number) for turn in found] == [(2, 3)]
+    assert all(row.metrics["rate"].low <= row.metrics["rate"].value <= row.metrics["rate"].high for row in rows)
+
+
+def test_a_grid_of_both_links_is_the_smaller_of_each_pair() -> None:
+    runs = grid([make_variable(FIRST, "10 GB/s,40 GB/s"), make_variable(SECOND, "20 GB/s,80 GB/s")])
+    rows = sweep(task(FIRST, SECOND), runs)
+    unit = rates(rows)[0] / 10
+    assert rates(rows) == pytest.approx([10 * unit, 10 * unit, 20 * unit, 40 * unit])
+    # along the first link: bound by it, then by the second of 20; along the second at 40: by it, then by the first
+    assert [(t.path, t.before.number, t.after.number) for t in turns(rows, [FIRST, SECOND])] == [
+        (FIRST, 0, 2),
+        (SECOND, 2, 3),
+    ]
+
+
+def test_twice_the_bytes_take_twice_the_time() -> None:
+    runs = grid([make_variable("workloads.copy.size", "1 GB,2 GB")])
+    rows = sweep(task("workloads.copy.size", metrics=("transfer_time",)), runs)
+    short, long = (row.metrics["transfer_time"].value for row in rows)
+    assert long == pytest.approx(2 * short, rel=1e-3)
+
+
+def test_what_a_run_cannot_be_is_told_in_its_row() -> None:
+    runs = grid([make_variable(FIRST, "10 GB/s,0 GB/s,ten")])
+    rows = sweep(task(FIRST), runs)
+    assert not rows[0].error
+    assert all(row.error and not row.metrics and FIRST in row.error for row in rows[1:])
+
+
+def test_a_path_that_names_nothing_is_refused_before_any_run() -> None:
+    with pytest.raises(FormatError, match=r"--vary links\.l9\.count"):
+        sweep(task("links.l9.count"), grid([make_variable("links.l9.count", "1,2")]))
+
+
+def test_unknown_workloads_and_metrics_are_refused() -> None:
+    with pytest.raises(AnalysisError, match="its workloads: copy"):
+        make_task(line(), "nope", (), (), overridden)
+    with pytest.raises(AnalysisError, match="there are rate"):
+        make_task(line(), None, (), ("rat",), overridden)
+    with pytest.raises(AnalysisError, match="no workload"):
+        make_task(Design(name="empty"), None, (), (), overridden)
+
+
+def test_processes_give_the_same_rows() -> None:
+    runs = grid([make_variable(FIRST, "1 GB/s..40 GB/s+1 GB/s")])
+    assert sweep(task(FIRST), runs, jobs=2) == sweep(task(FIRST), runs, jobs=1)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_a_killed_process_loses_nothing() -> None:
+    asked = make_task(line(), None, (FIRST,), ("rate",), overridden)
+    runs = grid([make_variable(FIRST, "1 GB/s..60 GB/s+1 GB/s")])
+    rows: list[Row] = []
+    for row in rows_of(asked, runs, jobs=2):
+        if not rows:
+            os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
+        rows.append(row)
+    assert sorted(rows, key=lambda r: r.number) == list(sweep(asked, runs, jobs=1))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_it_goes_on_where_it_stopped(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    out = tmp_path / f"rows{suffix}"
+    asked, runs = task(FIRST), grid([make_variable(FIRST, "1 GB/s..9 GB/s+1 GB/s")])
+    seen: list[float] = []
+    with pytest.raises(Cancelled):
+        sweep(asked, runs, out, jobs=1, progress=lambda share, _: seen.append(share), cancelled=lambda: len(seen) == 4)
+    done: list[int] = []
+    answer = answers.answer
+    monkeypatch.setattr("designer.decisions.workers.answer", lambda t, r, c: done.append(r.number) or answer(t, r, c))
+    rows = sweep(asked, runs, out, jobs=1)
+    assert done == [4, 5, 6, 7, 8]
+    fresh = sweep(asked, runs, jobs=1)
+    assert [(r.settings, r.binding, rates([r])) for r in rows] == [(r.settings, r.binding, rates([r])) for r in fresh]
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+    # once more: nothing is left to do, and more values are added to the same file
+    done.clear()
+    assert sweep(asked, runs, out, jobs=1) == rows
+    assert not done
+    more = sweep(asked, grid([make_variable(FIRST, "9 GB/s,10 GB/s")]), out, jobs=1)
+    assert done == [1]
+    assert len(more) == 2
+    assert len(RowFile(out, asked).done) == 10
+
+
+def test_a_line_that_a_kill_cut_in_half_is_done_again(tmp_path: Path) -> None:
+    out = tmp_path / "rows.csv"
+    asked, runs = task(FIRST), grid([make_variable(FIRST, "1 GB/s..5 GB/s+1 GB/s")])
+    rows = sweep(asked, runs, out, jobs=1)
+    whole = out.read_text("utf-8")
+    for cut in (len(whole) - 1, len(whole) - 30, whole.index("\n") + 2):
+        out.write_text(whole[:cut], "utf-8")
+        sweep(asked, runs, out, jobs=1)
+        assert out.read_text("utf-8") == whole
+    assert to_csv(asked, rows) == whole
+
+
+def test_other_files_are_never_written_over(tmp_path: Path) -> None:
+    out = tmp_path / "rows.csv"
+    runs = grid([make_variable(FIRST, "1 GB/s,2 GB/s")])
+    for content in ("precious\n", "run,a,b\n1,2,3\n"):
+        out.write_text(content, "utf-8")
+        with pytest.raises(FormatError, match="another name"):
+            sweep(task(FIRST), runs, out)
+        assert out.read_text("utf-8") == content
+    out.unlink()
+    sweep(task(FIRST), runs, out, jobs=1)
+    before = out.read_text("utf-8")
+    with pytest.raises(FormatError, match="another design"):
+        sweep(task(FIRST, design=line(second="3 GB/s")), runs, out)
+    assert out.read_text("utf-8") == before
+
+
+def test_moving_a_box_asks_the_same_question() -> None:
+    from designer.design.document import Position
+
+    moved = line().model_copy(
+        update={"parts": {k: p.model_copy(update={"position": Position(x=3, y=4)}) for k, p in line().parts.items()}}
+    )
+    assert task(FIRST, design=moved).question == task(FIRST).question
+    assert task(FIRST, design=line(size="1 GB")).question != task(FIRST).question
+
+
+def test_names_like_formulas_are_harmless_and_come_back(tmp_path: Path) -> None:
+    asked = task(FIRST)
+    row = Row(0, ("1 GB/s",), {"rate": Estimate(1.0, 0.5, 2.0, "B/s")}, (Binding("part", "x", "=cmd()"),), "@bad\nline")
+    out = tmp_path / "rows.csv"
+    out.write_text(to_csv(asked, [row]), "utf-8")
+    assert "'=cmd()" in out.read_text("utf-8")
+    assert RowFile(out, asked).done == (Row(0, row.settings, row.metrics, row.binding, "@bad line"),)
+
+
+def test_the_frontier_is_what_no_other_run_beats() -> None:
+    """By hand: (time, memory) of five runs; 3 is beaten by 1 in both, 4 equals 1 and counts as well."""
+
+    def row(number: int, time: float, memory: float) -> Row:
+        metrics = {
+            "time_to_train": Estimate(time, time, time, "s"),
+            "memory_per_gpu": Estimate(memory, memory, memory, "B"),
+        }
+        return Row(number, (str(number),), metrics)
+
+    rows = [row(0, 9, 1), row(1, 5, 2), row(2, 1, 7), row(3, 6, 3), row(4, 5, 2)]
+    assert [r.number for r in frontier(rows, "time_to_train", "memory_per_gpu")] == [2, 1, 4, 0]
+
+
+def test_a_program_that_is_killed_leaves_its_rows(tmp_path: Path) -> None:
+    """Killed in the middle, from outside: what stood in the file is taken over, and no process is left behind."""
+    if not hasattr(signal, "SIGKILL"):
+        pytest.skip("needs SIGKILL")
+    out = tmp_path / "rows.csv"
+    command = [
+        sys.executable,
+        "-m",
+        "designer",
+        "sweep",
+        "hgx-h100-8",
+        "--workload",
+        "h2d",
+        "--vary",
+        "links.*--gpu*.lanes=1,2,4,8,16",
+        "--vary",
+        "workloads.h2d.size=1 GB..400 GB+1 GB",
+        "--metric",
+        "rate",
+        "-o",
+        str(out),
+        "--jobs",
+        "1",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        while running.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < 5):
+            pass
+        running.kill()
+    rows = out.read_bytes().count(b"\n") - 1
+    assert 4 <= rows < 2000
+    asked = make_task(
+        __import__("designer").open_design("hgx-h100-8"),
+        "h2d",
+        ("links.*--gpu*.lanes", "workloads.h2d.size"),
+        ("rate",),
+        overridden,
+    )
+    assert len(RowFile(out, asked).done) == rows
+
+
+def test_a_run_is_told_apart_by_its_number() -> None:
+    assert answers.answer(task(FIRST), Run(7, ("1 GB/s",))).number == 7
