@@ -623,9 +623,19 @@ def frame_arrays(frame: Frame) -> FrameArrays:
     rate_class, example = _rate_classes(net, domain)
     n_islands, island = connected(net.n_parts, net.link_a[~outer], net.link_b[~outer])
     found = FrameArrays(
-        domain, count, upto - used, cables, full, part_resource, rate_class, example, n_link_resources, n_parts,
-        island, n_islands,
-    )  # fmt: skip
+        domain,
+        count,
+        upto - used,
+        cables,
+        full,
+        part_resource,
+        rate_class,
+        example,
+        n_link_resources,
+        n_parts,
+        island,
+        n_islands,
+    )
     for array in (domain, count, found.first_resource, cables, full, part_resource, rate_class, example, island):
         array.setflags(write=False)
     return found

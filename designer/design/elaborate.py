@@ -351,9 +351,21 @@ def _half(block: Block, shape: Shape) -> Netlist:
         n_parts, n_links = int(made.part_start[-1]), int(made.link_start[-1])
         groups.append(made)
     return Netlist(
-        block, tuple(part_defs), tuple(link_defs), shape, n_parts, n_links, len(own_ids), len(block.links),
-        tuple(groups), (), changed=None, _own_ids=own_ids, _own_link_ids=tuple(block.links), _local=local,
-    )  # fmt: skip
+        block,
+        tuple(part_defs),
+        tuple(link_defs),
+        shape,
+        n_parts,
+        n_links,
+        len(own_ids),
+        len(block.links),
+        tuple(groups),
+        (),
+        changed=None,
+        _own_ids=own_ids,
+        _own_link_ids=tuple(block.links),
+        _local=local,
+    )
 
 
 def _group(group: Group, local: Mapping[str, int], n_parts: int, n_links: int) -> GroupNet:
