@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from designer.analysis.clock.run import Run
 from designer.analysis.results import Bottleneck
+from designer.analysis.training.accelerators import memory_of
 from designer.memo import memo
 
 Float = npt.NDArray[np.float64]
@@ -230,6 +231,29 @@ class Frames:
         number, column = self._parts
         load = self.mean(time - span, time) if span > 0 else self.at(time)
         return number, np.append(self.shares(load, time), 0.0)[column]
+
+    @cached_property
+    def _fills(self) -> list[tuple[Float, list[tuple[float, float]]]]:
+        """Of each program the shares of memory it takes of the parts told by `parts`, and when."""
+        network, number = self.run.table.network, self._parts[0]
+        found: list[tuple[Float, list[tuple[float, float]]]] = []
+        for program, held in self.run.holds.items():
+            share = np.full(len(number), np.nan)
+            for k, part in enumerate(number.tolist()):
+                size = memory_of(network, part) if part in held else 0.0
+                if size:
+                    share[k] = held[part] / size
+            found.append((share, self.run.held_for(program)))
+        return found
+
+    def fill(self, time: float) -> Float:
+        """Share of the memory of each part told by `parts` that is taken; NaN where that is not followed. : (p,)"""
+        whole = np.full(len(self._parts[0]), np.nan)
+        for share, spans in self._fills:
+            has = any(begin <= time < end for begin, end in spans)
+            taken = share if has else share * 0.0
+            whole = np.where(np.isnan(taken), whole, np.where(np.isnan(whole), 0.0, whole) + taken)
+        return whole
 
     def series(self, resource: int, begin: float, end: float, count: int) -> tuple[Float, Float, Float]:
         """Middles of equal intervals [s], mean load and share of capacity of a resource in each. : (count,) each"""

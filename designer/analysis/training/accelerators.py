@@ -103,6 +103,13 @@ def number(network: Network, index: int, name: str) -> float | None:
     return _value(network, network.net.part(index), name)
 
 
+def memory_of(network: Network, index: int) -> float:
+    """Memory of an accelerator, or that of its host a processor may use [B]; 0 where it is not known."""
+    if Capability.ACCELERATE not in network.kind(index).capabilities:
+        return _host_memory(network, index)
+    return number(network, index, "memory_reported") or number(network, index, "memory_capacity") or 0.0
+
+
 def _text(network: Network, part: Part, name: str) -> str:
     quantity = network.design.quantity(part, name)
     return str(quantity.value) if quantity is not None else ""
