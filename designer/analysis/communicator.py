@@ -274,7 +274,7 @@ def _route(network: Network, groups: Int, place: str, what: str) -> _Routed:
 
 
 def _ways_of(network: Network, legs: Legs, place: str) -> Routes:
-    routes = route(network, staged(network, legs), sums=True)
+    routes = route(network, staged(network, legs), sums=True, kept=False)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(

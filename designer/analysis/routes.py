@@ -149,22 +149,26 @@ class Kept(Generic[_Answer]):
             self._entries -= self._made.popitem(last=False)[1][1]
 
 
-def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
+def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True) -> Routes:
     """Routes of all legs under the policy of the design; kept for networks connected alike.
 
     Parameters
     ----------
     sums
         Only what all flows together put on each channel counts, so entries may be merged where there are very many.
+    kept
+        False for routes that nobody will ask for again.
     """
-    kept = _kept(structure_of(network))
+    if not kept:
+        return _route(network, legs, sums)
+    known = _kept(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
-    found = kept.get(key)
+    found = known.get(key)
     if found is None or not same_ways(network, found.rests_on):
         found = _route(network, legs, sums)
         for array in (found.flow, found.channel, found.share, found.lost, found.stands):
             array.setflags(write=False)
-        kept.keep(key, found, len(found.flow))
+        known.keep(key, found, len(found.flow))
     return found
 
 
