@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from designer.analysis.components import connected
 from designer.analysis.hashing import mix
-from designer.analysis.islands import LocalGraph, find_islands
+from designer.analysis.islands import GRAPHS_LIMIT, LocalShape, find_islands
 from designer.analysis.network import NETWORK, Network
 from designer.analysis.routing.fabric import SwitchGraph
 from designer.analysis.routing.host_paths import Rules, find_cost
@@ -32,6 +32,8 @@ COMPUTE_ROLES: Final = (_COMPUTE, _STORAGE, *_LAST)
 STORAGE_ROLES: Final = (_STORAGE, _COMPUTE, *_LAST)
 HOST_ROLES: Final = ((*_COMPUTE, *_STORAGE), *_LAST)
 Roles = tuple[tuple[str, ...], ...]
+#: choices of gateways kept of one class of islands
+_MOST_CHOICES: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,10 +155,10 @@ Crossing = tuple[int, int, float]
 
 
 def cross(
-    source: LocalGraph,
+    source: LocalShape,
     at: int,
     exits: tuple[tuple[int, frozenset[int]], ...],
-    target: LocalGraph,
+    target: LocalShape,
     to: int,
     entries: tuple[tuple[int, frozenset[int]], ...],
     rules: Rules,
@@ -179,13 +181,13 @@ Gateways = tuple[tuple[int, frozenset[int]], ...]
 
 
 def nearest_door(
-    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
+    shape: LocalShape, at: int, doors: Gateways, rules: Rules, rail_affinity: bool
 ) -> tuple[int, float] | None:
     """The gateway that an accelerator leaves through, and what the way there costs; None where it reaches none."""
-    chosen = _preferred(graph, at, doors, rules, rail_affinity, COMPUTE_ROLES)
+    chosen = _preferred(shape, at, doors, rules, rail_affinity, COMPUTE_ROLES)
     if not chosen:
         return None
-    cost = find_cost(graph, at, chosen[0][0], rules)
+    cost = find_cost(shape, at, chosen[0][0], rules)
     return None if cost is None else (chosen[0][0], float(cost))
 
 
@@ -196,20 +198,10 @@ def _roles(ends: frozenset[Capability]) -> Roles:
     return COMPUTE_ROLES if Capability.ACCELERATE in ends else HOST_ROLES
 
 
+@memo(most=GRAPHS_LIMIT, each=_MOST_CHOICES)
 def _preferred(
-    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
+    shape: LocalShape, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
-    """What `_choose` says, kept."""
-    key = ("doors", at, doors, rules, rail_affinity, roles)
-    known = graph.path_memo.get(key)
-    if not isinstance(known, tuple):
-        known = graph.path_memo[key] = tuple(_choose(graph, at, doors, rules, rail_affinity, roles))
-    return known
-
-
-def _choose(
-    graph: LocalGraph, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
-) -> list[tuple[int, frozenset[int], float]]:
     """The nearest of `doors` with the role that comes first, one by turn for an accelerator, all in equal shares for
     anything else.
 
@@ -218,36 +210,31 @@ def _choose(
     """
     reach = dict(doors)
     if at in reach:
-        return [(at, reach[at], 1.0)]
-    ranks = [_rank(graph.roles[g], roles) for g, _ in doors]
+        return ((at, reach[at], 1.0),)
+    ranks = [_rank(shape.roles[g], roles) for g, _ in doors]
     doors = tuple(d for d, rank in zip(doors, ranks, strict=True) if rank == min(ranks))
-    near = _nearest(graph, at, tuple(g for g, _ in doors), rules)
+    near = _nearest(shape, at, tuple(g for g, _ in doors), rules)
     if not near:
-        return []
-    if Capability.ACCELERATE in graph.kinds[at].capabilities:
-        peers = [i for i, k in enumerate(graph.kinds) if Capability.ACCELERATE in k.capabilities]
+        return ()
+    if Capability.ACCELERATE in shape.kinds[at].capabilities:
+        peers = [i for i, k in enumerate(shape.kinds) if Capability.ACCELERATE in k.capabilities]
         if rail_affinity:
-            alike = [i for i in peers if _nearest(graph, i, tuple(g for g, _ in doors), rules) == near]
+            alike = [i for i in peers if _nearest(shape, i, tuple(g for g, _ in doors), rules) == near]
             door = near[alike.index(at) % len(near)]
         else:
             every = tuple(g for g, _ in doors)
             door = every[peers.index(at) % len(every)]
-        return [(door, reach[door], 1.0)]
-    return [(g, reach[g], 1 / len(near)) for g in near]
+        return ((door, reach[door], 1.0),)
+    return tuple((g, reach[g], 1 / len(near)) for g in near)
 
 
 def _rank(role: str, roles: Roles) -> int:
     return next((i for i, alike in enumerate(roles) if role in alike), 1)
 
 
-def _nearest(graph: LocalGraph, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
+@memo(most=GRAPHS_LIMIT, each=_MOST_CHOICES)
+def _nearest(shape: LocalShape, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
     """Those of `doors` that are cheapest to reach from `at`."""
-    key = ("nearest", at, doors, rules)
-    known = graph.path_memo.get(key)
-    if isinstance(known, tuple):
-        return known
-    cost = {g: c for g in doors if (c := find_cost(graph, at, g, rules)) is not None}
+    cost = {g: c for g in doors if (c := find_cost(shape, at, g, rules)) is not None}
     best = min(cost.values(), default=0)
-    found = tuple(g for g in doors if cost.get(g) == best)
-    graph.path_memo[key] = found
-    return found
+    return tuple(g for g in doors if cost.get(g) == best)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from designer.analysis.gateways import Gateways, find_doors, nearest_door
 from designer.analysis.hashing import mix
-from designer.analysis.islands import Islands, LocalGraph, find_islands
+from designer.analysis.islands import Islands, LocalShape, find_islands
 from designer.analysis.network import Network
 from designer.analysis.rings import Rings, find_rings
 from designer.analysis.routes import Legs
@@ -243,7 +243,7 @@ def _senders(network: Network, islands: Islands, ranks: Int, places: Int, start:
         if len(where) < 2:
             continue
         cls, sign = int(kind[rows[0]]), int(doors[rows[0]])
-        nearest = _nearest_to_doors(islands.classes[cls], where, found.doors[sign], rules, affinity)
+        nearest = _nearest_to_doors(islands.classes[cls].shape, where, found.doors[sign], rules, affinity)
         kept[inner] = False
         kept[inner[:, list(nearest)]] = True
         size[rows] = len(nearest)
@@ -251,12 +251,12 @@ def _senders(network: Network, islands: Islands, ranks: Int, places: Int, start:
 
 
 def _nearest_to_doors(
-    graph: LocalGraph, where: tuple[int, ...], doors: Gateways, rules: Rules, affinity: bool
+    shape: LocalShape, where: tuple[int, ...], doors: Gateways, rules: Rules, affinity: bool
 ) -> tuple[int, ...]:
     """Which of some accelerators are nearest to the gateways they use; all of them where there is none."""
     near: dict[int, list[tuple[float, int]]] = {}
     for k, at in enumerate(where):
-        door = nearest_door(graph, at, doors, rules, affinity)
+        door = nearest_door(shape, at, doors, rules, affinity)
         if door is not None:
             near.setdefault(door[0], []).append((door[1], k))
     kept = [k for costs in near.values() for cost, k in costs if cost == min(costs)[0]]

@@ -6,7 +6,7 @@ inside an island are found once per class and moved to each island by adding off
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -27,41 +27,28 @@ class Step:
     to: int
     channel: int
     cost: int
-    capacity: float
     domain: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joined:
-    """What graphs have in common whose parts are joined alike, whatever the rates: one object for all of them."""
+class LocalShape:
+    """How the islands of a class are made, whatever the rates of their links; parts and links are numbered from 0.
 
-    path_memo: dict[object, object] = field(default_factory=dict[object, object])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LocalGraph:
-    """One class of islands, parts and links numbered from 0; roles say what NICs are for.
-
-    ``routes`` keeps what was found; ``joined`` what rates do not change, shared by graphs that differ in rates alone.
+    Graphs that differ in rates alone have the same one. Roles say what NICs are for.
     """
 
     kinds: tuple[PartKind, ...]
     roles: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
     links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalGraph:
+    """One class of islands: its shape, and the rate of each link [B/s]."""
+
+    shape: LocalShape
     rates: tuple[float, ...]
-    joined: Joined
-    routes: dict[object, object] = field(default_factory=dict[object, object])
-
-    @property
-    def path_memo(self) -> dict[object, object]:
-        """What was found that no rate changes."""
-        return self.joined.path_memo
-
-    @property
-    def n_parts(self) -> int:
-        """Number of parts."""
-        return len(self.kinds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +83,7 @@ class Islands:
 #: graphs with the routes found on them, kept over edits that do not change what they are made from
 GRAPHS_LIMIT: Final = 256
 _graphs: Alike[LocalGraph] = Alike(GRAPHS_LIMIT)
-_joined: Alike[Joined] = Alike(GRAPHS_LIMIT)
+_shapes: Alike[LocalShape] = Alike(GRAPHS_LIMIT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,9 +154,9 @@ def _local_graph(network: Network, islands: Islands, island: int) -> LocalGraph:
     ends_a, ends_b = islands.local[net.link_a[links]], islands.local[net.link_b[links]]
     rates = network.class_rate[network.arrays.rate_class[links]]
     joined = (tuple(k.name for k in kinds), roles, names, ends_a.tobytes(), ends_b.tobytes())
-    key = (joined, rates.tobytes())
-    shared = _joined(joined, Joined)
-    return _graphs(key, lambda: _make_graph(kinds, roles, names, ends_a, ends_b, rates, network.domain[links], shared))
+    domains = network.domain[links]
+    shape = _shapes(joined, lambda: LocalShape(kinds, roles, _steps(kinds, names, ends_a, ends_b, domains), names))
+    return _graphs((joined, rates.tobytes()), lambda: LocalGraph(shape, tuple(rates.tolist())))
 
 
 def role_of(network: Network, definition: int) -> str:
@@ -182,21 +169,14 @@ def role_of(network: Network, definition: int) -> str:
     return role.lower()
 
 
-def _make_graph(
-    kinds: tuple[PartKind, ...],
-    roles: tuple[str, ...],
-    names: tuple[str, ...],
-    ends_a: Int,
-    ends_b: Int,
-    rates: npt.NDArray[np.float64],
-    domains: Int,
-    joined: Joined,
-) -> LocalGraph:
+def _steps(
+    kinds: tuple[PartKind, ...], names: tuple[str, ...], ends_a: Int, ends_b: Int, domains: Int
+) -> tuple[tuple[Step, ...], ...]:
     steps: list[list[Step]] = [[] for _ in kinds]
     known = link_kinds()
-    columns = (ends_a.tolist(), ends_b.tolist(), rates.tolist(), domains.tolist())
-    for k, (name, a, b, rate, domain) in enumerate(zip(names, *columns, strict=True)):
+    columns = (ends_a.tolist(), ends_b.tolist(), domains.tolist())
+    for k, (name, a, b, domain) in enumerate(zip(names, *columns, strict=True)):
         cost = known[name].preference if name in known else UNKNOWN_PREFERENCE
-        steps[a].append(Step(b, 2 * k, cost, rate, domain))
-        steps[b].append(Step(a, 2 * k + 1, cost, rate, domain))
-    return LocalGraph(kinds, roles, tuple(tuple(s) for s in steps), names, tuple(columns[2]), joined)
+        steps[a].append(Step(b, 2 * k, cost, domain))
+        steps[b].append(Step(a, 2 * k + 1, cost, domain))
+    return tuple(tuple(s) for s in steps)

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.islands import LocalGraph
+from designer.analysis.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
 from designer.analysis.network import ACCELERATOR
 from designer.analysis.routing.host_paths import Rules, find_cost, find_segment
 from designer.catalog.parttype import Capability
 from designer.formulas.collectives import PathClass
+from designer.memo import memo
 
 #: bounds of the search for rings in a partial mesh
 CYCLES_LIMIT: Final = 600
@@ -42,20 +43,14 @@ class Rings:
     mixed: bool = False
 
 
-def find_rings(graph: LocalGraph, ranks: Sequence[int], rules: Rules) -> Rings:
+@memo(most=GRAPHS_LIMIT, each=256)
+def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings:
     """The rings through `ranks` (places in the island), at least two."""
-    key = ("rings", tuple(ranks), rules)
-    known = graph.routes.get(key)
-    if not isinstance(known, Rings):
-        known = graph.routes[key] = _find(graph, list(ranks), rules)
-    return known
-
-
-def _find(graph: LocalGraph, ranks: list[int], rules: Rules) -> Rings:
-    if all(_switched(graph, r) for r in ranks):
+    shape = graph.shape
+    if all(_switched(shape, r) for r in ranks):
         return Rings(_closed(ranks), PathClass.NVLINK_SWITCH)
     links = _direct(graph, ranks)
-    kinds = {graph.links[s.channel >> 1] for r in ranks for s in graph.steps[r] if s.domain == ACCELERATOR}
+    kinds = {shape.links[s.channel >> 1] for r in ranks for s in shape.steps[r] if s.domain == ACCELERATOR}
     xgmi = "xgmi" in kinds
     n = len(ranks)
     counts = {tuple(sorted(pair)): c for pair, c in links.items()}
@@ -74,27 +69,27 @@ def _closed(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
     return tuple((a, b, 1.0) for a, b in zip(order, [*order[1:], order[0]], strict=True))
 
 
-def _switched(graph: LocalGraph, rank: int) -> bool:
+def _switched(shape: LocalShape, rank: int) -> bool:
     """True if all accelerator links of a rank end in switches."""
-    ends = [s.to for s in graph.steps[rank] if s.domain == ACCELERATOR]
+    ends = [s.to for s in shape.steps[rank] if s.domain == ACCELERATOR]
     return bool(ends) and all(
-        Capability.SWITCH in graph.kinds[e].capabilities and Capability.ROOT not in graph.kinds[e].capabilities
+        Capability.SWITCH in shape.kinds[e].capabilities and Capability.ROOT not in shape.kinds[e].capabilities
         for e in ends
     )
 
 
-def _direct(graph: LocalGraph, ranks: list[int]) -> dict[tuple[int, int], float]:
+def _direct(graph: LocalGraph, ranks: Sequence[int]) -> dict[tuple[int, int], float]:
     """Capacity of direct accelerator links between ranks, both orders of a pair."""
     inside = set(ranks)
     found: dict[tuple[int, int], float] = {}
     for rank in ranks:
-        for step in graph.steps[rank]:
+        for step in graph.shape.steps[rank]:
             if step.domain == ACCELERATOR and step.to in inside:
-                found[(rank, step.to)] = found.get((rank, step.to), 0.0) + step.capacity
+                found[(rank, step.to)] = found.get((rank, step.to), 0.0) + graph.rates[step.channel >> 1]
     return found
 
 
-def _pack(ranks: list[int], capacity: dict[tuple[int, ...], float]) -> list[list[int]]:
+def _pack(ranks: Sequence[int], capacity: dict[tuple[int, ...], float]) -> list[list[int]]:
     """As many edge-disjoint rings through all ranks as the links allow; a bundle counts its links."""
     if len(ranks) < 3 or len(ranks) > RANKS_LIMIT or not capacity:
         return []
@@ -130,7 +125,7 @@ def _pack(ranks: list[int], capacity: dict[tuple[int, ...], float]) -> list[list
     return best
 
 
-def _cycles(ranks: list[int], left: dict[tuple[int, ...], int]) -> list[list[int]]:
+def _cycles(ranks: Sequence[int], left: dict[tuple[int, ...], int]) -> list[list[int]]:
     """Rings through all ranks along existing links, each once (not also backwards)."""
     beside: dict[int, list[int]] = {r: [] for r in ranks}
     for pair in left:
@@ -151,11 +146,11 @@ def _cycles(ranks: list[int], left: dict[tuple[int, ...], int]) -> list[list[int
     return found
 
 
-def _by_neighbours(graph: LocalGraph, ranks: list[int], rules: Rules, some_direct: bool) -> Rings:
+def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, some_direct: bool) -> Rings:
     """From each rank to the nearest one not yet visited."""
     order, left = [ranks[0]], list(ranks[1:])
     while left:
-        costs = [(_or_far(find_cost(graph, order[-1], r, rules)), i) for i, r in enumerate(left)]
+        costs = [(_or_far(find_cost(graph.shape, order[-1], r, rules)), i) for i, r in enumerate(left)]
         order.append(left.pop(min(costs)[1]))
     hops = _closed(order)
     fast = [_is_direct(graph, a, b, rules) for a, b, _ in hops]
@@ -172,4 +167,4 @@ def _or_far(cost: int | None) -> int:
 
 def _is_direct(graph: LocalGraph, a: int, b: int, rules: Rules) -> bool:
     segment = find_segment(graph, a, b, rules)
-    return segment is not None and all(graph.links[c >> 1] in ("nvlink", "xgmi") for c in segment.channels)
+    return segment is not None and all(graph.shape.links[c >> 1] in ("nvlink", "xgmi") for c in segment.channels)

@@ -289,6 +289,6 @@ def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, al
 def nearest_places(graph: LocalGraph, at: int, offered: list[int], rules: Rules | None = None) -> list[int]:
     """Those of `offered` that are cheapest to reach from place `at`; all of them where there is no way."""
     rules = rules or Rules()
-    cost = {o: c for o in offered if (c := find_cost(graph, at, o, rules)) is not None}
+    cost = {o: c for o in offered if (c := find_cost(graph.shape, at, o, rules)) is not None}
     best = min(cost.values(), default=0)
     return [o for o in offered if cost.get(o) == best] or offered

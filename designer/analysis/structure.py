@@ -64,4 +64,4 @@ def digest(*arrays: npt.NDArray[np.generic]) -> bytes:
 def _key(network: Network) -> object:
     policy, islands = network.design.policy, find_islands(network)
     rules = (policy.relay_through_gpu, policy.pcie_acs, policy.ecmp, policy.hash_seed, policy.rail_affinity)
-    return network.frame, tuple(graph.joined for graph in islands.classes), rules
+    return network.frame, tuple(graph.shape for graph in islands.classes), rules

@@ -26,7 +26,7 @@ def activity(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     loads = view_state.loads
     if frame.level is Level.FAR or (loads.box_busy is None and loads.box_fill is None):
         return []
-    cards = boxes[view_state.is_card[boxes]]
+    cards = boxes[view_state.boxes.is_card[boxes]]
     found: list[Batch] = []
     accent = view_state.theme.accent("gpu")
     for shares, upright, colour in (

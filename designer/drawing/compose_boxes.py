@@ -46,7 +46,7 @@ def _dots(frame: Frame, region: Rect, step: float) -> Float:
 
 def visible_boxes(view_state: ViewState, frame: Frame, regions: Regions) -> Int:
     """Boxes to draw in regions of device pixels, in painter's order; tiny ones inside others are left out."""
-    found = frame.touched(view_state.box_index.touching, regions, 8.0)
+    found = frame.touched(view_state.boxes.index.touching, regions, 8.0)
     rect, parent = view_state.geometry.rect, view_state.geometry.parent
     small = np.maximum(rect[found, 2], rect[found, 3]) * frame.scale < _TINY * frame.ratio
     keep = ~(small & (parent[found] >= 0))
@@ -58,14 +58,14 @@ def visible_boxes(view_state: ViewState, frame: Frame, regions: Regions) -> Int:
 def is_block(view_state: ViewState, frame: Frame, boxes: Int) -> npt.NDArray[np.bool_]:
     """Which boxes are containers too small to show what they hold. : (k,)"""
     geometry = view_state.geometry
-    return geometry.is_container[boxes] & (view_state.child_extent[boxes] * frame.scale < BLOCK * frame.ratio)
+    return geometry.is_container[boxes] & (view_state.boxes.child_extent[boxes] * frame.scale < BLOCK * frame.ratio)
 
 
 def containers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """Frames and open containers, outer ones first."""
     geometry, theme = view_state.geometry, view_state.theme
     found: list[Batch] = []
-    frames = boxes[view_state.is_frame[boxes]]
+    frames = boxes[view_state.boxes.is_frame[boxes]]
     radius = _radius(frame, 6)
     if len(frames):
         rects = frame.boxes(geometry.rect[frames])
@@ -106,7 +106,7 @@ def plates(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
 
 def notes(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     """The paper of notes."""
-    chosen, theme = boxes[view_state.is_note[boxes]], view_state.theme
+    chosen, theme = boxes[view_state.boxes.is_note[boxes]], view_state.theme
     if not len(chosen):
         return []
     rects = frame.boxes(view_state.geometry.rect[chosen])
@@ -114,7 +114,7 @@ def notes(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
 
 
 def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> Int:
-    return boxes[view_state.is_card[boxes] | is_block(view_state, frame, boxes)]
+    return boxes[view_state.boxes.is_card[boxes] | is_block(view_state, frame, boxes)]
 
 
 def _blocks(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:

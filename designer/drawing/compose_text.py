@@ -44,13 +44,13 @@ def texts(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
     geometry = view_state.geometry
     block = is_block(view_state, frame, boxes)
     found: list[Batch] = []
-    headers = boxes[(geometry.is_container[boxes] & ~block) | view_state.is_frame[boxes]]
+    headers = boxes[(geometry.is_container[boxes] & ~block) | view_state.boxes.is_frame[boxes]]
     found += _headers(view_state, frame, headers)
     if frame.level is Level.FAR:
-        found += _block_names(view_state, frame, boxes[block | view_state.is_card[boxes]])
+        found += _block_names(view_state, frame, boxes[block | view_state.boxes.is_card[boxes]])
     else:
-        found += _cards(view_state, frame, boxes[block | view_state.is_card[boxes]])
-    found += _notes(view_state, frame, boxes[view_state.is_note[boxes]])
+        found += _cards(view_state, frame, boxes[block | view_state.boxes.is_card[boxes]])
+    found += _notes(view_state, frame, boxes[view_state.boxes.is_note[boxes]])
     return found
 
 
@@ -78,7 +78,7 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
         indent = max(6 * frame.ratio, 12 * frame.scale)
         top = y + (6 * frame.scale if inside else 1)
         tall = high if inside else px * 1.5
-        if not view_state.is_frame[box]:
+        if not view_state.boxes.is_frame[box]:
             marks.append(_fold_mark(x + indent, top + tall / 2, px))
             indent += px
         labels.append(Label(x + indent, top, width - 2 * indent, tall, name, px, theme.header_text, True))
@@ -86,7 +86,7 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             wide = min(width - 4, text_width(name, px, bold=True) + 2 * indent)
             plates.append(np.array([x + 2, y + 1, wide, tall]))
         elif frame.level is Level.NEAR:
-            beside = _group_detail(geometry, box) if not view_state.is_frame[box] else ""
+            beside = _group_detail(geometry, box) if not view_state.boxes.is_frame[box] else ""
             used = text_width(name, px, bold=True) + 1.5 * px
             if beside and width - indent - used > 80 * frame.scale:
                 small = _px(frame, theme.detail_px)

@@ -12,6 +12,7 @@ from designer.analysis.vms.free_capacity import Placed
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.design.document import Design, VirtualMachine
+from designer.memo import memo
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Machines:
         return self.design.vms[vm_id].label
 
 
+@memo(most=2)
 def machines_of(design: Design) -> Machines:
     """All machines of a design where they stand.
 

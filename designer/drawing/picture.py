@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,10 +19,11 @@ from designer.drawing.fonts import fitted_text, lines_of, text_width
 from designer.drawing.legend_line import legend_line
 from designer.drawing.levels import Level
 from designer.drawing.loads import Loads, nothing
+from designer.drawing.machines import machines_of
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, ViewState
-from designer.errors import ExchangeError
+from designer.errors import DesignerError, ExchangeError
 
 Bool = npt.NDArray[np.bool_]
 
@@ -41,6 +43,8 @@ class Options:
     ----------
     labels
         True if values and marks are written on connections.
+    machines
+        True if virtual machines stand beside their hosts; not where only some things are chosen.
     chosen
         Paths of the only parts and groups drawn, with all they contain and the connections among them; empty:
         everything. A path is an address and an id, ``servers[*]/gpu0``.
@@ -50,6 +54,7 @@ class Options:
     subtitle: str = ""
     legend: bool = True
     labels: bool = True
+    machines: bool = True
     chosen: frozenset[str] = field(default_factory=frozenset[str])
 
 
@@ -74,11 +79,19 @@ def drawing_of(
         If something chosen is not drawn.
     """
     view_state = ViewState(geometry, loads if loads is not None else nothing(geometry), theme)
-    bounds = view_state.bounds
-    if options.chosen:
-        bounds = _choose(view_state, options.chosen)
+    if options.machines and not options.chosen:
+        _show_machines(view_state)
+    bounds = _choose(view_state, options.chosen) if options.chosen else view_state.bounds
     batches = full_detail(view_state, 1.0, bounds, options.labels)
     return _framed(view_state, batches, bounds, options)
+
+
+def _show_machines(view_state: ViewState) -> None:
+    design = view_state.geometry.design
+    if design.vms:
+        # a design that cannot be elaborated has no hosts that anything could stand on
+        with suppress(DesignerError):
+            view_state.show_machines(machines_of(design))
 
 
 def full_detail(view_state: ViewState, scale: float, bounds: Rect, labels: bool = True) -> list[Batch]:

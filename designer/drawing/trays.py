@@ -6,16 +6,17 @@ the tray of the box that stands for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.design.address import Address, Ref, split_path
+from designer.design.address import Ref, split_path
 from designer.drawing.fonts import text_width
 from designer.drawing.rect_index import RectIndex
+from designer.drawing.shown_boxes import box_of
 from designer.drawing.view import Rect, bounds_of
 from designer.errors import DocumentError
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
-BoxOf = Callable[[tuple[Address, Ref]], int | None]
 
 #: heights of a row and a chip, padding, gaps, and where a tray stands from its box [scene units]
 ROW: Final = 30.0
@@ -131,15 +131,11 @@ def _at(rects: Float, x: float, y: float) -> int:
     return int(found[-1]) if len(found) else -1
 
 
-def lay_trays(
-    machines: Machines, geometry: Geometry, index: RectIndex, box_of: BoxOf, cut: Int, fenced: Int
-) -> Trays | None:
+def lay_trays(machines: Machines, geometry: Geometry, index: RectIndex, cut: Int, fenced: Int) -> Trays | None:
     """The trays of a picture; None without machines.
 
     Parameters
     ----------
-    box_of
-        Number of the box that shows a thing; None if it is not drawn.
     cut, fenced : (k,) connections that are switched off, and those that no longer lead everywhere
     """
     if not machines.nowhere and not any(row.chips for row in machines.hosts):
@@ -147,7 +143,7 @@ def lay_trays(
     by_box: dict[int, list[HostRow]] = {}
     standing: dict[int, list[str]] = {}
     for host in machines.hosts:
-        box = _box(host.path, box_of)
+        box = _box(geometry, host.path)
         if box >= 0:
             standing.setdefault(box, []).append(host.path)
             by_box.setdefault(_outermost(geometry, box), []).append(host)
@@ -158,7 +154,7 @@ def lay_trays(
     if machines.nowhere:
         made.add_nowhere(machines.nowhere)
     one = {box: paths[0] for box, paths in standing.items() if len(paths) == 1}
-    gpus = _gpus(machines, box_of)
+    gpus = _gpus(machines, geometry)
     return Trays(
         machines,
         _rects(made.rect),
@@ -183,16 +179,16 @@ def _rects(rows: Sequence[Rect]) -> Float:
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
-def _box(path: str, box_of: BoxOf) -> int:
+def _box(geometry: Geometry, path: str) -> int:
     """The box of a host, else that of the innermost group drawn around it; −1 if there is none."""
     try:
         within, name = split_path(path)
     except DocumentError:
         return -1
-    found = box_of((within, Ref("parts", name)))
+    found = box_of(geometry, (within, Ref("parts", name)))
     while found is None and within:
         within, (group, _) = within[:-1], within[-1]
-        found = box_of((within, Ref("groups", group)))
+        found = box_of(geometry, (within, Ref("groups", group)))
     return -1 if found is None else found
 
 
@@ -204,7 +200,7 @@ def _outermost(geometry: Geometry, box: int) -> int:
     return box
 
 
-def _gpus(machines: Machines, box_of: BoxOf) -> dict[int, dict[str, str]]:
+def _gpus(machines: Machines, geometry: Geometry) -> dict[int, dict[str, str]]:
     """Machines by id, with their names, on each box of a GPU."""
     found: dict[int, dict[str, str]] = {}
     for row in machines.hosts:
@@ -214,7 +210,7 @@ def _gpus(machines: Machines, box_of: BoxOf) -> dict[int, dict[str, str]]:
                     within, name = split_path(path)
                 except DocumentError:
                     continue
-                box = box_of((within, Ref("parts", name)))
+                box = box_of(geometry, (within, Ref("parts", name)))
                 if box is not None:
                     found.setdefault(box, {})[chip.id] = chip.title
     return dict(sorted(found.items()))

@@ -12,13 +12,15 @@ import numpy.typing as npt
 
 from designer.design.geometry import Geometry
 from designer.drawing.batches import Batch
+from designer.drawing.box_facts import BoxFacts
 from designer.drawing.cut import Cut, cut_at
 from designer.drawing.levels import Level
-from designer.drawing.loads import ConnectionMap, Loads, connection_map
-from designer.drawing.polylines import along, boxes_along, polylines
+from designer.drawing.loads import ConnectionMap, Loads, connection_map, connections_of_channels, link_numbers
+from designer.drawing.machines import Machines
+from designer.drawing.polylines import along, around, halfway, polylines, straights
 from designer.drawing.rect_index import RectIndex
 from designer.drawing.theme import CanvasTheme
-from designer.drawing.trays import Trays
+from designer.drawing.trays import Trays, lay_trays
 from designer.drawing.view import Rect, bounds_of
 
 Float = npt.NDArray[np.float64]
@@ -30,8 +32,6 @@ Regions = tuple[Rect, ...]
 _VALUE: Final = (130.0, 26.0)
 #: shares of a connection's length at which a value may be written, best first
 _SHARES: Final = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.12, 0.88)
-#: what depends on the boxes alone
-_OF_BOXES: Final = ("box_index", "codes", "is_note", "is_frame", "is_card", "child_extent", "_card_sides")
 #: what is told on boxes is in these fields of a design
 _SHOWN_FIELDS: Final = ("parts", "groups", "annotations", "part_types")
 #: values keep so far from cards, scene units; among more cards than this they are looked up in the index
@@ -117,40 +117,48 @@ class ViewState:
     )
     _busy: tuple[Loads, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
+    _map: ConnectionMap | None = None
+    #: what the boxes are, and the scene rectangle around everything
+    boxes: BoxFacts = field(init=False)
+    bounds: Rect = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.boxes = BoxFacts(self.geometry)
+        self.set_trays(self.trays)
 
     @cached_property
-    def box_index(self) -> RectIndex:
-        """Finds boxes."""
-        return RectIndex(self.geometry.rect)
+    def _straights(self) -> tuple[Int, Float, RectIndex]:
+        """The straight pieces of all connections, and what finds them."""
+        owner, lines = straights(self.geometry.connection_route)
+        return owner, lines, RectIndex(around(lines))
 
-    @cached_property
-    def _connection_parts(self) -> RectIndex:
-        """Finds the quarters of connections."""
-        return RectIndex(boxes_along(self.geometry.connection_route, self.geometry.connection_shape))
-
-    def connection_parts_touching(self, x: float, y: float, width: float, height: float) -> Int:
-        """Quarters of connections that may touch a rectangle: part 4·i + k is quarter k of connection i. : (k,)"""
-        return self._connection_parts.touching(x, y, width, height)
+    def straights_touching(self, x: float, y: float, width: float, height: float) -> tuple[Int, Float]:
+        """Straight pieces of connections that touch a rectangle: whose each is, and its ends. : (k,), (k, 4)"""
+        owner, lines, index = self._straights
+        found = index.touching(x, y, width, height)
+        return owner[found], lines[found]
 
     def connections_touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
         """Connections that may touch a rectangle, ascending. : (k,)"""
-        parts = self.connection_parts_touching(x, y, width, height) // 4
+        parts, _ = self.straights_touching(x, y, width, height)
         fresh = np.ones(len(parts), dtype=bool)
         fresh[1:] = parts[1:] != parts[:-1]
         return parts[fresh]
 
-    @cached_property
+    @property
     def connection_map(self) -> ConnectionMap:
         """Which channels the connections stand for."""
-        return connection_map(self.geometry)
+        if self._map is None:
+            self._map = connection_map(self.geometry)
+        return self._map
 
     def learn(self, old: ViewState) -> None:
         """Take over what is known of a picture with the same boxes, or the same connections between others."""
-        if self.geometry.connections is old.geometry.connections and "connection_map" in old.__dict__:
+        if self.geometry.connections is old.geometry.connections:
             # things moved: elaborating the design only to find the same channels takes longer than all the rest
-            self.__dict__["connection_map"] = old.connection_map
-        if self.geometry.rect is old.geometry.rect and self.geometry.kind is old.geometry.kind:
-            self.__dict__.update({name: old.__dict__[name] for name in _OF_BOXES if name in old.__dict__})
+            self._map = old._map
+        if old.boxes.hold_for(self.geometry):
+            self.boxes = old.boxes
             a, b = old.geometry.design, self.geometry.design
             if all(getattr(a, name) is getattr(b, name) for name in _SHOWN_FIELDS):
                 self._kept = old._kept
@@ -170,53 +178,30 @@ class ViewState:
     def warm(self) -> None:
         """Work out in advance what the next zoom would need."""
         self.cut(None)
-        self._connection_parts  # noqa: B018
+        self._straights  # noqa: B018
 
-    @cached_property
-    def bounds(self) -> Rect:
-        """The scene rectangle around everything."""
-        own = self.geometry.bounds()
-        return own if self.trays is None else bounds_of(np.array([own, self.trays.bounds]))
+    def show_machines(self, machines: Machines | None) -> None:
+        """Show virtual machines beside their hosts, or none."""
+        if machines is None:
+            self.set_trays(None)
+            return
+        found = self.connection_map
+        cut, fenced = (
+            connections_of_channels(found, link_numbers(found, links), links)
+            for links in (machines.cut, machines.fenced)
+        )
+        self.set_trays(lay_trays(machines, self.geometry, self.boxes.index, cut, np.setdiff1d(fenced, cut)))
 
     def set_trays(self, trays: Trays | None) -> None:
-        """Show virtual machines, or hide them."""
+        """Show what was laid out of virtual machines, or nothing of them."""
+        own = self.geometry.bounds()
         self.trays = trays
-        self.__dict__.pop("bounds", None)
-
-    @cached_property
-    def codes(self) -> dict[str, int]:
-        """Number of each box kind."""
-        return {name: i for i, name in enumerate(self.geometry.kinds)}
-
-    @cached_property
-    def is_note(self) -> Bool:
-        """Which boxes are notes. : (n,)"""
-        return self.geometry.kind == self.codes.get("note", -1)
-
-    @cached_property
-    def is_frame(self) -> Bool:
-        """Which boxes are frames. : (n,)"""
-        return self.geometry.kind == self.codes.get("frame", -1)
-
-    @cached_property
-    def is_card(self) -> Bool:
-        """Which boxes are cards: neither open containers nor annotations. : (n,)"""
-        return ~(self.geometry.is_container | self.is_note | self.is_frame)
+        self.bounds = own if trays is None else bounds_of(np.array([own, trays.bounds]))
 
     @cached_property
     def open_groups(self) -> Int:
         """The groups that show a member. : (k,)"""
         return np.flatnonzero(self.geometry.is_group & self.geometry.is_container)
-
-    @cached_property
-    def child_extent(self) -> Float:
-        """Mean width of what each open container holds, 0 for others, scene units. : (n,)"""
-        geometry = self.geometry
-        inside = np.flatnonzero(geometry.parent >= 0)
-        n = len(geometry)
-        held = np.bincount(geometry.parent[inside], minlength=n)
-        wide = np.bincount(geometry.parent[inside], weights=geometry.rect[inside, 2], minlength=n)
-        return wide / np.maximum(held, 1)
 
     def saturated(self, least: float) -> tuple[Int, Float]:
         """The connections used to at least a share, most loaded first, and where on them a value is written.
@@ -234,7 +219,7 @@ class ViewState:
             load = np.nan_to_num(np.fmax(loads.load[connections, 0], loads.load[connections, 1]))
             connections = connections[np.argsort(-load, kind="stable")]
             route = self.geometry.connection_route[connections]
-            self._busy = (loads, connections, (route[:, 1] + route[:, 2]) / 2)
+            self._busy = (loads, connections, halfway(route))
         return self._busy[1], self._busy[2]
 
     def label_points(self, connections: Int) -> Float:
@@ -273,9 +258,7 @@ class ViewState:
         """Where on connections a plate covers least, and how much. : (k, 2), (k,) scene units"""
         geometry = self.geometry
         best, least = np.zeros((len(connections), 2)), np.full(len(connections), np.inf)
-        for group in polylines(
-            np.arange(len(connections)), geometry.connection_route[connections], geometry.connection_shape[connections]
-        ):
+        for group in polylines(np.arange(len(connections)), geometry.connection_route[connections]):
             left = np.arange(len(group.connections))
             for share in _SHARES:
                 points, at = along(group.points[left], share), group.connections[left]
@@ -290,10 +273,10 @@ class ViewState:
 
     def _over_card(self, points: Float) -> Bool:
         """Which points are over a card or close to one. : (k, 2) → (k,)"""
-        cards = self._card_sides
+        cards = self.boxes.card_sides
         if len(cards) > _MANY_CARDS:
-            at = self.box_index.at
-            return np.array([self.is_card[at(x, y, _SLACK)].any() for x, y in points.tolist()], dtype=bool)
+            at = self.boxes.index.at
+            return np.array([self.boxes.is_card[at(x, y, _SLACK)].any() for x, y in points.tolist()], dtype=bool)
         x, y = points[:, :1], points[:, 1:]
         left, top, right, bottom = cards.T
         return ((left - _SLACK <= x) & (x <= right + _SLACK) & (top - _SLACK <= y) & (y <= bottom + _SLACK)).any(axis=1)
@@ -302,19 +285,13 @@ class ViewState:
         """How much of the cards a plate around each point covers. : (k, 2) → (k,) scene units squared"""
         half = np.array((wide / 2, high / 2))
         low, up = points - half, points + half
-        cards = self._card_sides
+        cards = self.boxes.card_sides
         if len(cards) > _MANY_CARDS:
-            under = [self.box_index.touching(x, y, wide, high) for x, y in low.tolist()]
-            near = [self.geometry.rect[u[self.is_card[u]]] for u in under]
+            under = [self.boxes.index.touching(x, y, wide, high) for x, y in low.tolist()]
+            near = [self.geometry.rect[u[self.boxes.is_card[u]]] for u in under]
             sides = [np.concatenate((rect[:, :2], rect[:, :2] + rect[:, 2:]), axis=1) for rect in near]
             return np.array([_overlap(low[k : k + 1], up[k : k + 1], sides[k])[0] for k in range(len(points))])
         return _overlap(low, up, cards)
-
-    @cached_property
-    def _card_sides(self) -> Float:
-        """Left, top, right and bottom of all cards. : (n_cards, 4)"""
-        rect = self.geometry.rect[self.is_card]
-        return np.concatenate((rect[:, :2], rect[:, :2] + rect[:, 2:]), axis=1)
 
     def cut(self, octave: int | None) -> Cut:
         """Merged connections at a scale of 2 to the power of `octave`; None merges only parallel ones."""

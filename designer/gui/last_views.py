@@ -41,7 +41,7 @@ class LastView(QObject):
         scale, x, y = kept
         view = canvas.view
         view = replace(view, scale=scale, x=view.width / 2 - x * scale, y=view.height / 2 - y * scale)
-        if len(canvas.scene.view_state.box_index.touching(*view.visible())):
+        if len(canvas.scene.view_state.boxes.index.touching(*view.visible())):
             canvas.set_view(view)
 
     def keep(self, *_: object) -> None:

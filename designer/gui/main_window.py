@@ -187,6 +187,8 @@ class MainWindow(QMainWindow):
             document.session.design_changed,
             document.session.selection_changed,
             document.session.analysis_changed,
+            # while a run is played every frame counts
+            document.session.moment_changed,
             canvas.view_changed,
         ):
             signal.connect(self.sweeper.touch)
@@ -270,6 +272,7 @@ class MainWindow(QMainWindow):
             from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
+            self.menus.add_late(self.theme)
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
             self.docks.parts.insert_requested.connect(self._insert)
             self.docks.parts.left.connect(self.focus_canvas)

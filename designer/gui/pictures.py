@@ -53,6 +53,7 @@ def write_picture(
         opened=opened,
         chosen=chosen if selected_only else frozenset(),
         loads=loads,
+        machines=canvas.machines_shown,
         scale=pixels.scale,
         transparent=pixels.transparent,
     )

@@ -16,10 +16,18 @@ def edit_workload(session: Session, new: bool, over: QWidget) -> Varied | None:
     from designer.gui.dialogs.workload_dialog import WorkloadDialog
 
     spec = None if new else session.design.workloads.get(session.workload)
-    dialog = WorkloadDialog(spec, over)
+    dialog = WorkloadDialog(spec, over, design=session.design)
+    wanted = ""
     if dialog.exec() == WorkloadDialog.DialogCode.Accepted:
         take_workload(session, dialog.kind_name, dialog.title.text(), dialog.texts(), spec is None)
+        wanted = dialog.sweep
     dialog.deleteLater()
+    if not wanted:
+        return None
+    from designer.gui.viewmodels.sweep import of_workload
+
+    path = f"workloads.{session.workload}.{wanted}"
+    return next((v for v in of_workload(session.design, session.workload) if v.path == path), None)
 
 
 def take_workload(session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:

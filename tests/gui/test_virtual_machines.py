@@ -115,7 +115,7 @@ def test_every_machine_is_a_chip_in_the_row_of_its_host(user: User) -> None:
 def test_trays_cover_nothing_and_are_in_sight(user: User) -> None:
     geometry, view = user.canvas.scene.geometry, user.canvas.view
     for x, y, w, h in user.trays.rect.tolist():
-        assert not len(user.canvas.scene.view_state.box_index.touching(x, y, w, h))
+        assert not len(user.canvas.scene.view_state.boxes.index.touching(x, y, w, h))
         left, top = view.to_view(x, y)
         right, bottom = view.to_view(x + w, y + h)
         assert left >= 0

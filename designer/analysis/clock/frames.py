@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from designer.analysis.clock.run import Run
 from designer.analysis.results import Bottleneck
+from designer.analysis.training.accelerators import memory_of
+from designer.memo import memo
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -230,6 +232,29 @@ class Frames:
         load = self.mean(time - span, time) if span > 0 else self.at(time)
         return number, np.append(self.shares(load, time), 0.0)[column]
 
+    @cached_property
+    def _fills(self) -> list[tuple[Float, list[tuple[float, float]]]]:
+        """Of each program the shares of memory it takes of the parts told by `parts`, and when."""
+        network, number = self.run.table.network, self._parts[0]
+        found: list[tuple[Float, list[tuple[float, float]]]] = []
+        for program, held in self.run.holds.items():
+            share = np.full(len(number), np.nan)
+            for k, part in enumerate(number.tolist()):
+                size = memory_of(network, part) if part in held else 0.0
+                if size:
+                    share[k] = held[part] / size
+            found.append((share, self.run.held_for(program)))
+        return found
+
+    def fill(self, time: float) -> Float:
+        """Share of the memory of each part told by `parts` that is taken; NaN where that is not followed. : (p,)"""
+        whole = np.full(len(self._parts[0]), np.nan)
+        for share, spans in self._fills:
+            has = any(begin <= time < end for begin, end in spans)
+            taken = share if has else share * 0.0
+            whole = np.where(np.isnan(taken), whole, np.where(np.isnan(whole), 0.0, whole) + taken)
+        return whole
+
     def series(self, resource: int, begin: float, end: float, count: int) -> tuple[Float, Float, Float]:
         """Middles of equal intervals [s], mean load and share of capacity of a resource in each. : (count,) each"""
         found = self.run.series(resource, begin, end, count)
@@ -276,16 +301,8 @@ class Frames:
         for row in rows.tolist():
             for resource in kinds[kind[row]]:
                 tasks.setdefault(int(self.run.stands_for[resource]), {})[int(task[row])] = None
-        found = [Held(self.run.table.bottleneck(r), self._ids(r), tuple(t)) for r, t in tasks.items()]
+        found = [Held(self.run.table.bottleneck(r), _alike(self.run, r), tuple(t)) for r, t in tasks.items()]
         return sorted(found, key=lambda h: (h.bottleneck.what == "compute", -len(h.tasks), h.bottleneck.id))
-
-    def _ids(self, resource: int) -> tuple[str, ...]:
-        known: dict[int, tuple[str, ...]] = self.__dict__.setdefault("_known_ids", {})
-        if resource not in known:
-            same = np.flatnonzero(self.run.stands_for == self.run.stands_for[resource])[:ALIKE_LIMIT]
-            table = self.run.table
-            known[resource] = tuple(dict.fromkeys(table.id(k) for k in same.tolist()))
-        return known[resource]
 
     def running(self, time: float) -> list[int]:
         """Tasks that run just after a time, by their place in ``Run.tasks``."""
@@ -323,3 +340,10 @@ class Frames:
         values = np.stack([left - jumps, left], axis=1).ravel()
         values[np.abs(values) <= _NOTHING_TOLERANCE * np.abs(values).max(initial=0.0)] = 0.0
         return doubled, np.maximum(values, 0.0)
+
+
+@memo(most=2, each=4096)
+def _alike(run: Run, resource: int) -> tuple[str, ...]:
+    """Ids of the resources that are like one."""
+    same = np.flatnonzero(run.stands_for == run.stands_for[resource])[:ALIKE_LIMIT]
+    return tuple(dict.fromkeys(run.table.id(k) for k in same.tolist()))

@@ -147,8 +147,10 @@ class _Player:
         self.findings: dict[Finding, None] = {}
         self.costs: dict[Task, int] = {}
         self.listed: list[Cost] = []
+        self.holds: dict[str, dict[int, float]] = {}
         for job, process in zip(jobs, self.processes, strict=True):
             self._declare(process.tasks, job.place, 0)
+            self._hold(job.name, process.tasks)
         self.classes = self._classes()
         self.tasks: list[TaskRun] = []
         self.clock = self._clock()
@@ -171,6 +173,16 @@ class _Player:
             else:
                 self.costs[unit] = len(self.listed)
                 self.listed.append(price)
+
+    def _hold(self, name: str, tasks: Iterable[Task]) -> None:
+        """The memory a program takes: of tasks that take the same, the most any of them does."""
+        held = self.holds.setdefault(name, {})
+        for task in tasks:
+            price = self.prices.price(self.prices.unit(task)[0], "")
+            for part, size in price.holds.items():
+                held[part] = max(held.get(part, 0.0), size)
+            if isinstance(price, Expansion):
+                self._hold(name, price.tasks)
 
     def _classes(self) -> Classes:
         table = self.prices.table
@@ -216,6 +228,7 @@ class _Player:
             self.classes.stands_for,
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
+            {name: held for name, held in self.holds.items() if held},
         )
 
     def _works(self) -> list[WorkRun]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +22,7 @@ from designer.analysis.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.workload.program.process import ARRIVAL
-from designer.workload.program.restarting import FAILURE
+from designer.workload.program.restarting import FAILURE, RESTORE
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -60,6 +60,8 @@ class Run:
         (n_resources,) resources that are alike have one load, that of this number.
     events
         How many the clock saw.
+    holds
+        Memory that programs take while they run, by part [B].
     """
 
     end: float
@@ -72,6 +74,7 @@ class Run:
     stands_for: Int
     events: int
     findings: tuple[Finding, ...] = ()
+    holds: Mapping[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -99,6 +102,22 @@ class Run:
     def times(self, program: str, step: str) -> list[float]:
         """How long each item of a step took from when it could begin [s]."""
         return [t.time for t in self.tasks if t.program == program and t.step == step and t.parent < 0 and t.done]
+
+    def held_for(self, program: str) -> list[tuple[float, float]]:
+        """When a program has its memory: while it runs, but not from a failure until it has read its state again."""
+        mine = [t for t in self.tasks if t.program == program and t.parent < 0]
+        if not mine:
+            return []
+        open_ended = any(math.isnan(t.ended) for t in mine)
+        last = math.inf if open_ended else max(t.ended for t in mine)
+        edges = [min(t.ready for t in mine)]
+        for task in sorted((t for t in mine if t.done and t.step in (FAILURE, RESTORE)), key=lambda t: t.ended):
+            has = len(edges) % 2 == 1
+            if has == (task.step == FAILURE):
+                edges.append(task.ended)
+        if len(edges) % 2:
+            edges.append(last)
+        return list(zip(edges[::2], edges[1::2], strict=True))
 
     def latencies(self, program: str, step: str) -> list[float]:
         """How long it took from when each item could begin until a step of it ended [s]."""

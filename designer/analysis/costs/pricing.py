@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,8 @@ class Cost:
         The estimate the band belongs to: tasks of one group are off together.
     unit
         Of the amounts.
+    holds
+        Memory that is taken for as long as the program runs, by part [B].
     """
 
     ptr: Int
@@ -58,6 +60,7 @@ class Cost:
     unit: str = "s"
     sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    holds: Mapping[int, float] = field(default_factory=dict[int, float])
 
     @property
     def n_works(self) -> int:
@@ -73,11 +76,14 @@ class Expansion:
     ----------
     tasks
         All it may ask for.
+    holds
+        As of `Cost`.
     """
 
     make: Callable[[], Process]
     tasks: tuple[Task, ...]
     findings: tuple[Finding, ...] = ()
+    holds: Mapping[int, float] = field(default_factory=dict[int, float])
 
 
 Price = Cost | Expansion

@@ -58,7 +58,9 @@ def price(prices: Prices, task: TrainStep, place: str) -> Expansion:
             steps.append(Step(f"{group} traffic", Priced(_traffic(prices, plan, costs, group, shown)), after=before))
             before = (steps[-1].name,)
     program = Program("step", tuple(steps))
-    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings)
+    ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
+    holds = dict.fromkeys(ranks, float(busy.memory.total))
+    return Expansion(lambda: Script(program), tuple(step.task for step in steps), plan.findings, holds)
 
 
 def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:

@@ -59,6 +59,7 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
         "s",
         SOURCES,
         tuple(f for f in plan.findings if f.code != "TRAIN-IDLE" or not task.some),
+        dict.fromkeys(ranks, float(step.memory.total)),
     )
 
 

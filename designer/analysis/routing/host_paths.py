@@ -10,12 +10,16 @@ import heapq
 from dataclasses import dataclass
 from typing import Final
 
-from designer.analysis.islands import LocalGraph
+from designer.analysis.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
 from designer.analysis.network import ACCELERATOR, DOMAINS, HOST
 from designer.catalog.parttype import Capability
+from designer.memo import memo
 
 #: extra cost of going through a GPU that relays for its neighbours
 _RELAY_COST: Final = 2
+#: segments kept of one class of islands: all pairs of some 250 parts
+_MOST_SEGMENTS: Final = 1 << 16
+_MOST_TREES: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +51,12 @@ class _Tree:
     before: dict[_State, list[tuple[_State, int]]]
 
 
+@memo(most=GRAPHS_LIMIT, each=_MOST_SEGMENTS)
 def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
     """The cheapest way from `source` to `target`, split over equal ones; None if there is none."""
-    key = (source, target, rules)
-    if key not in graph.routes:
-        graph.routes[key] = _segment(graph, source, target, rules)
-    found = graph.routes[key]
-    return found if isinstance(found, Segment) else None
-
-
-def find_cost(graph: LocalGraph, source: int, target: int, rules: Rules) -> int | None:
-    """Cost of the cheapest way, None if there is none; cheaper to ask for than the way itself."""
-    if source == target:
-        return 0
-    return _tree(graph, source, rules).least.get(target)
-
-
-def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
     if source == target:
         return Segment((), (), 0)
-    tree = _tree(graph, source, rules)
+    tree = _tree(graph.shape, source, rules)
     best = tree.least.get(target)
     if best is None:
         return None
@@ -84,6 +74,13 @@ def _segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segme
     return Segment(tuple(carried), tuple(carried.values()), best)
 
 
+def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int | None:
+    """Cost of the cheapest way, None if there is none; cheaper to ask for than the way itself."""
+    if source == target:
+        return 0
+    return _tree(shape, source, rules).least.get(target)
+
+
 def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_State, list[tuple[_State, int, float]]]:
     """The steps that lead from the source to `ends`, by the state they leave."""
     paths: dict[_State, list[tuple[_State, int, float]]] = {}
@@ -98,12 +95,9 @@ def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_
     return paths
 
 
-def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
-    key = ("tree", source, rules)
-    found = graph.path_memo.get(key)
-    if isinstance(found, _Tree):
-        return found
-    depth = _depth(graph) if rules.pcie_acs else None
+@memo(most=GRAPHS_LIMIT, each=_MOST_TREES)
+def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
+    depth = _depth(shape) if rules.pcie_acs else None
     start: _State = (source, -1, False)
     cost: dict[_State, int] = {start: 0}
     before: dict[_State, list[tuple[_State, int]]] = {}
@@ -113,16 +107,16 @@ def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
         if spent > cost[state]:
             continue
         at, arrived, from_above = state
-        for step in graph.steps[at]:
+        for step in shape.steps[at]:
             extra = 0
             if arrived >= 0:
-                extra = _passage(graph, at, arrived, step.domain, rules)
+                extra = _passage(shape, at, arrived, step.domain, rules)
                 if extra < 0:
                     continue
             up = False
             if depth is not None:
                 # With ACS a PCIe switch sends peer traffic up to the root; it never turns below.
-                turns = arrived == HOST == step.domain and Capability.ROOT not in graph.kinds[at].capabilities
+                turns = arrived == HOST == step.domain and Capability.ROOT not in shape.kinds[at].capabilities
                 if turns and not from_above and depth[step.to] > depth[at]:
                     continue
                 up = depth[at] < depth[step.to]
@@ -139,14 +133,12 @@ def _tree(graph: LocalGraph, source: int, rules: Rules) -> _Tree:
     for state, spent in cost.items():
         known = least.get(state[0])
         least[state[0]] = spent if known is None else min(known, spent)
-    tree = _Tree(cost, least, before)
-    graph.path_memo[key] = tree
-    return tree
+    return _Tree(cost, least, before)
 
 
-def _passage(graph: LocalGraph, at: int, arrived: int, leaving: int, rules: Rules) -> int:
+def _passage(shape: LocalShape, at: int, arrived: int, leaving: int, rules: Rules) -> int:
     """Extra cost of passing through a part, −1 if it may not be passed."""
-    kind = graph.kinds[at]
+    kind = shape.kinds[at]
     if kind.passes(DOMAINS[arrived], DOMAINS[leaving]):
         return 0
     if rules.relay_through_gpu and Capability.ACCELERATE in kind.capabilities and arrived == leaving == ACCELERATOR:
@@ -154,21 +146,18 @@ def _passage(graph: LocalGraph, at: int, arrived: int, leaving: int, rules: Rule
     return -1
 
 
-def _depth(graph: LocalGraph) -> list[int]:
+@memo(most=GRAPHS_LIMIT)
+def _depth(shape: LocalShape) -> list[int]:
     """Host steps from the nearest part with cores: how far below the root complex each part is."""
-    found = graph.path_memo.get("depth")
-    if isinstance(found, list):
-        return found
-    far = graph.n_parts
-    depth = [0 if Capability.ROOT in k.capabilities else far for k in graph.kinds]
+    far = len(shape.kinds)
+    depth = [0 if Capability.ROOT in k.capabilities else far for k in shape.kinds]
     level = [i for i, d in enumerate(depth) if d == 0]
     while level:
         below: list[int] = []
         for at in level:
-            for step in graph.steps[at]:
+            for step in shape.steps[at]:
                 if step.domain == HOST and depth[step.to] > depth[at] + 1:
                     depth[step.to] = depth[at] + 1
                     below.append(step.to)
         level = below
-    graph.path_memo["depth"] = depth
     return depth

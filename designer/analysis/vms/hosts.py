@@ -237,9 +237,9 @@ def _role(network: Network, part: int) -> str:
 def _nearest_socket(network: Network, part: int, cpus: list[int]) -> int:
     islands = find_islands(network)
     island = int(network.island[part])
-    graph, rules = islands.classes[int(islands.class_of[island])], Rules()
+    shape, rules = islands.classes[int(islands.class_of[island])].shape, Rules()
     cost = {
-        at: find_cost(graph, int(islands.local[part]), int(islands.local[cpu]), rules)
+        at: find_cost(shape, int(islands.local[part]), int(islands.local[cpu]), rules)
         for at, cpu in enumerate(cpus)
         if int(network.island[cpu]) == island
     }

@@ -17,6 +17,10 @@ def _fitted(value: float, low: float, high: float, unit: str = "1") -> Constant:
     return Constant(value, low, high, "fit-serving", Status.DERIVED, unit, "open H100 serving runs")
 
 
+def _grouped(value: float, low: float, high: float, unit: str = "1") -> Constant:
+    return Constant(value, low, high, "blis-runs", Status.DERIVED, unit, "Mixtral 8x7B on two H100, vLLM 0.15.1")
+
+
 def _measured(value: float, low: float, high: float, unit: str = "1", note: str = "") -> Constant:
     return Constant(value, low, high, "aic-kernels", Status.DERIVED, unit, note)
 
@@ -32,7 +36,9 @@ class Kernels:
     narrow_compute, narrow_memory, narrow_floor
         Of products in 8 or 4 bit, their scaling with them.
     expert_compute, expert_memory, expert_floor
-        Of the grouped products of routed experts.
+        Of the grouped products of routed experts in 8 or 4 bit.
+    grouped_compute, grouped_memory, grouped_floor
+        Of the same in 16 bit.
     sharpness, inner
         How abruptly compute and memory meet, and the inner length at which half the compute share is lost.
     prefill, decode, decode_floor
@@ -58,6 +64,9 @@ class Kernels:
     decode: float
     decode_floor: float
     elementwise: float
+    grouped_compute: float
+    grouped_memory: float
+    grouped_floor: float
     processor: bool = False
 
 
@@ -72,6 +81,9 @@ NARROW_FLOOR: Final = _fitted(7.11e-06, 4.0e-6, 1.2e-5, "s")
 EXPERT_COMPUTE: Final = _fitted(0.0995, 0.08, 0.45)
 EXPERT_MEMORY: Final = _fitted(0.845, 0.65, 0.95)
 EXPERT_FLOOR: Final = _fitted(1.82e-05, 8e-6, 2e-5, "s")
+GROUPED_COMPUTE: Final = _grouped(0.4, 0.3, 0.6)
+GROUPED_MEMORY: Final = _grouped(0.93, 0.65, 0.95)
+GROUPED_FLOOR: Final = _grouped(1.2e-05, 8e-6, 2e-5, "s")
 PREFILL: Final = _measured(0.57, 0.46, 0.65, note="prompts of 4,096 and more, H100 .57, H200 .56, A100 .55, L40S .46")
 DECODE: Final = _fitted(0.911, 0.69, 0.95)
 DECODE_FLOOR: Final = _measured(1.2e-5, 1.0e-5, 1.8e-5, "s", "H100 and H200 12, L40S 11, A100 18 us")
@@ -94,6 +106,9 @@ KERNELS: Final = Kernels(
     DECODE.value,
     DECODE_FLOOR.value,
     ELEMENTWISE.value,
+    GROUPED_COMPUTE.value,
+    GROUPED_MEMORY.value,
+    GROUPED_FLOOR.value,
 )
 
 #: GA100: large products reach .91 of peak in the median where GH100 reaches .80; floors and memory refitted
@@ -172,5 +187,8 @@ def processor_kernels() -> Kernels:
         decode=read,
         decode_floor=least,
         elementwise=read,
+        grouped_compute=share,
+        grouped_memory=read,
+        grouped_floor=least,
         processor=True,
     )

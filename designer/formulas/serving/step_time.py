@@ -98,7 +98,9 @@ class StepTime:
         kernels = device.kernels
         self._half = (kernels.compute, kernels.memory, kernels.floor)
         self._narrow = (kernels.narrow_compute, kernels.narrow_memory, kernels.narrow_floor)
-        self._experts = (kernels.expert_compute, kernels.expert_memory, kernels.expert_floor)
+        self._grouped = (kernels.grouped_compute, kernels.grouped_memory, kernels.grouped_floor)
+        if weights.runs[0] in ("fp8", "int8", "fp4"):
+            self._grouped = (kernels.expert_compute, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
         self._known: dict[int, float] = {}
         self._heads: dict[int, float] = {}
@@ -162,17 +164,18 @@ class StepTime:
         """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
         shape, device, kernels = self.shape, self.device, self.device.kernels
         spread = self.split.tensor * self.split.data
+        share, read, least = self._grouped
         matrices = 1 + 2 if shape.gated else 2
         touched = experts_touched(shape.experts, shape.experts_per_token, tokens)
         runs = device.runs_as(self.weights)
         one = matrices * shape.hidden * shape.expert_ffn / spread
         routed = tokens * shape.experts_per_token
-        compute = 2 * routed * one / (kernels.expert_compute * device.flops[runs])
+        compute = 2 * routed * one / (share * device.flops[runs])
         moved = touched * one * self.weights.size.value
         moved += routed * (2 * shape.hidden / spread + matrices * shape.expert_ffn / spread) * _HALF_SIZE
-        memory = moved / (kernels.expert_memory * device.bandwidth)
+        memory = moved / (read * device.bandwidth)
         most, p = max(compute, memory), kernels.sharpness
-        time = kernels.expert_floor + most * (1 + (min(compute, memory) / most) ** p) ** (1 / p)
+        time = least + most * (1 + (min(compute, memory) / most) ** p) ** (1 / p)
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
         if shape.shared_ffn:
             time += self._feed_forward(tokens / self.split.data, shape.shared_ffn / self.split.tensor)

@@ -32,7 +32,7 @@ def connect_to(window: Window) -> None:
         return
     geometry, tool = view_state.geometry, Connect(canvas, anchors)
     middle = geometry.rect[:, :2] + geometry.rect[:, 2:] / 2
-    cards = np.flatnonzero(view_state.is_card & ~np.isin(np.arange(len(geometry)), anchors))
+    cards = np.flatnonzero(view_state.boxes.is_card & ~np.isin(np.arange(len(geometry)), anchors))
     near = np.abs(middle[cards] - middle[anchors].mean(axis=0)).sum(axis=1)
     found: list[Choice] = []
     for box in cards[near.argsort(kind="stable")][:_MOST].tolist():

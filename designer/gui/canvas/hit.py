@@ -12,7 +12,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.arrange.sizes import HEADER
 from designer.drawing.levels import Level
-from designer.drawing.polylines import distances, quarter_distances
+from designer.drawing.polylines import distances, straights
 from designer.drawing.view_state import ViewState
 
 Int = npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ def pick(view_state: ViewState, x: float, y: float, scale: float, level: Level, 
     """What is at a point of the scene; `scale` is logical pixels per scene unit."""
     box = box_at(view_state, x, y, scale)
     geometry = view_state.geometry
-    ground = box < 0 or bool(geometry.is_container[box]) or bool(view_state.is_frame[box])
+    ground = box < 0 or bool(geometry.is_container[box]) or bool(view_state.boxes.is_frame[box])
     if not ground:
         return Hit(Area.CARD, box)
     header = _header(view_state, box, x, y, scale) if box >= 0 else None
@@ -79,7 +79,7 @@ def box_at(
     view_state: ViewState, x: float, y: float, scale: float, without: npt.NDArray[np.bool_] | None = None
 ) -> int:
     """The innermost box at a point that is large enough to be seen; −1 on empty canvas."""
-    found = view_state.box_index.at(x, y)
+    found = view_state.boxes.index.at(x, y)
     if without is not None:
         found = found[~without[found]]
     if not len(found):
@@ -92,7 +92,7 @@ def box_at(
 
 def container_at(view_state: ViewState, x: float, y: float, without: npt.NDArray[np.bool_] | None = None) -> int:
     """The innermost open container at a point; −1 for the canvas itself."""
-    found = view_state.box_index.at(x, y)
+    found = view_state.boxes.index.at(x, y)
     if without is not None:
         found = found[~without[found]]
     found = found[view_state.geometry.is_container[found]]
@@ -106,7 +106,7 @@ def container_for(
     card, else the innermost open container; −1 for the canvas itself.
     """
     card = box_at(view_state, x, y, np.inf, without)
-    if card >= 0 and view_state.is_card[card] and view_state.geometry.refs[card].what == "parts":
+    if card >= 0 and view_state.boxes.is_card[card] and view_state.geometry.refs[card].what == "parts":
         geometry = view_state.geometry
         kind = part_kinds().get(geometry.kinds[int(geometry.kind[card])])
         empty = not getattr(geometry.thing(card), "collapsed", False)
@@ -123,13 +123,10 @@ def connection_at(
     slack = reach / scale
     if level is Level.FAR:
         return _far_connection(view_state, x, y, scale, slack)
-    found = view_state.connection_parts_touching(x - slack, y - slack, 2 * slack, 2 * slack)
-    if not len(found):
+    connections, lines = view_state.straights_touching(x - slack, y - slack, 2 * slack, 2 * slack)
+    if not len(connections):
         return -1
-    connections, geometry = found // 4, view_state.geometry
-    gaps = quarter_distances(
-        geometry.connection_route[connections], geometry.connection_shape[connections], found % 4, x, y
-    )
+    gaps = distances(lines, x, y)
     # of connections equally near, the one drawn last
     at = len(gaps) - 1 - int(gaps[::-1].argmin())
     return int(connections[at]) if gaps[at] <= slack else -1
@@ -139,15 +136,16 @@ def _far_connection(view_state: ViewState, x: float, y: float, scale: float, sla
     cut = view_state.cut(round(np.log2(scale)))
     if not len(cut) or len(cut) > 20_000:
         return -1
-    gaps = distances(cut.lines.reshape(-1, 2, 2), x, y)
+    owner, lines = straights(cut.route)
+    gaps = distances(lines, x, y)
     at = int(gaps.argmin())
-    return int(cut.connections[cut.first[at]]) if gaps[at] <= slack else -1
+    return int(cut.connections[cut.first[owner[at]]]) if gaps[at] <= slack else -1
 
 
 def _end(view_state: ViewState, connection: int, x: float, y: float, scale: float) -> Area:
     route = view_state.geometry.connection_route[connection]
     reach = HANDLE_REACH / scale
-    for area, point in ((Area.CONNECTION_A, route[0]), (Area.CONNECTION_B, route[3])):
+    for area, point in ((Area.CONNECTION_A, route[0]), (Area.CONNECTION_B, route[-1])):
         if abs(point[0] - x) <= reach and abs(point[1] - y) <= reach:
             return area
     return Area.CONNECTION
@@ -158,14 +156,14 @@ def _header(view_state: ViewState, box: int, x: float, y: float, scale: float) -
     high = max(HEADER, 14 / scale)
     if y > top + high:
         return None
-    if view_state.is_frame[box]:
+    if view_state.boxes.is_frame[box]:
         return Area.HEADER
     return Area.FOLD if x <= left + min(max(28, 22 / scale), width / 3) else Area.HEADER
 
 
 def inside(view_state: ViewState, x: float, y: float, width: float, height: float, touch: bool) -> Int:
     """Boxes a rubber band selects: what it touches, or only what it encloses; open containers only if enclosed."""
-    found = view_state.box_index.touching(x, y, width, height)
+    found = view_state.boxes.index.touching(x, y, width, height)
     rect = view_state.geometry.rect[found]
     enclosed = (
         (rect[:, 0] >= x)
@@ -173,7 +171,7 @@ def inside(view_state: ViewState, x: float, y: float, width: float, height: floa
         & (rect[:, 0] + rect[:, 2] <= x + width)
         & (rect[:, 1] + rect[:, 3] <= y + height)
     )
-    ground = view_state.geometry.is_container[found] | view_state.is_frame[found]
+    ground = view_state.geometry.is_container[found] | view_state.boxes.is_frame[found]
     chosen = found[enclosed | (~ground & touch)]
     # what stands in a chosen container goes with it
     taken = np.zeros(len(view_state.geometry), dtype=bool)

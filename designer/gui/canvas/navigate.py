@@ -35,7 +35,7 @@ def nearest(view_state: ViewState, start: int, direction: Direction) -> int:
     around[start : int(geometry.last[start])] = True
     # what a container holds is nearer than the container
     ground = geometry.is_container & (geometry.last > np.arange(len(geometry)) + 1)
-    allowed = (ahead > 1.0) & ~around & ~ground & ~view_state.is_frame
+    allowed = (ahead > 1.0) & ~around & ~ground & ~view_state.boxes.is_frame
     if not allowed.any():
         return start
     cost = np.where(allowed, ahead + _ASIDE * aside, np.inf)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,19 +17,20 @@ from designer.drawing.loads import (
     ChannelState,
     ConnectionMap,
     Loads,
-    connections_of_channels,
     link_numbers,
     nothing,
     with_binding,
     with_loads,
     with_route,
 )
+from designer.drawing.polylines import same_routes
+from designer.drawing.shown_boxes import box_of, shown_address
 from designer.drawing.theme import STEPS, CanvasTheme
-from designer.drawing.trays import lay_trays
 from designer.drawing.view import Rect, bounds_of
 from designer.drawing.view_state import ViewState
 from designer.errors import DocumentError
 from designer.gui.canvas.editing import Picked, connection_picks
+from designer.memo import memo
 
 if TYPE_CHECKING:
     from designer.drawing.machines import Machines
@@ -76,7 +76,7 @@ class Scene:
         return self.view_state.geometry
 
     def _show(self, design: Design, changes: Diff | None = None, before: Geometry | None = None) -> None:
-        opened, old, last = self._opened(design), self.__dict__.get("view_state"), self._last
+        opened, old, last = self._opened(design), getattr(self, "view_state", None), self._last
         if last is not None and last.geometry.design is design and last.geometry.opened == opened:
             # undone, or done again
             last.lifted = last.lifted_connections = None
@@ -91,8 +91,6 @@ class Scene:
             if old is not None:
                 self.view_state.learn(old)
         self._last = old
-        for name in ("connections_by_pick", "_front"):
-            self.__dict__.pop(name, None)
         self._refresh()
         self._select()
         self._lay_trays()
@@ -105,16 +103,7 @@ class Scene:
         self._lay_trays()
 
     def _lay_trays(self) -> None:
-        machines, view_state = self.machines, self.view_state
-        if machines is None or not self.show_machines:
-            view_state.set_trays(None)
-            return
-        cut, fenced = (
-            connections_of_channels(self._map, link_numbers(self._map, links), links)
-            for links in (machines.cut, machines.fenced)
-        )
-        fenced = np.setdiff1d(fenced, cut)
-        view_state.set_trays(lay_trays(machines, self.geometry, view_state.box_index, self.box_of, cut, fenced))
+        self.view_state.show_machines(self.machines if self.show_machines else None)
 
     def chip_at(self, x: float, y: float) -> int:
         """Number of the chip of a virtual machine at a point of the scene; −1 for none."""
@@ -264,7 +253,7 @@ class Scene:
         for picked in self.selection:
             within, ref = picked
             if ref.what in ("links", "wirings"):
-                connections |= set(self.connections_by_pick.get((self.shown_address(within), ref), ()))
+                connections |= set(self.connections_by_pick.get((shown_address(self.geometry, within), ref), ()))
                 continue
             box = self.box_of(picked)
             if box is not None:
@@ -272,38 +261,14 @@ class Scene:
         self.selected = np.array(sorted(boxes), dtype=np.int64)
         self.selected_connections = np.array(sorted(connections), dtype=np.int64)
 
-    @cached_property
+    @property
     def connections_by_pick(self) -> dict[Picked, list[int]]:
         """The connections that show each link and wiring."""
-        found: dict[Picked, list[int]] = {}
-        for connection in range(self.geometry.n_connections):
-            for picked in connection_picks(self.geometry, connection):
-                found.setdefault(picked, []).append(connection)
-        return found
-
-    def shown_address(self, within: Address) -> Address:
-        """The address under which a block is drawn: of a member where one is chosen."""
-        if within in self.geometry.blocks or not within:
-            return within
-        for shown in self.geometry.blocks:
-            if len(shown) == len(within) and all(a[0] == b[0] for a, b in zip(shown, within, strict=True)):
-                return shown
-        return within
+        return _connections_by_pick(self.geometry)
 
     def box_of(self, picked: Picked) -> int | None:
         """Number of the box that shows a thing; None if it is not drawn."""
-        within, ref = picked
-        geometry = self.geometry
-        if not within and ref.what in ("parts", "groups"):
-            own = geometry.boxes.own.get(ref, -1)
-            box = own + self._front if own >= 0 else -1
-            return box if box >= 0 and geometry.refs[box] == ref else None
-        return geometry.box_of(self.shown_address(within), ref)
-
-    @cached_property
-    def _front(self) -> int:
-        """How many frames are drawn before the first part."""
-        return sum(1 for a in self.geometry.design.annotations.values() if a.style == "frame")
+        return box_of(self.geometry, picked)
 
     def picks(self, boxes: Iterable[int]) -> frozenset[Picked]:
         """What some boxes show."""
@@ -351,7 +316,7 @@ def changed_region(old: Geometry, new: Geometry) -> Rect | None:
         & (old.connection_capacity == new.connection_capacity)
     )
     same &= (old.connection_status == new.connection_status) & (old.connection_count == new.connection_count)
-    same &= (old.connection_route == new.connection_route).all(axis=(1, 2))
+    same &= same_routes(old.connection_route, new.connection_route)
     connections = np.flatnonzero(~same)
     return bounds_of(np.concatenate(_rects(old, boxes, connections) + _rects(new, boxes, connections)))
 
@@ -409,3 +374,12 @@ def summary_text(scene: Scene) -> str:
     geometry = scene.geometry
     chosen = len(scene.selected) + len(scene.selected_connections)
     return f"{geometry.design.title or geometry.design.name}: {len(geometry)} things, {chosen} selected"
+
+
+@memo(most=4)
+def _connections_by_pick(geometry: Geometry) -> dict[Picked, list[int]]:
+    found: dict[Picked, list[int]] = {}
+    for connection in range(geometry.n_connections):
+        for picked in connection_picks(geometry, connection):
+            found.setdefault(picked, []).append(connection)
+    return found

@@ -1,33 +1,47 @@
-"""A workload as a form, built from the settings its kind declares."""
+"""A workload as a form, built from the settings its kind declares: grouped, searchable, with the title following."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
+    QHBoxLayout,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from designer.design.document import WorkloadSpec
+from designer.design.document import Design, WorkloadSpec
 from designer.gui.controls import Choice, Label, plain
-from designer.gui.viewmodels import forms, workloads
+from designer.gui.dialogs.workload_fields import GroupHead, ListedChoice, ModelField, SettingChoice, SettingText
+from designer.gui.viewmodels import forms, workload_choices, workloads
+
+Field = SettingText | SettingChoice | ListedChoice | ModelField
 
 
 class WorkloadDialog(QDialog):
-    """Edits a workload, or makes a new one when none is given."""
+    """Edits a workload, or makes a new one when none is given.
 
-    def __init__(self, spec: WorkloadSpec | None, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    design
+        What it runs on: chooses the kind offered, and the ids that fields offer.
+    """
+
+    def __init__(
+        self, spec: WorkloadSpec | None, parent: QWidget | None = None, *, design: Design | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Workload" if spec is not None else "New workload")
-        self._spec = spec
+        self._spec, self._design = spec, design
+        #: the setting to sweep, where that is what one wants
+        self.sweep = ""
         self.kind = Choice()
         self.kind.setAccessibleName("Kind of workload")
         for name, title, help_text in workloads.kinds():
@@ -36,19 +50,30 @@ class WorkloadDialog(QDialog):
         self.title = QLineEdit(spec.title if spec is not None else "")
         self.title.setPlaceholderText("Title")
         self.title.setAccessibleName("Title")
+        #: True while the title says what the settings say
+        self.follows = spec is None or not spec.title
         self.help = Label()
         self.help.setWordWrap(True)
         self.help.setProperty("role", "muted")
-        self.fields: dict[str, QLineEdit | QComboBox] = {}
+        self.misfit = Label()
+        self.misfit.setWordWrap(True)
+        self.misfit.setProperty("role", "warn")
+        self.fields: dict[str, Field] = {}
+        self.heads: dict[str, GroupHead] = {}
+        self._summaries: dict[str, Label] = {}
         self._entries: dict[str, forms.Entry] = {}
-        self._page = QWidget()
-        self._page.setObjectName("panel")
-        self._form = QFormLayout(self._page)
-        self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(self._page)
+        self._groups: tuple[tuple[str, tuple[forms.Entry, ...]], ...] = ()
+        self._page: QWidget | None = None
+        self._wide = 0
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.hint = Label()
+        self.hint.setWordWrap(True)
+        self.hint.setProperty("role", "muted")
+        # two lines stay free, so that the form does not jump from field to field
+        self.hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.problem = Label()
         self.problem.setWordWrap(True)
         self.problem.setProperty("role", "bad")
@@ -56,21 +81,29 @@ class WorkloadDialog(QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         top = QFormLayout()
+        top.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         top.addRow("Kind", self.kind)
         top.addRow("Title", self.title)
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 14, 16, 14)
-        box.setSpacing(10)
+        box.setSpacing(8)
         box.addLayout(top)
         box.addWidget(self.help)
-        box.addWidget(area, 1)
+        box.addWidget(self.misfit)
+        box.addWidget(self.area, 1)
+        box.addWidget(self.hint)
         box.addWidget(self.problem)
         box.addWidget(self.buttons)
-        if spec is not None:
-            self.kind.setCurrentIndex(self.kind.findData(spec.kind))
+        wanted = spec.kind if spec is not None else workload_choices.fitting_kind(design) if design is not None else ""
+        if wanted:
+            self.kind.setCurrentIndex(self.kind.findData(wanted))
         self.kind.currentIndexChanged.connect(self._rebuild)
+        self.title.textEdited.connect(self._own_title)
         self._rebuild()
-        self.resize(480, 520)
+        if spec is not None and spec.title:
+            self.follows = spec.title == self._suggested()
+        room = self.fontMetrics().lineSpacing()
+        self.resize(min(760, max(500, 32 * room)), min(820, max(580, 36 * room)))
 
     @property
     def kind_name(self) -> str:
@@ -78,50 +111,153 @@ class WorkloadDialog(QDialog):
         return str(self.kind.currentData() or "")
 
     def _rebuild(self) -> None:
-        while self._form.rowCount():
-            self._form.removeRow(0)
-        self.fields, self._entries = {}, {}
+        self.fields, self._entries, self.heads, self._summaries = {}, {}, {}, {}
         self.help.setText(str(self.kind.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
+        misfit = workload_choices.misfit(self._design, self.kind_name) if self._design is not None else ""
+        self.misfit.setText(misfit)
+        self.misfit.setVisible(bool(misfit))
+        self.hint.setText("")
         settings: Mapping[str, object] = {}
         if self._spec is not None and self._spec.kind == self.kind_name:
             settings = self._spec.settings
-        for entry in workloads.entries(self.kind_name, settings):  # type: ignore[arg-type]
+        entries = workloads.entries(self.kind_name, settings)  # type: ignore[arg-type]
+        self._groups = workload_choices.grouped(self.kind_name, entries)
+        # the same for every group, so that the fields stand below each other
+        wide = max((self.fontMetrics().horizontalAdvance(e.title) for e in entries), default=0)
+        self._wide = min(wide + 6, 14 * self.fontMetrics().lineSpacing())
+        page = self._page = QWidget()
+        page.setObjectName("panel")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(10, 6, 10, 8)
+        column.setSpacing(2)
+        for number, (title, lines) in enumerate(self._groups):
+            self._add_group(column, title, lines, number == 0 or any(e.overridden for e in lines))
+        column.addStretch(1)
+        # the area lets the old page go
+        self.area.setWidget(page)
+        self._check()
+
+    def _add_group(self, column: QVBoxLayout, title: str, lines: tuple[forms.Entry, ...], on: bool) -> None:
+        body = QWidget()
+        form = QFormLayout(body)
+        form.setContentsMargins(18, 0, 0, 8)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        for entry in lines:
             self._entries[entry.name] = entry
             field = self.fields[entry.name] = self._field(entry)
             field.setToolTip(plain(entry.note))
             field.setAccessibleName(entry.title)
-            self._form.addRow(entry.title, field)
-        self._check()
+            field.entered.connect(partial(self._explain, entry.name))
+            label = Label(entry.title)
+            label.setWordWrap(True)
+            label.setFixedWidth(self._wide)
+            label.setBuddy(field)
+            form.addRow(label, field)
+        head = self.heads[title] = GroupHead(title, body)
+        said = self._summaries[title] = Label()
+        said.setProperty("role", "muted")
+        said.setWordWrap(True)
+        line = QHBoxLayout()
+        line.addWidget(head, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(said, 1)
+        column.addLayout(line)
+        column.addWidget(body)
+        head.toggled.connect(self._tell)
+        head.begin(on or len(self._groups) == 1)
 
-    def _field(self, entry: forms.Entry) -> QLineEdit | QComboBox:
+    def _field(self, entry: forms.Entry) -> Field:
+        if entry.name == "model":
+            model = ModelField(entry)
+            model.changed.connect(self._check)
+            model.list.confirmed.connect(self._confirm)
+            return model
+        if entry.name == "dataset":
+            data = ListedChoice(entry.spelled, workload_choices.dataset_choices())
+            data.editTextChanged.connect(self._check)
+            data.confirmed.connect(self._confirm)
+            return data
         if entry.dimension in ("choice", "flag"):
-            box = Choice()
-            for value, title in entry.choices or (("yes", "yes"), ("no", "no")):
-                box.addItem(title, value)
-            box.setCurrentIndex(max(0, box.findData(entry.spelled)))
+            box = SettingChoice(entry)
+            box.currentIndexChanged.connect(self._check)
+            box.sweep_wanted.connect(partial(self._sweep, entry.name))
             return box
-        line = QLineEdit(entry.spelled)
-        line.setPlaceholderText(entry.note)
+        known = workload_choices.offered(self._design, self.kind_name, entry.name) if self._design is not None else ()
+        line = SettingText(entry, known)
         line.textChanged.connect(self._check)
+        line.confirmed.connect(self._confirm)
+        line.sweep_wanted.connect(partial(self._sweep, entry.name))
         return line
+
+    def _confirm(self) -> None:
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).click()
+
+    def _explain(self, name: str) -> None:
+        """What the field in hand is about, below the form."""
+        entry = self._entries.get(name)
+        if entry is not None:
+            self.hint.setText(f"{entry.title}: {entry.note}" if entry.note else "")
+            self.area.ensureWidgetVisible(self.fields[name], 0, 12)
+
+    def _sweep(self, name: str) -> None:
+        """Take the form, and sweep a setting then."""
+        if self.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled():
+            self.sweep = name
+            self.accept()
 
     def texts(self) -> dict[str, str]:
         """What the fields hold."""
-        return {
-            name: str(f.currentData()) if isinstance(f, QComboBox) else f.text().strip()
-            for name, f in self.fields.items()
-        }
+        return {name: _text(field) for name, field in self.fields.items()}
 
-    def _check(self) -> None:
-        wrong = ""
+    def _suggested(self) -> str:
+        return workload_choices.suggested_title(self._design, self.kind_name, self.texts())
+
+    def _own_title(self, text: str) -> None:
+        """A title that was typed stays; an empty one follows again."""
+        self.follows = not text.strip()
+
+    def _tell(self, *_: object) -> None:
+        texts = self.texts()
+        for title, lines in self._groups:
+            if title in self._summaries:
+                said = self._summaries[title]
+                known = {e.name: texts.get(e.name, e.spelled) for e in lines}
+                said.setText("" if self.heads[title].isChecked() else workload_choices.summary(lines, known))
+
+    def _check(self, *_: object) -> None:
+        if len(self.fields) < len(self._entries) or not self._summaries:
+            return
+        wrong, usable = "", True
         for name, field in self.fields.items():
-            if isinstance(field, QLineEdit):
-                problem = forms.check(self._entries[name], field.text())
-                if bool(field.property("wrong")) != bool(problem):
-                    field.setProperty("wrong", bool(problem))
-                    field.style().unpolish(field)
-                    field.style().polish(field)
-                wrong = wrong or (f"{self._entries[name].title}: {problem}" if problem else "")
+            problem = self._problem(name, field)
+            if isinstance(field, QLineEdit) and bool(field.property("wrong")) != bool(problem):
+                field.setProperty("wrong", bool(problem))
+                field.style().unpolish(field)
+                field.style().polish(field)
+            # what is wrong with a model stands below it already
+            if problem and not isinstance(field, ModelField):
+                wrong = wrong or f"{self._entries[name].title}: {problem}"
+            usable = usable and not problem
         self.problem.setText(wrong)
         self.problem.setVisible(bool(wrong))
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not wrong)
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(usable)
+        self._tell()
+        if self.follows and not self.title.isModified():
+            self.title.setText(self._suggested())
+            self.title.setCursorPosition(0)
+
+    def _problem(self, name: str, field: Field) -> str:
+        if isinstance(field, ModelField):
+            return field.problem
+        if isinstance(field, SettingText):
+            return forms.check(self._entries[name], field.text())
+        if isinstance(field, ListedChoice):
+            return workload_choices.check_dataset(field.spelled)
+        return ""
+
+
+def _text(field: Field) -> str:
+    if isinstance(field, ModelField | ListedChoice):
+        return field.spelled
+    return str(field.currentData()) if isinstance(field, SettingChoice) else field.text().strip()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from designer.gui.controls import plain
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.gantt import Row, channels_of, rows_of, task_text, visible
@@ -25,6 +25,8 @@ _LEAST_NAMES, _MOST_NAMES = 120.0, 260.0
 #: a step of the wheel shows so much less time
 _ZOOM: Final = 1.25
 _DEEPEST: Final = 1e-6
+#: a chart taller than this is drawn anew each time instead of being kept as pixels [px]
+_KEPT_HEIGHT: Final = 4096
 #: ticks of the axis stand this far apart at least [px]
 _APART: Final = 90.0
 
@@ -40,6 +42,8 @@ class Chart(QWidget):
         self.begin, self.end = 0.0, 1.0
         self.chosen = -1
         self.moment = 0.0
+        self._picture: QPixmap | None = None
+        self._key: object = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Tasks of the run over time")
@@ -60,7 +64,7 @@ class Chart(QWidget):
         self.session = session
         frames = self.frames
         self.rows = rows_of(frames.run) if frames is not None else ()
-        self.chosen = -1
+        self.chosen, self._picture = -1, None
         if frames is not None and (before is None or before.end != frames.end or self.end > frames.end):
             self.begin, self.end = 0.0, max(frames.end, 1e-12)
         self.moment = session.moment if session is not None else 0.0
@@ -106,10 +110,39 @@ class Chart(QWidget):
         """See ``QWidget``."""
         painter = QPainter(self)
         theme, frames = self.theme, self.frames
-        dirty = event.rect()
-        painter.fillRect(dirty, QColor(theme.surface))
         if frames is None:
+            painter.fillRect(event.rect(), QColor(theme.surface))
             return
+        if self.height() > _KEPT_HEIGHT:
+            self._draw(painter, event.rect(), frames)
+        else:
+            # while a run is played only the line moves: the rest is kept as pixels
+            key = (self.size(), self.devicePixelRatioF(), self.begin, self.end, self.chosen, theme)
+            if self._picture is None or self._key != key:
+                self._picture, self._key = self._rendered(frames), key
+            painter.drawPixmap(0, 0, self._picture)
+        x = self.x_of(self.moment)
+        if self.left <= x <= self.width():
+            painter.setPen(QPen(QColor(theme.text), 1.4))
+            painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
+
+    def _rendered(self, frames: Frames) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        picture.setDevicePixelRatio(ratio)
+        painter = QPainter(picture)
+        painter.setFont(self.font())
+        self._draw(painter, self.rect(), frames)
+        painter.end()
+        return picture
+
+    def _draw(self, painter: QPainter, dirty: QRect, frames: Frames) -> None:
+        """All but the instant."""
+        theme = self.theme
+        painter.fillRect(dirty, QColor(theme.surface))
         self._axis(painter, frames)
         colours = {name: theme.series[k % len(theme.series)] for k, name in enumerate(frames.run.programs)}
         width = self.width() - self.left - 8
@@ -135,13 +168,6 @@ class Chart(QWidget):
                     painter.setPen(QPen(QColor(theme.text), 1.5))
                     painter.drawRect(box.adjusted(-0.5, -0.5, 0.5, 0.5))
             painter.restore()
-        x = self.x_of(self.moment)
-        if self.left <= x <= self.width():
-            painter.setPen(QPen(QColor(theme.text), 1.4))
-            painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(theme.accent), 1))
-            painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
 
     def _name(self, painter: QPainter, row: Row, top: int, number: int) -> None:
         first = number == 0 or self.rows[number - 1].program != row.program
@@ -267,3 +293,6 @@ class GanttPanel(Panel):
         self.empty.setVisible(not there)
         self.area.setVisible(there)
         self.chart.show_run(session)
+
+
+PANEL = PanelKind("gantt", "Gantt", Side.BOTTOM, 70, lambda s: GanttPanel(s.theme))

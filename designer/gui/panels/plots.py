@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from designer.gui.controls import Label, MarkedLabel
 from designer.gui.figures.view import ValueAxis
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.plots import Curve, busy_curve, chosen_resources, left_curves, load_curves
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: values at the instant are told anew this often while it plays [ms]
 _TOLD_MS: Final = 100
+#: lines of the instant move this often: each move draws all three plots again, canvas frames come first [ms]
+_MOVED_MS: Final = 50
 _LONGEST: Final = 34
 
 
@@ -140,6 +142,8 @@ class PlotsPanel(Panel):
         self._of: Frames | None = None
         self._later = QTimer(self, singleShot=True, interval=_TOLD_MS)
         self._later.timeout.connect(self._tell)
+        self._soon = QTimer(self, singleShot=True, interval=_MOVED_MS)
+        self._soon.timeout.connect(self._move)
 
     @property
     def plots(self) -> tuple[LivePlot, ...]:
@@ -161,10 +165,15 @@ class PlotsPanel(Panel):
     def _moved(self, moment: float) -> None:
         if not self.seen or self._of is None:
             return
-        for plot in self.plots:
-            plot.set_moment(moment)
-        if not self._later.isActive():
-            self._later.start()
+        del moment
+        for timer in (self._soon, self._later):
+            if not timer.isActive():
+                timer.start()
+
+    def _move(self) -> None:
+        if self.session is not None and self._of is not None:
+            for plot in self.plots:
+                plot.set_moment(self.session.moment)
 
     def _tell(self) -> None:
         if self.session is not None and self._of is not None:
@@ -194,3 +203,6 @@ class PlotsPanel(Panel):
         for plot in self.plots:
             plot.set_moment(session.moment)
         self._tell()
+
+
+PANEL = PanelKind("plots", "Plots", Side.BOTTOM, 80, lambda s: PlotsPanel(s.theme))

@@ -78,7 +78,9 @@ def typed(kind_name: str, texts: Mapping[str, str]) -> dict[str, JsonValue]:
         text = texts.get(setting.name, "").strip()
         if means_zero(text, word_for_zero(setting)):
             text = _nothing(setting)
-        if not text and setting.default is not None:
+        if setting.default is not None and (
+            not text or (setting.dimension in DIMENSIONS and text == str(setting.default))
+        ):
             continue
         value: JsonValue = text
         if setting.dimension == "flag":

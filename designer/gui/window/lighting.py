@@ -18,8 +18,6 @@ def light(canvas: Canvas, document: Document) -> None:
 
 
 def _light_moment(canvas: Canvas, document: Document) -> None:
-    import numpy as np
-
     from designer.drawing.loads import Activity, ChannelState
     from designer.gui.viewmodels.moments import shown_binding
 
@@ -30,7 +28,7 @@ def _light_moment(canvas: Canvas, document: Document) -> None:
     parts, busy = frames.parts(session.moment, session.span)
     # of the time of a frame there is no single thing that binds
     held = frames.held(session.moment) if not document.player.playing else []
-    doing = Activity(parts, busy, np.full(len(parts), np.nan))
+    doing = Activity(parts, busy, frames.fill(session.moment))
     canvas.show_moment(ChannelState(load, share, doing), *shown_binding(held))
 
 

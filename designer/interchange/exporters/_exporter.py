@@ -32,6 +32,8 @@ class ExportOptions:
         Pixels for one scene unit, of pixel pictures.
     transparent
         True if the ground of pixel pictures is left out.
+    machines
+        True if virtual machines stand beside their hosts.
     loads
         What the connections carry, to be drawn as colours.
     analysis
@@ -46,6 +48,7 @@ class ExportOptions:
     legend: bool = True
     title: bool = True
     labels: bool = True
+    machines: bool = True
     embed_fonts: bool = False
     loads: Loads | None = None
     analysis: Analysis | None = None
@@ -77,6 +80,7 @@ def picture_of(design: Design, options: ExportOptions) -> Picture:
         subtitle=design.intent if options.title else "",
         legend=options.legend,
         labels=options.labels,
+        machines=options.machines,
         chosen=options.chosen,
     )
     return compose(lay_out(design, options.opened), palette(options.theme), shown, options.loads)

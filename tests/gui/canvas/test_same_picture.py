@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from designer.design.geometry import lay_out
 from designer.drawing.loads import ChannelState, connection_map, nothing, with_loads
+from designer.drawing.machines import machines_of
 from designer.drawing.picture import Drawing, full_detail
 from designer.drawing.theme import canvas_theme
 from designer.drawing.view_state import ViewState
@@ -64,6 +65,8 @@ def _difference(one: Pixels, other: Pixels) -> tuple[float, float]:
         ("hgx-h100-8", 1.0, "light", True),
         ("hgx-h100-8", 1.0, "dark", False),
         ("vsphere-cluster-4", 2.0, "light", False),
+        # so small that trays tell only how many machines they have
+        ("vsphere-cluster-4", 0.4, "dark", False),
         ("su-h100-32", 1.0, "contrast", True),
     ],
 )
@@ -76,6 +79,9 @@ def test_canvas_and_file_agree(qapp: QApplication, template: str, scale: float, 
         loads = with_loads(loads, geometry, found, ChannelState(used * 3e10, used))
         loads = replace(loads, bottleneck=np.arange(geometry.n_connections) == 1)
     view_state = ViewState(geometry, loads, canvas_theme(theme))
+    if geometry.design.vms:
+        view_state.show_machines(machines_of(geometry.design))
+        assert view_state.trays is not None
     painter = BatchPainter(view_state.theme.family, GlyphSource())
     canvas = _painted(picture(view_state, painter, view_state.bounds, scale, False))
     exported = _exported(view_state, scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from itertools import pairwise
 from xml.etree.ElementTree import fromstring
 
@@ -23,6 +24,7 @@ from designer.drawing.loads import loads_of
 from designer.drawing.palette import Palette, palette, palettes, rgb
 from designer.drawing.theme import DASH, themed
 from designer.errors import CatalogError, ExchangeError
+from designer.interchange.templates import open_any
 from designer.report.drawing.compose import Options, compose
 from designer.report.drawing.elements import Glyph, Label, Panel, Picture, Stroke
 from designer.report.drawing.flatten import dashes, flat_curve
@@ -344,3 +346,19 @@ def test_widths_are_those_of_the_font_file(bold: bool) -> None:
         assert 0 < width <= units * 1.1
     assert text_width("AV", units, bold) == text_width("A", units, bold) + text_width("V", units, bold)
     assert text_width("M", 2 * units, bold) == pytest.approx(2 * text_width("M", units, bold))
+
+
+def test_virtual_machines_stand_in_exported_pictures_as_on_the_canvas() -> None:
+    design = open_any("vsphere-cluster-4").design
+    geometry, colours = lay_out(design), palette("light")
+    shown = {e.text for e in compose(geometry, colours).elements if isinstance(e, Label)}
+    assert all(vm.label in shown for vm in design.vms.values())
+    without = compose(geometry, colours, Options(machines=False))
+    assert not any(vm.label == e.text for vm in design.vms.values() for e in without.elements if isinstance(e, Label))
+    # 30 more of each are too many to name: every tray tells how many it has
+    many = {
+        f"{vm.id}-{k}": vm.model_copy(update={"id": f"{vm.id}-{k}"}) for vm in design.vms.values() for k in range(30)
+    }
+    crowd = compose(lay_out(design.model_copy(update={"vms": many})), colours)
+    counts = [e.text for e in crowd.elements if isinstance(e, Label) and re.fullmatch(r"\d+ (VMs|not placed)", e.text)]
+    assert sum(int(text.split()[0]) for text in counts) == len(many)

@@ -103,7 +103,7 @@ class Drop(Tool):
         """What comes of a drop on a part with ports; asked once a part, for it takes the design apart."""
         view_state = self.host.scene.view_state
         box = box_at(view_state, p.sx, p.sy, self.host.view.scale)
-        if box < 0 or not view_state.is_card[box] or box == self._target:
+        if box < 0 or not view_state.boxes.is_card[box] or box == self._target:
             return None
         if box not in self._attached:
             self._attached[box] = attach(view_state.geometry, self._item, box)
@@ -155,7 +155,7 @@ class Drop(Tool):
         """What the part could be linked to is framed, the rest dims."""
         view_state = self.host.scene.view_state
         seen = visible_boxes(view_state, frame, (region,))
-        seen = seen[view_state.is_card[seen]]
+        seen = seen[view_state.boxes.is_card[seen]]
         if len(seen) > _MOST or not len(seen):
             return []
         kinds = view_state.geometry.kinds

@@ -79,11 +79,11 @@ class _Aim(Tool):
         """The box at the pointer, or a fitting one close to it: small ports far away must be easy to hit."""
         view_state = self.host.scene.view_state
         box = box_at(view_state, p.sx, p.sy, self.host.view.scale)
-        if box >= 0 and not view_state.geometry.is_container[box] and not view_state.is_frame[box]:
+        if box >= 0 and not view_state.geometry.is_container[box] and not view_state.boxes.is_frame[box]:
             return box
         slack = _SNAP / self.host.view.scale
-        close = view_state.box_index.at(p.sx, p.sy, slack)
-        close = close[view_state.is_card[close]][:20]
+        close = view_state.boxes.index.at(p.sx, p.sy, slack)
+        close = close[view_state.boxes.is_card[close]][:20]
         if not len(close):
             return -1
         rect = view_state.geometry.rect[close]
@@ -202,7 +202,7 @@ class _Aim(Tool):
         """Boxes that fit are framed, the others dim."""
         view_state = self.host.scene.view_state
         seen = visible_boxes(view_state, frame, (region,))
-        seen = seen[view_state.is_card[seen]]
+        seen = seen[view_state.boxes.is_card[seen]]
         if len(seen) > _MOST:
             return []
         fits = np.array([self.offer_for(int(box)).ok for box in seen], dtype=bool)

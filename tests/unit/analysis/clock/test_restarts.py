@@ -137,3 +137,38 @@ def test_recoveries_that_cannot_be_are_refused() -> None:
         Program("job", (Step("step", Delay(1.0)),), recovery=Recovery("nothing", Delay(1.0), 1.0))
     with pytest.raises(AnalysisError, match="fails without pause"):
         Program("job", (Step("step", Delay(1.0)),), recovery=Recovery("step", Delay(1.0), 1.0, between=0.0))
+
+
+def test_memory_is_taken_while_a_job_runs_and_given_back_while_it_is_down() -> None:
+    """Two jobs on the same GPUs take what each takes; one that failed takes nothing until its state is read again."""
+    from designer.analysis.clock.frames import Frames
+    from designer.analysis.selection import resolve
+    from designer.analysis.training.accelerators import memory_of
+
+    design = open_design("hgx-h100-8")
+    settings = {
+        "model": "resnet-50",
+        "precision": "fp16",
+        "software": "fused",
+        "micro_batch": 256,
+        "checkpoint_every": 20,
+        "checkpoint_to": "drives",
+        "cold_start": "4 s",
+    }
+    specs = [WorkloadSpec(id=name, kind="training", settings=settings) for name in ("job", "other")]
+    design = with_changes(design, workloads=replaced(design.workloads, specs))
+    network = build_network(design)
+    answer = run_workload(network, specs[0], curves=False)[0]
+    share = answer.metrics["memory_per_gpu"].value / memory_of(network, int(resolve(network, "gpu0", "w")[0]))
+    failures = [Failure("gpu0", 10.0), Failure("gpu0", 12.0, share=1.0)]
+    run = simulate(design, ["job"], until=30.0, failures=failures, bands=False).run
+    frames = Frames(run)
+    back = run.marks["job/restore"][0]
+    parts, _ = frames.parts(1.0)
+    assert len(parts) == 8
+    for time, filled in ((1.0, True), (9.9, True), (10.1, False), (back - 0.1, False), (back + 0.1, True)):
+        assert frames.fill(time) == pytest.approx([share if filled else 0.0] * 8, rel=0.02), time
+    both = Frames(simulate(design, ["job", "other"], until=5.0, bands=False).run)
+    assert both.fill(2.0) == pytest.approx([2 * share] * 8, rel=0.02)
+    # what only moves data takes no memory that is followed
+    assert not Frames(simulate(design, ["h2d"], until=1.0, bands=False).run).fill(0.5).size
