@@ -204,6 +204,7 @@ def style_sheet(theme: Theme) -> str:
     """The style sheet of a theme."""
     colours = {name: getattr(theme, name) for name in Theme.__dataclass_fields__ if name not in ("name", "series")}
     sheet = _SHEET.replace("@arrow", picture_file("arrow", "M3 4.5L6 7.5L9 4.5", theme.muted))
+    sheet = sheet.replace("@upwards", picture_file("upwards", "M3 7.5L6 4.5L9 7.5", theme.muted))
     sheet = sheet.replace("@check", picture_file("check", "M2.5 6.2L5 8.7L9.5 3.5", theme.accent_text))
     for name in sorted(colours, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", colours[name])
@@ -229,12 +230,12 @@ _SHEET: Final = """
 QMainWindow, QDialog { background: @window; }
 QMainWindow::separator { background: @window; width: 6px; height: 6px; }
 QMainWindow::separator:hover { background: @accent_soft; }
-QToolTip { background: @raised; color: @text; border: 1px solid @border; padding: 4px 6px; }
+QToolTip { background: @upwardsd; color: @text; border: 1px solid @border; padding: 4px 6px; }
 
 QMenuBar { background: @surface; padding: 2px 6px; border-bottom: 1px solid @border; }
 QMenuBar::item { padding: 5px 10px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: @hover; }
-QMenu { background: @raised; border: 1px solid @border; padding: 5px; }
+QMenu { background: @upwardsd; border: 1px solid @border; padding: 5px; }
 QMenu::item { padding: 5px 26px 5px 14px; border-radius: 4px; }
 QMenu::item:selected { background: @accent; color: @accent_text; }
 QMenu::item:disabled { color: @faint; background: transparent; }
@@ -279,18 +280,26 @@ QLineEdit[wrong="true"] { border-color: @bad; }
 QComboBox { padding-right: 2px; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url(@arrow); width: 12px; height: 12px; }
+QSpinBox { padding: 4px 24px 4px 7px; min-height: 1.2em; }
+QSpinBox::up-button, QSpinBox::down-button { subcontrol-origin: border; width: 20px; border: none;
+  background: transparent; }
+QSpinBox::up-button { subcontrol-position: top right; }
+QSpinBox::down-button { subcontrol-position: bottom right; }
+QSpinBox::up-button:hover, QSpinBox::down-button:hover { background: @hover; }
+QSpinBox::up-arrow { image: url(@upwards); width: 10px; height: 10px; }
+QSpinBox::down-arrow { image: url(@arrow); width: 10px; height: 10px; }
 QTabBar QToolButton { background: @surface; border: none; padding: 2px; }
 QTabBar QToolButton#closetab { background: transparent; padding: 1px; border-radius: 3px; }
 QTabBar QToolButton#closetab:hover { background: @hover; }
-QComboBox QAbstractItemView { background: @raised; border: 1px solid @border; outline: none; padding: 3px; }
+QComboBox QAbstractItemView { background: @upwardsd; border: 1px solid @border; outline: none; padding: 3px; }
 
-QPushButton { background: @raised; border: 1px solid @border; border-radius: 5px; padding: 6px 14px; }
+QPushButton { background: @upwardsd; border: 1px solid @border; border-radius: 5px; padding: 6px 14px; }
 QPushButton:hover { background: @hover; }
 QPushButton:focus { border-color: @accent; }
 QPushButton:disabled { color: @faint; }
 QPushButton:default, QPushButton[primary="true"] { background: @accent; color: @accent_text; border-color: @accent; }
 QPushButton:default:disabled, QPushButton[primary="true"]:disabled {
-    background: @raised; color: @faint; border-color: @border; }
+    background: @upwardsd; color: @faint; border-color: @border; }
 QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 4px; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { text-decoration: underline; border: none; background: transparent; outline: none; }
@@ -319,7 +328,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 QSlider::groove:horizontal { height: 4px; background: @border; border-radius: 2px; }
 QSlider::sub-page:horizontal { background: @accent; border-radius: 2px; }
-QSlider::handle:horizontal { background: @raised; border: 2px solid @accent; width: 12px; height: 12px;
+QSlider::handle:horizontal { background: @upwardsd; border: 2px solid @accent; width: 12px; height: 12px;
   margin: -6px 0; border-radius: 8px; }
 QSplitter::handle { background: @border; }
 QStatusBar { background: @surface; border-top: 1px solid @border; color: @muted; }
@@ -331,14 +340,14 @@ QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @faint; bord
 QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(@check); }
 QCheckBox:focus { color: @accent; }
 
-QFrame#toast { background: @raised; border: 1px solid @border; border-left: 3px solid @accent; border-radius: 6px; }
+QFrame#toast { background: @upwardsd; border: 1px solid @border; border-left: 3px solid @accent; border-radius: 6px; }
 QFrame#toast[bad="true"] { border-left-color: @bad; }
 QFrame#card { background: @surface; border: 1px solid @border; border-radius: 8px; }
 QFrame#card:hover, QFrame#card[focused="true"] { border-color: @accent; }
-QPushButton#leftovers { background: @raised; color: @text; border: 1px solid @border; border-left: 3px solid @warn;
+QPushButton#leftovers { background: @upwardsd; color: @text; border: 1px solid @border; border-left: 3px solid @warn;
   border-radius: 6px; padding: 10px 14px; text-align: left; }
 QPushButton#leftovers:hover, QPushButton#leftovers:focus { border-color: @accent; border-left-color: @warn; }
-QFrame#notice { background: @raised; border: none; border-bottom: 1px solid @border; border-left: 3px solid @warn; }
+QFrame#notice { background: @upwardsd; border: none; border-bottom: 1px solid @border; border-left: 3px solid @warn; }
 QFrame#notice QPushButton { padding: 3px 10px; }
 QScrollArea#listed { border: 1px solid @border; border-radius: 6px; background: @surface; }
 QToolButton#autosave { color: @muted; padding: 3px 12px; }
@@ -346,7 +355,7 @@ QToolButton#autosave[state="failed"] { color: @bad; }
 QFrame#line { background: @border; max-height: 1px; min-height: 1px; border: none; }
 QFrame#timebar { background: @surface; border: none; border-top: 1px solid @border; }
 QWidget#start { background: @window; }
-QDialog#command { background: @raised; border: 1px solid @border; border-radius: 8px; }
+QDialog#command { background: @upwardsd; border: 1px solid @border; border-radius: 8px; }
 QDialog#command QLineEdit { border: none; border-bottom: 1px solid @border; border-radius: 0; background: transparent;
   padding: 10px 12px; }
 QDialog#command QListView { background: transparent; padding: 4px; }
