@@ -9,6 +9,21 @@ _CONTROLS: Final = (*range(9), 11, 12, *range(14, 32), *range(127, 160))
 #: marks that turn the direction of what follows: a name that holds one is read otherwise than it is written
 DIRECTIONAL: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _SHOWN: Final = dict.fromkeys((*_CONTROLS, *DIRECTIONAL), "�")
+#: the language of the desktop does not matter: the program speaks English
+MONTHS: Final = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 #: a message longer than this is not read; what goes is taken from its middle, since remedies stand at the end
 LONGEST: Final = 2000
 

@@ -9,7 +9,7 @@ class. That all members of a class carry the same is checked where classes are m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -67,12 +67,13 @@ def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     found = Classes(first[order], place[of], alike[order])
+    del signs, of
     lead = found.first[found.of]
     same = all(np.array_equal(column, column[lead]) for column in columns)
     if same and all(np.allclose(column, column[lead], SAME_TOLERANCE, 0.0) for column in figures):
         return found
-    every = np.arange(len(signs))
-    return Classes(every, every, np.ones(len(signs), dtype=np.int64))
+    every = np.arange(len(columns[0]))
+    return Classes(every, every, np.ones(len(every), dtype=np.int64))
 
 
 def _rounded(figures: Float) -> Int:
@@ -224,8 +225,9 @@ def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops
     """What routed hops load, in classes."""
     net, arrays = network.net, network.arrays
     n, link = len(legs), routes.channel >> 1
-    back = routes.channel & 1
-    entry = arrays.first_resource[link] + np.where(arrays.full[link], back, 0) * arrays.cables[link]
+    entry = np.where(arrays.full[link], routes.channel & 1, 0)
+    entry *= arrays.cables[link]
+    entry += arrays.first_resource[link]
     if network.frame.hashed:
         entry += (mix(routes.flow, link) % arrays.cables[link].astype(np.uint64)).astype(np.int64)
     on_bus = stages(network, routes)
@@ -233,12 +235,11 @@ def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops
     protocol = np.where(crosses, RDMA, P2P)
     protocol[routes.flow[on_bus]] = COPY
     placement = efficiencies_of(network).placement(routes, n)
-    code = (protocol * N_PLACEMENTS + placement)[routes.flow]
-    met = np.zeros(network.n_resources, dtype=bool)
-    met[entry] = True
-    resource = np.flatnonzero(met)
+    code = (protocol * N_PLACEMENTS + placement).astype(np.int8)[routes.flow]
+    usage = np.bincount(entry, routes.share, network.n_resources)
+    resource = np.flatnonzero(usage)
+    usage = usage[resource].astype(np.float64, copy=False)
     cells = _cells(entry, code, routes.share, resource, network.n_resources)
-    usage = np.bincount(entry, routes.share, network.n_resources)[resource].astype(np.float64)
     on = network.links_of(resource)
     way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
     classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
@@ -275,7 +276,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops
     )
 
 
-def _cells(row: Int, code: Int, share: Float, rows: Int, size: int) -> Cells:
+def _cells(row: Int, code: npt.NDArray[np.signedinteger[Any]], share: Float, rows: Int, size: int) -> Cells:
     """Shares added up by kind of hop, on some of `size` rows."""
     codes = _occurring(code)
     if len(codes) == 1:
@@ -284,7 +285,7 @@ def _cells(row: Int, code: Int, share: Float, rows: Int, size: int) -> Cells:
     return Cells(codes, np.array(each, dtype=np.float64).reshape(len(codes), len(rows)))
 
 
-def _occurring(numbers: Int) -> tuple[int, ...]:
+def _occurring(numbers: npt.NDArray[np.signedinteger[Any]]) -> tuple[int, ...]:
     """Small numbers that occur: counting finds them without sorting millions of rows."""
     return tuple(np.flatnonzero(np.bincount(numbers)).tolist()) if len(numbers) else ()
 
@@ -323,19 +324,19 @@ def _passed(
 ) -> tuple[tuple[tuple[int, ...], Float], ...]:
     """How often ways pass switches of each definition, the distinct ones: of hops, then of what stands for many."""
     net, own = network.net, len(routes.flow) - len(routes.stands)
-    weight = np.concatenate([routes.share[:own], routes.share[own:] / routes.stands])
-    owners = np.concatenate([legs.share[routes.flow[:own]], np.ones(len(routes.stands))])
-    end = network.ends_of(routes.channel)
-    at = outside & network.has(Capability.SWITCH)[end]
+    rows = np.flatnonzero(outside)
+    ends = network.ends_of(routes.channel[rows])
+    at = network.has(Capability.SWITCH)[ends]
+    every, ends = rows[at], ends[at]
+    cut = int(np.searchsorted(every, own))
     found: list[tuple[tuple[int, ...], Float]] = []
-    for piece in (slice(0, own), slice(own, None)):
-        rows = np.flatnonzero(at[piece]) + (piece.start or 0)
+    for rows, end in ((every[:cut], ends[:cut]), (every[cut:], ends[cut:])):
         if not len(rows):
             continue
-        passed = net.part_def[end[rows]]
+        share = routes.share[rows] / (legs.share[routes.flow[rows]] if rows[0] < own else routes.stands[rows - own])
+        passed = net.part_def[end]
         definitions = _occurring(passed)
         flows, flow = np.unique(routes.flow[rows], return_inverse=True)
-        share = weight[rows] / owners[rows]
         each = [np.bincount(flow, np.where(passed == d, share, 0.0), len(flows)) for d in definitions]
         times = np.array(each, dtype=np.float64)
         kinds = classes_of(np.zeros(len(flows), dtype=np.int64), figures=tuple(times))

@@ -261,13 +261,20 @@ def _route(network: Network, groups: Int, place: str, what: str) -> _Routed:
             exchange = None  # some reach each other only around the ring, which passes their data on
     common = common_of(network, inside, between) if inside is not None and between is not None else None
     return _Routed(
-        inside, between, exchange, common, pattern.n_servers, pattern.path, pattern.mixed,
-        tuple(one for found in ways for one in found), rings,
-    )  # fmt: skip
+        inside,
+        between,
+        exchange,
+        common,
+        pattern.n_servers,
+        pattern.path,
+        pattern.mixed,
+        tuple(one for found in ways for one in found),
+        rings,
+    )
 
 
 def _ways_of(network: Network, legs: Legs, place: str) -> Routes:
-    routes = route(network, staged(network, legs), sums=True)
+    routes = route(network, staged(network, legs), sums=True, kept=False)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(

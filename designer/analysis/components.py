@@ -10,7 +10,7 @@ import numpy.typing as npt
 Int = npt.NDArray[np.int64]
 
 #: up to this many links labels are quicker than loading the sparse graph library
-SMALL_LIMIT: Final = 16_000
+SMALL_LIMIT: Final = 300_000
 
 
 def connected(n: int, a: Int, b: Int) -> tuple[int, Int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -607,12 +607,14 @@ def frame_arrays(frame: Frame) -> FrameArrays:
     """The arrays of a frame."""
     net = frame.net
     take = net.link_def
-    domain = np.array([one[0] for one in frame.links], dtype=np.int64)[take]
+    domain = _column([one[0] for one in frame.links], np.int8)[take]
     domain[net.link_a == net.link_b] = HOST
-    count = np.array([one[1] for one in frame.links], dtype=np.int64)[take]
+    most = max((one[1] for one in frame.links), default=0)
+    small = np.int32 if most < np.iinfo(np.int32).max else np.int64
+    count = _column([one[1] for one in frame.links], small)[take]
     full = np.array([not one[2] for one in frame.links], dtype=bool)[take]
     outer = domain == NETWORK
-    cables = np.where(outer, count, 1) if frame.hashed else np.ones(len(take), dtype=np.int64)
+    cables = np.where(outer, count, 1) if frame.hashed else _column(np.ones(len(take)), small)
     used = cables * np.where(full, 2, 1)
     upto = np.cumsum(used)
     has = np.array(frame.inner, dtype=bool)[net.part_def]
@@ -620,27 +622,75 @@ def frame_arrays(frame: Frame) -> FrameArrays:
     n_parts = int(has.sum())
     part_resource = np.full(net.n_parts, -1, dtype=np.int64)
     part_resource[has] = n_link_resources + np.arange(n_parts)
-    rate_class, example = _rate_classes(net, domain)
-    n_islands, island = connected(net.n_parts, net.link_a[~outer], net.link_b[~outer])
+    rate_class, example = _rate_classes(net, outer)
+    n_islands, island = _islands(net, np.array([one[0] == NETWORK for one in frame.links], dtype=bool))
     found = FrameArrays(
-        domain, count, upto - used, cables, full, part_resource, rate_class, example, n_link_resources, n_parts,
-        island, n_islands,
-    )  # fmt: skip
+        domain,
+        count,
+        upto - used,
+        cables,
+        full,
+        part_resource,
+        rate_class,
+        example,
+        n_link_resources,
+        n_parts,
+        island,
+        n_islands,
+    )
     for array in (domain, count, found.first_resource, cables, full, part_resource, rate_class, example, island):
         array.setflags(write=False)
     return found
 
 
-def _rate_classes(net: Netlist, domain: Int) -> tuple[Int, Int]:
+def _column(values: Sequence[int] | Float, kind: type[np.integer[Any]]) -> Int:
+    """Whole numbers in as few bytes as they need: a large design has a million of each."""
+    return cast("Int", np.asarray(values).astype(kind))
+
+
+def _rate_classes(net: Netlist, outer: Bool) -> tuple[Int, Int]:
     """Class of each link, by its definition and, of a cable, those of its ends; and the first link of each class."""
-    n = len(net.part_defs) + 1
-    ends = np.where(domain == NETWORK, 1 + net.part_def[net.link_a] * n + net.part_def[net.link_b], 0)
-    if len(net.link_defs) * float(n) ** 2 < np.iinfo(np.int64).max:
-        code = net.link_def * (n * n) + ends
-        _, first, which = np.unique(code, return_index=True, return_inverse=True)
-    else:
-        _, first, which = np.unique(mix(net.link_def, ends), return_index=True, return_inverse=True)
-    return which.astype(np.int64), first.astype(np.int64)
+    which = net.link_def.copy()
+    cables = np.flatnonzero(outer)
+    signs = mix(net.link_def[cables], net.part_def[net.link_a[cables]], net.part_def[net.link_b[cables]])
+    _, of_cable = np.unique(signs, return_inverse=True)
+    which[cables] = len(net.link_defs) + of_cable
+    occurs, first = _first_links(which)
+    number = np.zeros(occurs[-1] + 1 if occurs else 0, dtype=np.int64)
+    number[list(occurs)] = np.arange(len(occurs))
+    return number[which], np.array(first, dtype=np.int64)
+
+
+def _islands(net: Netlist, outer: Bool) -> tuple[int, Int]:
+    """How many islands there are, and the one of each part: found in one member of a group, and moved to its equals.
+
+    Parameters
+    ----------
+    outer : (n_link_defs,) which definitions are of networks
+    """
+    if net.changed is not None or not net.groups:
+        inner = ~outer[net.link_def] | (net.link_a == net.link_b)
+        return connected(net.n_parts, net.link_a[inner], net.link_b[inner])
+    base = net.own_links
+    count, labels = net.own_parts, [np.arange(net.own_parts)]
+    for group in net.groups:
+        found: list[tuple[int, Int]] = []
+        for one in group.nets:
+            found.append(_islands(one, outer[base : base + len(one.link_defs)]))
+            base += len(one.link_defs)
+        sizes = np.array([n for n, _ in found])[group.net_of]
+        start = count + np.cumsum(sizes) - sizes
+        cuts = [0, *(np.flatnonzero(np.diff(group.net_of)) + 1).tolist(), len(group.net_of)]
+        for low, high in pairwise(cuts):
+            labels.append((start[low:high, None] + found[int(group.net_of[low])][1]).ravel())
+        count += int(sizes.sum())
+    label = np.concatenate(labels)
+    drawn = np.concatenate([np.arange(net.own_links), *(np.arange(a, b) for _, a, b in net.wirings)]).astype(np.int64)
+    drawn = drawn[~outer[net.link_def[drawn]]]
+    if not len(drawn):
+        return count, label
+    count, joined = connected(count, label[net.link_a[drawn]], label[net.link_b[drawn]])
+    return count, joined[label]
 
 
 @memo(most=NETWORKS_LIMIT)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -149,22 +149,26 @@ class Kept(Generic[_Answer]):
             self._entries -= self._made.popitem(last=False)[1][1]
 
 
-def route(network: Network, legs: Legs, *, sums: bool = False) -> Routes:
+def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True) -> Routes:
     """Routes of all legs under the policy of the design; kept for networks connected alike.
 
     Parameters
     ----------
     sums
         Only what all flows together put on each channel counts, so entries may be merged where there are very many.
+    kept
+        False for routes that nobody will ask for again.
     """
-    kept = _kept(structure_of(network))
+    if not kept:
+        return _route(network, legs, sums)
+    known = _kept(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
-    found = kept.get(key)
+    found = known.get(key)
     if found is None or not same_ways(network, found.rests_on):
         found = _route(network, legs, sums)
         for array in (found.flow, found.channel, found.share, found.lost, found.stands):
             array.setflags(write=False)
-        kept.keep(key, found, len(found.flow))
+        known.keep(key, found, len(found.flow))
     return found
 
 
@@ -238,48 +242,56 @@ def groups_of(key: Int) -> list[tuple[tuple[int, ...], Int]]:
     return [(tuple(key[f].tolist()), rows) for f, rows in zip(first, np.split(order, cuts), strict=True)]
 
 
+class Doors(NamedTuple):
+    """Gateways that legs may use: the parts where they leave and enter islands, and the share of the traffic.
+
+    ``leaves`` and ``enters`` are true where a gateway is not the end of the leg itself.
+    """
+
+    out: Int
+    into: Int
+    share: float
+    leaves: bool
+    enters: bool
+
+
+def crossings(
+    network: Network, islands: Islands, rules: Rules, legs: Legs, *marks: Int
+) -> Iterator[tuple[Int, tuple[int, ...], list[Doors]]]:
+    """Legs that leave and enter alike, with their marks, and the doors between their islands; none if nothing joins
+    them.
+    """
+    doors, affinity = find_doors(network), network.design.policy.rail_affinity
+    si, ti = network.island[legs.source], network.island[legs.target]
+    starts = (islands.class_of[si], islands.local[legs.source], doors.signature[si])
+    goals = (islands.class_of[ti], islands.local[legs.target], doors.signature[ti])
+    for (cls, at, sig, other, to, other_sig, *given), rows in groups_of(np.stack([*starts, *goals, *marks], axis=1)):
+        source, target = islands.classes[cls].shape, islands.classes[other].shape
+        crossed = cross(source, at, doors.doors[sig], target, to, doors.doors[other_sig], rules, affinity)
+        start, end = islands.part_start[si[rows]], islands.part_start[ti[rows]]
+        used = [
+            Doors(islands.parts[start + leave], islands.parts[end + enter], share, leave != at, enter != to)
+            for leave, enter, share in crossed
+        ]
+        yield rows, tuple(given), used
+
+
 def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: _Collected) -> bool:
     """Legs between islands: through the gateways at both ends and the fabric between."""
     fabric = find_fabric(network)
-    doors = find_doors(network)
-    policy = network.design.policy
-    si, ti = network.island[legs.source], network.island[legs.target]
-    key = np.stack(
-        [
-            islands.class_of[si],
-            islands.local[legs.source],
-            doors.signature[si],
-            islands.class_of[ti],
-            islands.local[legs.target],
-            doors.signature[ti],
-        ],
-        axis=1,
-    )
     flows: list[Int] = []
     pairs: list[tuple[Int, Int]] = []
     shares: list[Float] = []
     ends: list[Legs] = []
-    for (cls, at, sig, other, to, other_sig), rows in groups_of(key):
-        crossings = cross(
-            islands.classes[cls].shape,
-            at,
-            doors.doors[sig],
-            islands.classes[other].shape,
-            to,
-            doors.doors[other_sig],
-            rules,
-            policy.rail_affinity,
-        )
-        if not crossings:
+    for rows, _, doors in crossings(network, islands, rules, legs):
+        if not doors:
             found.lost.append(legs.flow[rows])
-        for leave, enter, part in crossings:
-            g1 = islands.parts[islands.part_start[si[rows]] + leave]
-            g2 = islands.parts[islands.part_start[ti[rows]] + enter]
-            share = legs.share[rows] * part
-            ends.append(Legs(legs.flow[rows], legs.source[rows], g1, share))
-            ends.append(Legs(legs.flow[rows], g2, legs.target[rows], share))
+        for door in doors:
+            share = legs.share[rows] * door.share
+            ends.append(Legs(legs.flow[rows], legs.source[rows], door.out, share))
+            ends.append(Legs(legs.flow[rows], door.into, legs.target[rows], share))
             flows.append(legs.flow[rows])
-            pairs.append((g1, g2))
+            pairs.append((door.out, door.into))
             shares.append(share)
     if not flows:
         return False

@@ -14,11 +14,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.gateways import cross, find_doors
-from designer.analysis.islands import Islands, find_islands
+from designer.analysis.islands import find_islands
 from designer.analysis.network import Network
 from designer.analysis.protocols import ends_in_host, hosted_definitions
-from designer.analysis.routes import Legs, Routes, groups_of, join_legs
+from designer.analysis.routes import Legs, Routes, crossings, groups_of, join_legs
 from designer.analysis.routing.host_paths import Rules, find_segment
 from designer.analysis.selection import buffers, nearest_places, tiers_of_definitions
 from designer.catalog.parttype import Capability
@@ -134,54 +133,23 @@ def _one_stop(network: Network, legs: Legs, at_source: bool) -> list[Legs]:
 
 def _over_networks(network: Network, legs: Legs, at_source: Bool, at_target: Bool) -> list[Legs]:
     """Legs to other servers: from memory to the NIC of the accelerator, and from its NIC to memory at the far end."""
-    islands = find_islands(network)
-    doors = find_doors(network)
     policy = network.design.policy
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
-    si, ti = network.island[legs.source], network.island[legs.target]
-    key = np.stack(
-        [
-            islands.class_of[si],
-            islands.local[legs.source],
-            doors.signature[si],
-            islands.class_of[ti],
-            islands.local[legs.target],
-            doors.signature[ti],
-            at_source.astype(np.int64),
-            at_target.astype(np.int64),
-        ],
-        axis=1,
-    )
+    marks = (at_source.astype(np.int64), at_target.astype(np.int64))
     pieces: list[Legs] = []
-    for (cls, at, sig, other, to, other_sig, first, last), rows in groups_of(key):
-        crossings = cross(
-            islands.classes[cls].shape,
-            at,
-            doors.doors[sig],
-            islands.classes[other].shape,
-            to,
-            doors.doors[other_sig],
-            rules,
-            policy.rail_affinity,
-        )
+    for rows, (first, last), doors in crossings(network, find_islands(network), rules, legs, *marks):
         mine = _rows(legs, rows)
-        if not crossings:
+        if not doors:
             pieces.append(mine)
-        for leave, enter, part in crossings:
-            share = mine.share * part
-            out = _members(islands, si[rows], leave)
-            into = _members(islands, ti[rows], enter)
-            here = near_memory(network, mine.source) if first and leave != at else mine.source
-            there = near_memory(network, mine.target) if last and enter != to else mine.target
-            ways = (mine.source, here, out, into, there, mine.target)
+        for door in doors:
+            share = mine.share * door.share
+            here = near_memory(network, mine.source) if first and door.leaves else mine.source
+            there = near_memory(network, mine.target) if last and door.enters else mine.target
+            ways = (mine.source, here, door.out, door.into, there, mine.target)
             for a, b in pairwise(ways):
                 moves = a != b
                 pieces.append(Legs(mine.flow[moves], a[moves], b[moves], share[moves]))
     return pieces
-
-
-def _members(islands: Islands, island: Int, place: int) -> Int:
-    return islands.parts[islands.part_start[island] + place]
 
 
 def near_memory(network: Network, parts: Int) -> Int:
@@ -193,5 +161,5 @@ def near_memory(network: Network, parts: Int) -> Int:
     for (cls, at), rows in groups_of(np.stack([islands.class_of[island], islands.local[parts]], axis=1)):
         offered = np.flatnonzero(memory[islands.members(int(island[rows[0]]))]).tolist()
         place = nearest_places(islands.classes[cls], at, offered)[0] if offered else at
-        near[rows] = _members(islands, island[rows], place)
+        near[rows] = islands.parts[islands.part_start[island[rows]] + place]
     return near

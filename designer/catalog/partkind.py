@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import Final
 
 from designer.errors import CatalogError
 from designer.registry import discover
@@ -89,6 +90,12 @@ class PortKind:
     def takes(self, link_kind: str, partner: str | None = None) -> bool:
         """Whether a link of that kind to a part of kind `partner` plugs in here; None is any kind."""
         return link_kind in self.links and (partner is None or not self.partners or partner in self.partners)
+
+
+#: the ports of what joins hosts to networks
+NETWORK_PORTS: Final = PortKind(
+    "network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports", names_field="technology"
+)
 
 
 @dataclass(frozen=True, slots=True)

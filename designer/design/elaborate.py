@@ -335,6 +335,32 @@ def _expanded(shape: Shape) -> Arrays:
     return _joined(block, _half(block, shape))
 
 
+def distinct_links(net: Netlist) -> tuple[Int, Int]:
+    """The first link of each kind of pair, by definitions of the link and of its ends, and how many are alike."""
+    return _distinct_links(net.shape)
+
+
+@memo(most=_SHAPES_LIMIT)
+def _distinct_links(shape: Shape) -> tuple[Int, Int]:
+    arrays = _expanded(shape)
+    # a drawn link always joins the same two definitions; those of a wiring may not
+    drawn = len(arrays.link_def) if not arrays.wirings else arrays.wirings[0][1]
+    size = int(arrays.link_def[:drawn].max(initial=-1)) + 1
+    first = np.full(size, drawn, dtype=np.int64)
+    first[arrays.link_def[:drawn][::-1]] = np.arange(drawn)[::-1]
+    counts = np.bincount(arrays.link_def[:drawn], minlength=size)
+    firsts, alike = [first[counts > 0]], [counts[counts > 0]]
+    n = int(arrays.part_def.max(initial=0)) + 1
+    for _, start, stop in arrays.wirings:
+        ends = arrays.part_def[arrays.link_a[start:stop]] * n + arrays.part_def[arrays.link_b[start:stop]]
+        _, at, many = np.unique(ends, return_index=True, return_counts=True)
+        firsts.append(start + at)
+        alike.append(many)
+    found, count = np.concatenate(firsts), np.concatenate(alike)
+    order = np.argsort(found)
+    return found[order], count[order]
+
+
 def _half(block: Block, shape: Shape) -> Netlist:
     """The block with its groups, before its wirings."""
     own_ids = tuple(block.parts)
@@ -351,9 +377,21 @@ def _half(block: Block, shape: Shape) -> Netlist:
         n_parts, n_links = int(made.part_start[-1]), int(made.link_start[-1])
         groups.append(made)
     return Netlist(
-        block, tuple(part_defs), tuple(link_defs), shape, n_parts, n_links, len(own_ids), len(block.links),
-        tuple(groups), (), changed=None, _own_ids=own_ids, _own_link_ids=tuple(block.links), _local=local,
-    )  # fmt: skip
+        block,
+        tuple(part_defs),
+        tuple(link_defs),
+        shape,
+        n_parts,
+        n_links,
+        len(own_ids),
+        len(block.links),
+        tuple(groups),
+        (),
+        changed=None,
+        _own_ids=own_ids,
+        _own_link_ids=tuple(block.links),
+        _local=local,
+    )
 
 
 def _group(group: Group, local: Mapping[str, int], n_parts: int, n_links: int) -> GroupNet:

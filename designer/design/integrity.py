@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
-import numpy as np
-
 from designer.catalog.parttype import PartType, fitting_links, link_kinds, part_kinds, problems_of
 from designer.design.address import Address, address_text, place
 from designer.design.document import Block, Design, Group, Link, Part, Wiring
-from designer.design.elaborate import elaborate, patterns
+from designer.design.elaborate import distinct_links, elaborate, patterns
 from designer.design.legality import misfit, overfull, usage
 from designer.design.limits import check_size
 from designer.design.references import reaches
@@ -357,16 +355,13 @@ def _misfits(design: Design) -> Iterator[Problem]:
     assert net is not None
     if not net.n_links:
         return
-    ends = net.part_def[net.link_a] * len(net.part_defs) + net.part_def[net.link_b]
-    _, first, counts = np.unique(ends * len(net.link_defs) + net.link_def, return_index=True, return_counts=True)
-    for at in np.argsort(first, kind="stable").tolist():
-        number = int(first[at])
+    for number, count in zip(*(column.tolist() for column in distinct_links(net)), strict=True):
         a, b, kind = net.part(int(net.link_a[number])), net.part(int(net.link_b[number])), net.link(number).kind
         why = misfit(design, a, b, kind)
         if not why:
             continue
         where = (net.path(int(net.link_a[number])), net.path(int(net.link_b[number])))
-        alike = int(counts[at]) - 1
+        alike = count - 1
         more = f" (and {alike:,} links alike)" if alike else ""
         code = MISFIT if kind in fitting_links(a.kind, b.kind) else PORTS
         remedy = "use another kind of link, or parts that fit"

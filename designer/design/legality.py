@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from designer.design.document import Block, Design, LinkValues, Part
 from designer.design.elaborate import Int, Netlist, elaborate
 from designer.errors import DocumentError
 from designer.fields import Quantity
-from designer.memo import Memo
+from designer.memo import Alike, Memo
 
 #: a refusal names at most so many kinds of link
 _MOST_REASONS: Final = 2
@@ -70,23 +70,43 @@ class Usage:
             return None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tally:
+    links: Mapping[tuple[str, str], Int]
+    lanes: Int
+
+
+#: counts are the same for designs whose parts and links stand alike and are of the same kinds; the last are kept
+_TALLIES_LIMIT: Final = 4
+_tallied: Alike[_Tally] = Alike(_TALLIES_LIMIT)
+
+
+def _tally_of(net: Netlist, names: list[str], numbered: Int) -> _Tally:
+    ends = net.link_a, net.link_b
+    return _Tally(*_tally(net.n_parts, names, numbered[net.part_def], ends, net.link_def, net.link_defs))
+
+
 def _count(design: Design) -> Usage:
     numbers = {part_id: i for i, part_id in enumerate(design.parts)}
     try:
-        net = elaborate(design)
-        n, ends, definition = net.n_parts, (net.link_a, net.link_b), net.link_def
+        net = made = elaborate(design)
         defs: tuple[LinkValues, ...] = net.link_defs
         names, numbered = _numbered(net.part_defs)
-        kinds = numbered[net.part_def]
+        said = tuple((d.kind, d.count, d.lanes) for d in defs)
+        counted = _tallied(
+            (net.shape, tuple(part.kind for part in net.part_defs), said),
+            lambda: _tally_of(made, names, numbered),
+        )
+        return Usage(net, counted.links, counted.lanes, numbers)
     except DocumentError:
         drawn = [x for x in design.links.values() if x.a in numbers and x.b in numbers]
         net, n, defs, definition = None, len(numbers), tuple(drawn), np.arange(len(drawn))
-        ends = (
+        both = (
             np.array([numbers[x.a] for x in drawn], dtype=np.int64),
             np.array([numbers[x.b] for x in drawn], dtype=np.int64),
         )
         names, kinds = _numbered(design.parts.values())
-    return Usage(net, *_tally(n, names, kinds, ends, definition, defs), numbers)
+    return Usage(net, *_tally(n, names, kinds, both, definition, defs), numbers)
 
 
 _counted = Memo(_count)
@@ -110,7 +130,7 @@ def _tally(
 ) -> tuple[Mapping[tuple[str, str], Int], Int]:
     counts = np.array([d.count for d in defs], dtype=np.int64)
     widths = np.array([d.count * (d.lanes or 0) for d in defs], dtype=np.int64)
-    lanes = np.zeros(n, dtype=np.int64)
+    lanes = _sums(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), n)
     links: dict[tuple[str, str], Int] = {}
     for kind in sorted({d.kind for d in defs}):
         chosen = np.array([d.kind == kind for d in defs], dtype=bool)[definition]
@@ -122,12 +142,14 @@ def _tally(
                 key = (kind, names[number])
                 links[key] = links.get(key, 0) + _sums(here[mine], weights[mine], n)
             if kind == "pcie":
-                lanes += _sums(here, widths[definition[chosen]], n)
+                lanes = lanes + _sums(here, widths[definition[chosen]], n)
     return links, lanes
 
 
 def _sums(at: Int, weights: Int, n: int) -> Int:
-    return np.bincount(at, weights=weights, minlength=n).astype(np.int64)
+    found = np.bincount(at, weights=weights, minlength=n)
+    # of a large design there are many such columns
+    return cast("Int", found.astype(np.int32 if found.max(initial=0.0) < np.iinfo(np.int32).max else np.int64))
 
 
 def can_connect(
@@ -379,7 +401,9 @@ def _unlike(net: Netlist, counts: Int) -> list[int]:
     candidates = np.flatnonzero(counts)
     if not len(candidates):
         return []
-    _, first = np.unique(counts[candidates] * len(net.part_defs) + net.part_def[candidates], return_index=True)
+    _, first = np.unique(
+        counts[candidates].astype(np.int64) * len(net.part_defs) + net.part_def[candidates], return_index=True
+    )
     return candidates[first].tolist()
 
 

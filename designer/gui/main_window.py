@@ -272,6 +272,7 @@ class MainWindow(QMainWindow):
             from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
+            self.menus.add_late(self.theme)
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
             self.docks.parts.insert_requested.connect(self._insert)
             self.docks.parts.left.connect(self.focus_canvas)

@@ -19,23 +19,9 @@ from designer.gui.start_page import thumbnail
 from designer.gui.theme import Theme
 from designer.gui.workers import Cancelled_, Newest
 from designer.interchange.native.leftovers import Leftover, State
+from designer.plain_text import MONTHS
 
 _PICTURE: Final = QSize(168, 100)
-#: the language of the desktop does not matter: the window speaks English
-_MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 #: between two pictures there is time for a click [ms]
 _BETWEEN: Final = 15
 #: the widest the list gets [px]
@@ -346,7 +332,7 @@ def when(at: float, now: float) -> str:
         return f"today {clock}"
     if then[:3] == time.localtime(now - 86_400)[:3]:
         return f"yesterday {clock}"
-    return f"{then.tm_mday} {_MONTHS[then.tm_mon - 1]} {then.tm_year}, {clock}"
+    return f"{then.tm_mday} {MONTHS[then.tm_mon - 1]} {then.tm_year}, {clock}"
 
 
 def cut(text: str, metrics: QFontMetrics) -> str:

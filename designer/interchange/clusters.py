@@ -95,20 +95,7 @@ def _racks(design: Design, told: Mapping[str, Any], place: str) -> Design:
     switch = next_id(design.parts, "cluster_switch")
     design = add_part(Part(id=switch, kind="switch", name="Network of the racks")).apply(design)
     attributes = {"technology": str(told["technology"])} if "technology" in told else {}
-    wirings = tuple(
-        Wiring(
-            id=f"{switch}-{nic.id}",
-            pattern="mesh",
-            a=f"{name}[*]/{group}[*]/{nic.id}",
-            b=switch,
-            kind=kind,
-            bandwidth_per_direction=rate,
-            attributes=attributes,
-            source="case",
-        )
-        for nic in nics
-    )
-    return AddWirings(wirings).apply(design)
+    return _meshed(design, nics, f"{name}[*]/{group}[*]", switch, kind, rate, attributes)
 
 
 def _given(asked: object, place: str) -> Mapping[str, Any]:
@@ -156,11 +143,18 @@ def _joined(design: Design, count: int, told: Mapping[str, Any], place: str) -> 
     switch = next_id(design.parts, "cluster_switch")
     design = add_part(Part(id=switch, kind="switch", name="Network of the servers")).apply(design)
     attributes = {"technology": str(told["technology"])} if "technology" in told else {}
+    return _meshed(design, nics, f"{name}[*]", switch, kind, rate, attributes)
+
+
+def _meshed(
+    design: Design, nics: list[Part], members: str, switch: str, kind: str, rate: str, attributes: dict[str, str]
+) -> Design:
+    """Each NIC of all members cabled to the switch."""
     wirings = tuple(
         Wiring(
             id=f"{switch}-{nic.id}",
             pattern="mesh",
-            a=f"{name}[*]/{nic.id}",
+            a=f"{members}/{nic.id}",
             b=switch,
             kind=kind,
             bandwidth_per_direction=rate,

@@ -3,148 +3,23 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from designer.errors import FormatError
 from designer.formulas.software import recognised
+from designer.resources import assets
 from designer.workload.kind import Setting, WorkloadKind, near
 
-#: fields of a case
-_FIELDS: Final = {
-    "template": "design",
-    "measured": "value",
-    "published": "value",
-    "measurement": "value",
-    "notes": "note",
-    "reference": "source",
-    "variant": "changes",
-}
-#: what publications call a metric; the first name that the kind of workload reports is meant
-_METRICS: Final[Mapping[str, tuple[str, ...]]] = {
-    "busbw": ("bus_bandwidth",),
-    "bus_bw": ("bus_bandwidth",),
-    "algbw": ("algorithm_bandwidth",),
-    "alg_bw": ("algorithm_bandwidth",),
-    "algorithm_bw": ("algorithm_bandwidth",),
-    "algbandwidth": ("algorithm_bandwidth",),
-    "bandwidth": ("rate", "bus_bandwidth"),
-    "throughput": ("rate", "samples_per_second", "bus_bandwidth"),
-    "bandwidth_total": ("rate",),
-    "read_throughput": ("rate",),
-    "migration_bandwidth": ("rate",),
-    "images_per_second": ("samples_per_second",),
-    "images_per_s": ("samples_per_second",),
-    "samples_per_s": ("samples_per_second",),
-    "sequences_per_second": ("samples_per_second",),
-    "img_s": ("samples_per_second",),
-    "images_s": ("samples_per_second",),
-    "samples_s": ("samples_per_second",),
-    "tokens_s": ("tokens_per_second",),
-    "tokens_per_s": ("tokens_per_second",),
-    "token_throughput": ("tokens_per_second",),
-    "iteration_time": ("step_time",),
-    "time_per_step": ("step_time",),
-    "time_per_iteration": ("step_time",),
-    "step_latency": ("step_time",),
-    "time": ("communication_time", "transfer_time", "migration_time", "evacuation_time", "step_time"),
-    "latency": ("communication_time", "transfer_time"),
-    "training_time": ("time_to_train",),
-    "total_migration_time": ("migration_time",),
-    "total_time": ("migration_time", "evacuation_time", "time_to_train"),
-    "duration": ("migration_time", "evacuation_time", "transfer_time", "time_to_train"),
-    "downtime": ("switchover_time",),
-    "switch_over_time": ("switchover_time",),
-    "stun": ("stun_time",),
-    "max_accelerators": ("accelerators",),
-    "accelerator_count": ("accelerators",),
-    "accelerator_utilization": ("gpu_utilization",),
-    "au": ("gpu_utilization",),
-    "model_flops_utilization": ("mfu",),
-    "memory": ("memory_per_gpu",),
-    "peak_memory": ("memory_per_gpu",),
-    "efficiency": ("scaling_efficiency",),
-    "checkpoint_write_time": ("checkpoint_time",),
-    "checkpoint_bandwidth": ("rate",),
-}
-#: what publications call a setting; it counts where the kind has the setting meant, and none of that name itself
-_SETTINGS: Final[Mapping[str, str]] = {
-    "tp": "tensor",
-    "tensor_parallel": "tensor",
-    "tensor_parallel_size": "tensor",
-    "pp": "pipeline",
-    "pipeline_parallel": "pipeline",
-    "pipeline_parallel_size": "pipeline",
-    "dp": "data",
-    "data_parallel": "data",
-    "cp": "context",
-    "context_parallel": "context",
-    "ep": "expert",
-    "expert_parallel": "expert",
-    "gbs": "global_batch",
-    "global_batch_size": "global_batch",
-    "mbs": "micro_batch",
-    "microbatch": "micro_batch",
-    "micro_batch_size": "micro_batch",
-    "batch_per_gpu": "micro_batch",
-    "local_batch": "micro_batch",
-    "batch_size": "batch",
-    "seq_len": "sequence",
-    "sequence_length": "sequence",
-    "seqlen": "sequence",
-    "message": "size",
-    "message_size": "size",
-    "bytes": "size",
-    "operation": "collective",
-    "op": "collective",
-    "algo": "algorithm",
-    "gpus": "group",
-    "accelerators": "group",
-    "ranks": "group",
-    "dtype": "precision",
-    "number_format": "precision",
-    "framework": "software",
-    "recomputation": "recompute",
-    "activation_checkpointing": "recompute",
-    "interleaved_stages": "interleave",
-    "zero": "sharding",
-    "source": "from",
-    "target": "to",
-    "destination": "to",
-    "pairs": "pairing",
-    "bidirectional": "both_ways",
-    "vm": "vms",
-    "multifd_channels": "channels",
-    "connections": "channels",
-    "accelerator": "emulated",
-    "model": "benchmark",
-}
-#: what publications call a choice
-_CHOICES: Final[Mapping[str, str]] = {
-    "allreduce": "all-reduce",
-    "allgather": "all-gather",
-    "reducescatter": "reduce-scatter",
-    "alltoall": "all-to-all",
-    "sendrecv": "send-recv",
-    "p2p": "send-recv",
-    "nvls": "in-switch",
-    "doublebinarytree": "tree",
-    "float16": "fp16",
-    "half": "fp16",
-    "amp": "fp16",
-    "bfloat16": "bf16",
-    "float32": "fp32",
-    "float8": "fp8",
-    "zero1": "optimizer",
-    "zero2": "gradients",
-    "zero3": "parameters",
-    "fsdp": "parameters",
-    "1": "optimizer",
-    "2": "gradients",
-    "3": "parameters",
-    "3dunet": "unet3d",
-}
 _PER_ACCELERATOR: Final = re.compile(r"(?P<base>.+?)_(?:per_)?(?:gpu|accelerator|device)\Z")
+
+
+@cache
+def _spellings() -> Mapping[str, Mapping[str, Any]]:
+    """Fields, metrics, settings and choices by the names that publications give them."""
+    return tomllib.loads((assets() / "spellings.toml").read_text(encoding="utf-8"))
 
 
 class Named(NamedTuple):
@@ -163,7 +38,7 @@ def normal(name: object) -> str:
 def field(name: str) -> str:
     """A field of a case."""
     plain = normal(name)
-    return _FIELDS.get(plain, plain)
+    return _spellings()["fields"].get(plain, plain)
 
 
 def metric(kind: WorkloadKind, name: object) -> Named:
@@ -189,7 +64,7 @@ def metric(kind: WorkloadKind, name: object) -> Named:
 
 def _reported(kind: WorkloadKind, plain: str) -> str | None:
     """The metric of the kind behind a name."""
-    return next((m for m in (plain, *_METRICS.get(plain, ())) if m in kind.metrics), None)
+    return next((m for m in (plain, *_spellings()["metrics"].get(plain, ())) if m in kind.metrics), None)
 
 
 def settings(kind: WorkloadKind, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,7 +79,7 @@ def settings(kind: WorkloadKind, given: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in given.items():
         plain = normal(name)
-        other = _SETTINGS.get(plain, plain)
+        other = _spellings()["settings"].get(plain, plain)
         meant = plain if plain in known else other
         if meant not in known:
             close = near(plain, known)
@@ -232,7 +107,7 @@ def _value(setting: Setting, value: Any) -> Any:
 def _choice(setting: Setting, value: Any) -> Any:
     plain = re.sub(r"[\s\-_/.]", "", str(value).lower())
     for choice in setting.choices:
-        if plain in (re.sub(r"[\s\-_/.]", "", choice.lower()), "") or _CHOICES.get(plain) == choice:
+        if plain in (re.sub(r"[\s\-_/.]", "", choice.lower()), "") or _spellings()["choices"].get(plain) == choice:
             return choice if plain else value
     if setting.name == "software" and (program := recognised(str(value))) is not None:
         return program.name

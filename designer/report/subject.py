@@ -14,6 +14,7 @@ from designer.analysis.results import Analysis, Bottleneck, WorkloadResult
 from designer.catalog.sources import load_sources
 from designer.design.document import Design
 from designer.findings import Finding, Severity
+from designer.plain_text import MONTHS
 from designer.report.inventory import Inventory, inventory
 from designer.report.settings import Settings
 from designer.report.tables.racks import Plan, plan_of
@@ -320,21 +321,7 @@ class Context:
 
 def written_date(day: datetime.date) -> str:
     """``22 November 2026``."""
-    months = (
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    )
-    return f"{day.day}{NBSP}{months[day.month - 1]}{NBSP}{day.year}"
+    return f"{day.day}{NBSP}{MONTHS[day.month - 1]}{NBSP}{day.year}"
 
 
 Progress = Callable[[float, str], None]

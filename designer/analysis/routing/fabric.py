@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.hashing import draw
+from designer.analysis.hashing import draw, mix
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -23,6 +23,8 @@ Bits = npt.NDArray[np.uint64]
 
 #: no fabric has a longer shortest path; the search ends earlier when nothing new is reached
 HOPS_LIMIT: Final = 64
+#: looking for requests that are alike costs more than it saves among so few
+SMALL_LIMIT: Final = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +66,7 @@ class Near:
 
     Parameters
     ----------
-    bits : (n_switches, n_words)
+    bits : (n_words, n_switches)
     start, switch : switches near target t are ``switch[start[t]:start[t+1]]``
     """
 
@@ -82,7 +84,7 @@ class Near:
 
 
 def _has(bits: Bits, switch: Int, target: Int) -> npt.NDArray[np.bool_]:
-    word = bits[switch, target >> 6]
+    word = bits[target >> 6, switch]
     return (word >> (target & 63).astype(np.uint64)) & np.uint64(1) != 0
 
 
@@ -92,22 +94,33 @@ class Distances:
 
     Parameters
     ----------
-    levels : per distance k, (n_switches, n_words) bits of the targets that are exactly k steps away
+    levels : per distance k, (n_words, n_switches) bits of the targets that are exactly k steps away
     """
 
     levels: tuple[Bits, ...]
     _near: dict[int, Near] = field(default_factory=dict[int, Near], repr=False)
+    _kinds: dict[int, Int] = field(default_factory=dict[int, Int], repr=False)
 
     def near(self, k: int) -> Near:
         """The switches at exactly `k` steps from each target."""
         if k not in self._near:
             bits = self.levels[k]
             bytewise = bits.view(np.uint8) if sys.byteorder == "little" else bits.byteswap().view(np.uint8)
-            table = np.ascontiguousarray(np.unpackbits(bytewise, axis=1, bitorder="little").T)
-            target, switch = np.divmod(np.flatnonzero(table.view(np.bool_)), table.shape[1])
-            start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[1]))])
+            one_by_one = np.unpackbits(bytewise.reshape(*bits.shape, 8), axis=2, bitorder="little")
+            table = np.ascontiguousarray(one_by_one.transpose(0, 2, 1))
+            target, switch = np.divmod(np.flatnonzero(table.view(np.bool_)), bits.shape[1])
+            start = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=64 * bits.shape[0]))])
             self._near[k] = Near(bits, start, switch.astype(np.int64))
         return self._near[k]
+
+    def kinds(self, k: int) -> Int:
+        """A number for each target: the same for those that have the same switches at `k` steps. : (n_targets,)"""
+        if k not in self._kinds:
+            near = self.near(k)
+            total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mix(near.switch), dtype=np.uint64)])
+            signs = total[near.start[1:]] - total[near.start[:-1]]
+            self._kinds[k] = np.unique(signs, return_inverse=True)[1].astype(np.int64)
+        return self._kinds[k]
 
     def of(self, switch: Int, target: Int) -> Int:
         """Distance of pairs [steps], −1 where there is no way."""
@@ -119,22 +132,28 @@ class Distances:
 
 def measure(graph: SwitchGraph, targets: Sequence[Sequence[int]]) -> Distances:
     """Distances of all switches to all targets; a target is a set of switches, any of which will do."""
-    words = (len(targets) + 63) // 64
-    front = np.zeros((graph.n_switches, max(words, 1)), dtype=np.uint64)
+    words = max((len(targets) + 63) // 64, 1)
+    first = np.zeros((words, graph.n_switches), dtype=np.uint64)
     for t, switches in enumerate(targets):
         for switch in switches:
-            front[switch, t >> 6] |= np.uint64(1) << np.uint64(t & 63)
-    seen = front.copy()
-    levels = [front]
+            first[t >> 6, switch] |= np.uint64(1) << np.uint64(t & 63)
     joined = np.flatnonzero(np.diff(graph.start) > 0)
     starts = graph.start[joined]
-    while front.any() and len(levels) < HOPS_LIMIT and len(joined):
-        reached = np.bitwise_or.reduceat(front[graph.to], starts, axis=0)
-        front = np.zeros_like(seen)
-        front[joined] = reached & ~seen[joined]
-        seen |= front
-        if front.any():
-            levels.append(front)
+    levels = [first]
+    # word by word: the fronts of 64 targets stay in the cache
+    for word in range(words):
+        front, k = first[word], 1
+        seen = front.copy()
+        while front.any() and k < HOPS_LIMIT and len(joined):
+            reached = np.bitwise_or.reduceat(front[graph.to], starts)
+            front = np.zeros_like(seen)
+            front[joined] = reached & ~seen[joined]
+            seen |= front
+            if front.any():
+                if k == len(levels):
+                    levels.append(np.zeros_like(first))
+                levels[k][word] = front
+            k += 1
     return Distances(tuple(levels))
 
 
@@ -205,7 +224,7 @@ def _walk(
             continue
         if not len(request):
             break
-        first, which = _alike(graph, switch, target)
+        first, which = _alike(graph, distances, switch, target, left)
         step, owner = _next_steps(graph, distances, switch[first], target[first], left[first])
         cables = graph.cables[step]
         total = np.bincount(owner, cables, len(first)).astype(np.float64)
@@ -229,16 +248,21 @@ def _walk(
     return FabricPaths(*_joined(out), *_joined(done))
 
 
-def _alike(graph: SwitchGraph, switch: Int, target: Int) -> tuple[Int, Int]:
-    """First request of each pair of switch and target, and the pair of each request.
+def _alike(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
+    """First request of each pair of switch and kind of target, and the pair of each request.
 
-    Where there are fewer requests than pairs could be, few are alike, and looking for them costs more than it saves.
+    Where to go next depends on which switches are one step nearer: the same for all leaves below the same spines.
     """
-    span = int(target.max()) + 1
-    if len(switch) < graph.n_switches * span:
+    if len(switch) <= SMALL_LIMIT:
         every = np.arange(len(switch))
         return every, every
-    _, first, which = np.unique(switch * span + target, return_index=True, return_inverse=True)
+    kind = np.zeros(len(switch), dtype=np.int64)
+    known = 0
+    for k in np.flatnonzero(np.bincount(left)).tolist():
+        rows, kinds = np.flatnonzero(left == k), distances.kinds(k - 1)
+        kind[rows] = known + kinds[target[rows]]
+        known += int(kinds.max()) + 1
+    _, first, which = np.unique(kind * graph.n_switches + switch, return_index=True, return_inverse=True)
     return first, which
 
 

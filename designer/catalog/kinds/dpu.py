@@ -1,6 +1,6 @@
 """DPU: a NIC with cores of its own that take over network and storage work."""
 
-from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import NETWORK_PORTS, Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="dpu",
@@ -11,16 +11,7 @@ KIND = PartKind(
     help="DPU: a NIC with cores of its own that take over network and storage work.",
     capabilities=frozenset({Capability.ATTACH, Capability.COMPUTE}),
     transit=frozenset({(Domain.HOST, Domain.NETWORK), (Domain.NETWORK, Domain.HOST)}),
-    ports=(
-        PortKind("pcie", "PCIe", ("pcie", "c2c")),
-        PortKind(
-            "network",
-            "Network ports",
-            ("ethernet", "infiniband", "fabric"),
-            count_field="ports",
-            names_field="technology",
-        ),
-    ),
+    ports=(PortKind("pcie", "PCIe", ("pcie", "c2c")), NETWORK_PORTS),
     fields=(
         Field("ports", "Network ports", "count"),
         Field("bandwidth_per_direction", "All ports together, per direction", "rate"),

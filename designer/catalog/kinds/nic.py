@@ -1,6 +1,6 @@
 """NIC: joins a host to a network."""
 
-from designer.catalog.partkind import Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import NETWORK_PORTS, Capability, Domain, Field, PartKind, PortKind
 
 KIND = PartKind(
     name="nic",
@@ -11,16 +11,7 @@ KIND = PartKind(
     help="NIC: joins a host to a network.",
     capabilities=frozenset({Capability.ATTACH}),
     transit=frozenset({(Domain.HOST, Domain.NETWORK), (Domain.NETWORK, Domain.HOST)}),
-    ports=(
-        PortKind("pcie", "PCIe", ("pcie", "c2c")),
-        PortKind(
-            "network",
-            "Network ports",
-            ("ethernet", "infiniband", "fabric"),
-            count_field="ports",
-            names_field="technology",
-        ),
-    ),
+    ports=(PortKind("pcie", "PCIe", ("pcie", "c2c")), NETWORK_PORTS),
     fields=(
         Field("ports", "Network ports", "count"),
         Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
