@@ -8,7 +8,8 @@ from that, as a factor for each class of work.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -20,9 +21,10 @@ from designer.analysis.network import Network
 from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
+from designer.analysis.vms.hosts import find_hosts
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability
-from designer.errors import AnalysisError
+from designer.errors import AnalysisError, CatalogError
 from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
@@ -61,6 +63,9 @@ FACTORS: Final[Mapping[tuple[Work, bool], Constant]] = {
     (Work.COPYING, True): _COPIES,
     (Work.COPYING, False): _COPIES,
 }
+_BARE: Final = Constant(1.0, 1.0, 1.0, "nvidia-mig-guide", Status.PRIMARY, "1", "no hypervisor")
+#: a MIG instance, and which of its kind
+_INSTANCE: Final = re.compile(r"\d+g\.\d+gb(\+me)?(#\d+)?\Z")
 #: time slices of the best-effort scheduler: where a GPU takes up to eight virtual GPUs, and where more
 _SLICE: Final = Constant(2e-3, 2e-3, 2e-3, "vsphere-time-slices", Status.SECONDARY, "s")
 _SHORT_SLICE: Final = Constant(1e-3, 1e-3, 1e-3, "vsphere-time-slices", Status.SECONDARY, "s")
@@ -134,8 +139,8 @@ class Guest:
         def line(share: Constant, note: str) -> Estimate:
             return Estimate(share.value, share.low, share.high, "1", (share.source,), note)
 
-        where = f"in {', '.join(self.machines)}"
-        as_what = f"{where} as {', '.join(self.names)}" if self.names else where
+        where = f"in {', '.join(self.machines)} as " if self.machines else ""
+        as_what = f"{where}{', '.join(self.names)}" if self.names else where.removesuffix(" as ")
         source = self.bandwidth.source
         return {
             "compute_share": line(self.compute, as_what),
@@ -164,7 +169,9 @@ def guest_of(
     Parameters
     ----------
     machines
-        Ids of the machines it runs in; empty for those that the accelerators are given to, where that is clear.
+        Ids of the machines it runs in, or a MIG instance of each accelerator with no machine around it, such as
+        ``3g.40gb`` or ``3g.40gb#2`` for another one; empty for machines that the accelerators are given to, where that
+        is clear.
     running
         Machines whose own work runs on the same clock, so that they are not taken to be busy besides.
 
@@ -174,6 +181,8 @@ def guest_of(
         If there is no such machine, it has no place, or an accelerator is not given to it.
     """
     named = listed(machines)
+    if named and all(_INSTANCE.match(name) for name in named):
+        return _instances(network, parts, named, place), ()
     if not network.design.vms:
         if named:
             raise AnalysisError(f"there is no machine {named[0]!r}", place=f"{place}.machines", remedy="draw it first")
@@ -203,6 +212,39 @@ def guest_of(
     if not mine:
         return None, ()
     return _guest(network, mine, on, work, running), ()
+
+
+def _instances(network: Network, parts: Int, named: Sequence[str], place: str) -> Guest:
+    """A MIG instance of every accelerator, on bare metal."""
+    if len(named) > 1:
+        raise AnalysisError(
+            f"{len(named)} MIG instances at once",
+            place=f"{place}.machines",
+            remedy="name one: each has work of its own",
+        )
+    gpus = {gpu.part: gpu for host in find_hosts(network).hosts for gpu in host.gpus}
+    instance = named[0].partition("#")[0]
+    shares: list[tuple[float, float, float]] = []
+    for part in parts.tolist():
+        kind = gpus[part].type if part in gpus else None
+        try:
+            if kind is None:
+                raise CatalogError(f"{network.net.path(part)} is not known to offer MIG", remedy="choose another GPU")
+            profile = kind.mig_profile(instance)
+        except CatalogError as error:
+            raise AnalysisError(error.text, place=f"{place}.machines", remedy=error.remedy) from None
+        shares.append((profile.compute / kind.compute_slices, profile.memory / kind.memory_slices, profile.framebuffer))
+    compute, bandwidth, memory = (min(column) for column in zip(*shares, strict=True))
+    rates = {
+        part: bandwidth * float(network.capacity[network.part_resource[part]])
+        for part in parts.tolist()
+        if network.part_resource[part] >= 0
+    }
+    slices = dict.fromkeys(parts.tolist(), named[0])
+    whole = _of_slices(compute) if compute < 1 else _exactly(1.0)
+    return Guest(
+        (), whole, _exactly(bandwidth), memory, bandwidth, _BARE, slices, frozenset(), rates, (f"MIG {named[0]}",)
+    )
 
 
 def _known(placement: Placement, named: Collection[str], place: str) -> None:

@@ -179,3 +179,26 @@ def test_turns_are_a_share_and_never_grow_with_duty(duties: list[float]) -> None
     assert guest is not None
     assert 1 / (1 + len(duties)) * 0.9 < guest.compute.low <= guest.compute.value <= guest.compute.high <= 1
     assert guest.compute.value <= 1 / (1 + sum(duties)) + 1e-12
+
+
+def test_mig_on_bare_metal_has_its_slices_and_loses_nothing_to_a_hypervisor() -> None:
+    """2g.20gb of an A100 with 80 GB: 2 of 7 and 2 of 8 slices. Two jobs on slices of their own do not meet."""
+    design = sharing()
+    answer = ask(design, "training", **RESNET, machines="2g.20gb")
+    assert value(answer, "compute_share") == pytest.approx(2 / 7)
+    assert value(answer, "bandwidth_share") == 0.25
+    factor = answer.metrics["virtualization_factor"]
+    assert (factor.low, factor.high) == (1.0, 1.0)
+    assert planned(design, machines="2g.20gb").accelerator.flops["bf16"] == pytest.approx(312e12 * 2 / 7)
+    specs = [
+        WorkloadSpec(id=f"job{k}", kind="training", settings={**RESNET, "machines": name})
+        for k, name in enumerate(("2g.20gb", "2g.20gb#2", "2g.20gb#2"))
+    ]
+    design = with_changes(design, workloads=replaced(design.workloads, specs))
+    apart = simulate(design, ["job0", "job1"], until=1.0, bands=False).slow_down
+    assert apart["job0"] == pytest.approx(1.0, rel=1e-9)
+    same = simulate(design, ["job1", "job2"], until=1.0, bands=False).slow_down
+    assert same["job1"] == pytest.approx(2.0, rel=0.05)
+    with pytest.raises(AnalysisError, match="9g") as refused:
+        ask(sharing(), "training", **RESNET, machines="9g.90gb")
+    assert refused.value.place == "workloads.asked.machines"
