@@ -3,80 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
-from designer.gui.panels._panel import Panel
-from designer.gui.panels.checks import ChecksPanel
-from designer.gui.panels.compare import ComparePanel, Other
-from designer.gui.panels.figures import FiguresPanel
+from designer.gui.panels._panel import Other, Panel, Side, Surroundings, panel_kinds
+from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.flow import FlowPanel
-from designer.gui.panels.gantt import GanttPanel
-from designer.gui.panels.history import HistoryPanel
 from designer.gui.panels.inspector import InspectorPanel
-from designer.gui.panels.links import LinksPanel
-from designer.gui.panels.measured import MeasuredPanel
-from designer.gui.panels.migration import MigrationPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
-from designer.gui.panels.plots import PlotsPanel
-from designer.gui.panels.tables import TablesPanel
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
     from designer.gui.session import Session
 
-_LEFT, _RIGHT, _BOTTOM = (
-    Qt.DockWidgetArea.LeftDockWidgetArea,
-    Qt.DockWidgetArea.RightDockWidgetArea,
-    Qt.DockWidgetArea.BottomDockWidgetArea,
-)
-_PLACES: Final = (
-    (_LEFT, ("parts", "outline")),
-    (_RIGHT, ("inspector", "history")),
-    (
-        _BOTTOM,
-        (
-            "flow",
-            "links",
-            "findings",
-            "checks",
-            "whatif",
-            "timeline",
-            "gantt",
-            "plots",
-            "scaling",
-            "migration",
-            "tables",
-            "compare",
-            "measured",
-        ),
-    ),
-)
-_TITLES: Final = {
-    "parts": "Parts",
-    "outline": "Outline",
-    "inspector": "Inspector",
-    "history": "History",
-    "flow": "Flow",
-    "links": "Links",
-    "findings": "Findings",
-    "checks": "Tests",
-    "whatif": "What if",
-    "timeline": "Timeline",
-    "gantt": "Gantt",
-    "plots": "Plots",
-    "scaling": "Scaling",
-    "migration": "Migration",
-    "tables": "Tables",
-    "compare": "Compare",
-    "measured": "Measured",
-}
+P = TypeVar("P", bound=Panel)
 _WIDTH, _RIGHT_WIDTH, _HEIGHT = 270, 320, 276
 
 
@@ -106,67 +52,49 @@ class Docks:
         others: Callable[[], Sequence[Other]],
     ) -> None:
         self._window = window
-        self.parts = PartsPanel(theme, settings, find_icon)
-        self.outline = OutlinePanel(theme, find_icon)
-        self.inspector = InspectorPanel(theme)
-        self.flow = FlowPanel(theme)
-        self.findings = FindingsPanel(theme)
-        self.checks = ChecksPanel(theme)
-        self.compare = ComparePanel(theme, others)
-        self.measured = MeasuredPanel(theme)
-        empty = "The shown workload has no {}."
-        self.panels: dict[str, Panel] = {
-            "parts": self.parts,
-            "outline": self.outline,
-            "inspector": self.inspector,
-            "history": HistoryPanel(theme),
-            "flow": self.flow,
-            "links": LinksPanel(theme),
-            "findings": self.findings,
-            "checks": self.checks,
-            "whatif": FiguresPanel("whatif", "Nothing binds yet: add a workload.", theme),
-            "timeline": FiguresPanel("timeline", empty.format("timeline of a step"), theme),
-            "gantt": GanttPanel(theme),
-            "plots": PlotsPanel(theme),
-            "scaling": FiguresPanel("scaling", empty.format("scaling curve"), theme),
-            "migration": MigrationPanel(
-                empty.format("migration") + " Drag a virtual machine to another host to see what its move takes.", theme
-            ),
-            "tables": TablesPanel(empty.format("tables"), theme),
-            "compare": self.compare,
-            "measured": self.measured,
-        }
+        around = Surroundings(theme, settings, find_icon, others)
+        self.panels: dict[str, Panel] = {kind.name: kind.build(around) for kind in panel_kinds()}
+        # those the window has to do with
+        self.parts, self.outline = self._one(PartsPanel), self._one(OutlinePanel)
+        self.inspector, self.findings = self._one(InspectorPanel), self._one(FindingsPanel)
+        self.flow, self.compare = self._one(FlowPanel), self._one(ComparePanel)
         self.docks: dict[str, QDockWidget] = {}
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
-        window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
-        for name, panel in self.panels.items():
-            dock = QDockWidget(_TITLES[name], window)
-            dock.setObjectName(f"dock-{name}")
+        window.setCorner(Qt.Corner.BottomLeftCorner, Side.LEFT.value)
+        window.setCorner(Qt.Corner.BottomRightCorner, Side.RIGHT.value)
+        for kind in panel_kinds():
+            panel = self.panels[kind.name]
+            dock = QDockWidget(kind.title, window)
+            dock.setObjectName(f"dock-{kind.name}")
             dock.setWidget(panel)
             # the tab is the title
             dock.setTitleBarWidget(QWidget(dock))
             # behind another tab nothing is redrawn
             dock.visibilityChanged.connect(panel.set_front)
-            self.docks[name] = dock
+            self.docks[kind.name] = dock
         self.arrange()
+
+    def _one(self, kind: type[P]) -> P:
+        """The panel of a class."""
+        return next(panel for panel in self.panels.values() if isinstance(panel, kind))
 
     def arrange(self) -> None:
         """Every dock where it came from."""
         window = self._window
-        for area, names in _PLACES:
+        places = {side: [kind.name for kind in panel_kinds() if kind.side is side] for side in Side}
+        for side, names in places.items():
             for name in names:
                 self.docks[name].setFloating(False)
-                window.addDockWidget(area, self.docks[name])
+                window.addDockWidget(side.value, self.docks[name])
             for name in names[1:]:
                 window.tabifyDockWidget(self.docks[names[0]], self.docks[name])
-        for _, names in _PLACES:
+        for names in places.values():
             for name in names:
                 self.docks[name].show()
             self.docks[names[0]].raise_()
-        sides = [self.docks["parts"], self.docks["inspector"]]
+        sides = [self.docks[places[side][0]] for side in (Side.LEFT, Side.RIGHT)]
         window.resizeDocks(sides, [_WIDTH, _RIGHT_WIDTH], Qt.Orientation.Horizontal)
-        window.resizeDocks([self.docks["flow"]], [_HEIGHT], Qt.Orientation.Vertical)
+        window.resizeDocks([self.docks[places[Side.BOTTOM][0]]], [_HEIGHT], Qt.Orientation.Vertical)
         self._dress_tabs()
 
     def _dress_tabs(self) -> None:
@@ -210,8 +138,5 @@ class Docks:
     def close_jobs(self) -> None:
         """Stop what runs."""
         self.set_session(None)
-        self.inspector.close_jobs()
-        self.findings.close_jobs()
-        self.checks.close_jobs()
-        self.compare.close_jobs()
-        self.measured.close_jobs()
+        for panel in self.panels.values():
+            panel.close_jobs()

@@ -43,7 +43,9 @@ def everything(
     found: list[Choice] = []
     for menu in menus():
         for action in menu.actions:
-            made = actions[action.id]
+            made = actions.get(action.id)
+            if made is None:
+                continue
             keys = made.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             icon = icons.icon(action.icon, theme.muted) if action.icon else None
             found.append(Choice(action.title, partial(run, action.id), keys, menu.title, icon, made.isEnabled()))

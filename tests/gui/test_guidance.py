@@ -15,7 +15,7 @@ from designer.findings import Severity
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels.figures import FiguresPanel
+from designer.gui.panels._figures import FiguresPanel
 from designer.gui.panels.measured import MeasuredPanel
 from designer.gui.viewmodels import flow
 from designer.gui.viewmodels.words import sentence_case
@@ -189,7 +189,7 @@ def test_measurements_stand_beside_their_predictions(shown: MainWindow, qtbot: Q
     file.write_text(json.dumps({"format": "designer-cases", "version": 1, "cases": cases}))
     shown.run("analyze.measured")
     assert shown.docks is not None
-    panel = shown.docks.measured
+    panel = shown.docks.panels["measured"]
     assert isinstance(panel, MeasuredPanel)
     assert panel.opener.isVisible()
     panel.predict([file])
@@ -212,7 +212,7 @@ def test_stopping_predictions_leaves_the_page_as_it_was(shown: MainWindow, qtbot
     file.write_text(json.dumps({"format": "designer-cases", "version": 1, "cases": cases}))
     assert shown.docks is not None
     shown.show_panel("measured")
-    panel = shown.docks.measured
+    panel = shown.docks.panels["measured"]
     panel.predict([file])
     assert panel.stopper.isVisible()
     qtbot.mouseClick(panel.stopper, LEFT)

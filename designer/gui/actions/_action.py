@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -224,14 +224,50 @@ class Menu:
     actions: tuple[Action, ...]
 
 
-@cache
 def menus() -> tuple[Menu, ...]:
-    """All menus in order."""
-    found: Mapping[str, Menu] = discover("designer.gui.actions", "MENU", Menu)
-    return tuple(sorted(found.values(), key=lambda m: m.order))
+    """All menus in order; with what needs the canvas and the panels once `add_late` was called."""
+    return _menus(_late.loaded)
+
+
+def all_actions() -> Mapping[str, Action]:
+    """All actions by id, as in `menus`."""
+    return _all_actions(_late.loaded)
+
+
+def add_late(actions: Mapping[str, Sequence[Action]]) -> None:
+    """Have more actions from now on, by the name of their menu; the same ones each time."""
+    _late.actions, _late.loaded = actions, True
+
+
+class _Late:
+    """What came with the first document of the program."""
+
+    loaded = False
+    actions: Mapping[str, Sequence[Action]] = {}
+
+
+_late = _Late()
 
 
 @cache
-def all_actions() -> Mapping[str, Action]:
-    """All actions by id."""
-    return {a.id: a for m in menus() for a in m.actions}
+def _menus(late: bool) -> tuple[Menu, ...]:
+    found: Mapping[str, Menu] = discover("designer.gui.actions", "MENU", Menu)
+    ordered = sorted(found.values(), key=lambda m: m.order)
+    more = _late.actions if late else {}
+    assert set(more) <= set(found), f"there is no menu {set(more) - set(found)}"
+    return tuple(replace(menu, actions=_merged(menu.actions, more.get(menu.name, ()))) for menu in ordered)
+
+
+def _merged(actions: tuple[Action, ...], late: Sequence[Action]) -> tuple[Action, ...]:
+    """Each late action at the beginning of its section, those of one section in their order."""
+    sections = sorted({a.section for a in (*actions, *late)})
+    return tuple(a for n in sections for part in (late, actions) for a in part if a.section == n)
+
+
+@cache
+def _all_actions(late: bool) -> Mapping[str, Action]:
+    found: dict[str, Action] = {}
+    for action in (a for menu in _menus(late) for a in menu.actions):
+        assert action.id not in found, f"the action {action.id} is listed twice"
+        found[action.id] = action
+    return found

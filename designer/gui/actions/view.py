@@ -1,4 +1,4 @@
-"""View: zoom, tools, docks, themes, the command palette."""
+"""View: zoom, tools, docks, themes, the command palette; panels say their own actions in their files."""
 
 from __future__ import annotations
 
@@ -6,26 +6,6 @@ from collections.abc import Callable
 
 from designer.gui.actions import _members as members
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
-
-PANELS = (
-    ("parts", "Parts"),
-    ("outline", "Outline"),
-    ("inspector", "Inspector"),
-    ("history", "History"),
-    ("flow", "Flow"),
-    ("links", "Links"),
-    ("findings", "Findings"),
-    ("checks", "Tests"),
-    ("whatif", "What if"),
-    ("timeline", "Timeline"),
-    ("scaling", "Scaling"),
-    ("migration", "Migration"),
-    ("tables", "Tables"),
-    ("compare", "Compare"),
-    ("measured", "Measured"),
-    ("gantt", "Gantt"),
-    ("plots", "Plots"),
-)
 
 
 def _on_canvas(name: str, *values: object) -> Callable[[Window], object]:
@@ -35,10 +15,6 @@ def _on_canvas(name: str, *values: object) -> Callable[[Window], object]:
         return getattr(window.canvas, name)(*values) if window.canvas is not None else None
 
     return run
-
-
-def _panel(name: str) -> Callable[[Window], object]:
-    return lambda window: window.show_panel(name)
 
 
 def _theme(name: str) -> Callable[[Window], object]:
@@ -108,17 +84,6 @@ ACTIONS = (
         tip="Show one member of a group; what is edited in it makes it differ from the others",
     ),
     Action("view.canvas", "Go to the canvas", lambda w: w.focus_canvas(), ("Alt+0",), has_document, section=5),
-    *(
-        Action(
-            f"view.panel_{name}",
-            f"Show {title}",
-            _panel(name),
-            (f"Alt+{n}",) if n <= 9 else (),
-            section=5,
-            under="Panels",
-        )
-        for n, (name, title) in enumerate(PANELS, start=1)
-    ),
     Action("view.reset_layout", "Put all panels back", lambda w: w.reset_layout(), (), section=5),
     *(
         Action(f"view.theme_{name}", title, _theme(name), (), section=6, under="Theme", checked=_is_theme(name))

@@ -1,19 +1,79 @@
-"""What every dock panel does: follow the current document, and redraw only while it can be seen."""
+"""What every dock panel does: follow the current document, and redraw only while it can be seen; and what a file of
+this folder says of its panel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QIcon, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from designer.gui.session import Session
+from designer.gui.settings import Settings
 from designer.gui.theme import Theme
+from designer.registry import discover
+
+if TYPE_CHECKING:
+    from designer.design.document import Design
 
 #: how long a panel waits for the answer to an edit [ms]
 _HOLD: Final = 24
+
+
+#: title, and the design where it is at hand
+Other = tuple[str, Callable[[], "Design | None"]]
+
+
+class Side(Enum):
+    """Where a dock stands at first."""
+
+    LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+    RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+    BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What panels are made with: colours, what is kept, icons of kinds, and the other designs one may compare with."""
+
+    theme: Theme
+    settings: Settings
+    find_icon: Callable[[str], QIcon | None]
+    others: Callable[[], Sequence[Other]]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelKind:
+    """A panel as its file declares it, under the name ``PANEL``.
+
+    Parameters
+    ----------
+    order
+        Among those of its side; the first is in front.
+    shortcut
+        Brings it to the front.
+    """
+
+    name: str
+    title: str
+    side: Side
+    order: int
+    build: Callable[[Surroundings], Panel]
+    shortcut: str = ""
+
+
+@cache
+def panel_kinds() -> tuple[PanelKind, ...]:
+    """All panels, side by side and in order; loads their files."""
+    found = discover("designer.gui.panels", "PANEL", PanelKind)
+    sides = list(Side)
+    return tuple(sorted(found.values(), key=lambda k: (sides.index(k.side), k.order, k.name)))
 
 
 class Panel(QWidget):
@@ -59,6 +119,9 @@ class Panel(QWidget):
     def entry(self) -> QWidget | None:
         """Where the keys go when one comes to the panel by key; None for its first field."""
         return None
+
+    def close_jobs(self) -> None:
+        """Stop what runs: the window goes away."""
 
     def connect_signal(self, signal: Any, slot: Callable[..., Any]) -> None:
         """Connect a signal of the session until another document is followed."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QStackedLayou
 from designer.design.edits.assertions import AddAssertions, RemoveAssertions
 from designer.errors import DesignerError
 from designer.gui.controls import Label
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -131,3 +131,6 @@ class ChecksPanel(Panel):
         ids = self._chosen()
         if ids and self.session is not None:
             self.session.apply(RemoveAssertions(tuple(ids)))
+
+
+PANEL = PanelKind("checks", "Tests", Side.BOTTOM, 40, lambda s: ChecksPanel(s.theme), "Alt+8")

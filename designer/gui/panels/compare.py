@@ -8,15 +8,12 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from designer.design.document import Design
 from designer.gui.controls import Choice, Label
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Other, Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import compare
 from designer.gui.workers import Cancelled_, Newest
-
-#: title, and the design where it is at hand
-Other = tuple[str, Callable[[], Design | None]]
 
 
 class ComparePanel(Panel):
@@ -110,3 +107,6 @@ class ComparePanel(Panel):
         heads = compare.columns(session.title, self.chooser.currentText())
         rows = compare.lines(session.design, self._other, session.analysis, answer)  # type: ignore[arg-type]
         self.table.lines.set_lines(rows, heads)
+
+
+PANEL = PanelKind("compare", "Compare", Side.BOTTOM, 120, lambda s: ComparePanel(s.theme, s.others))

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from designer.findings import Severity
 from designer.gui.controls import plain
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -223,3 +223,6 @@ class FindingsPanel(Panel):
         chosen = [p for p in picked if p is not None]
         if chosen:
             self.session.reveal(chosen)
+
+
+PANEL = PanelKind("findings", "Findings", Side.BOTTOM, 30, lambda s: FindingsPanel(s.theme), "Alt+7")

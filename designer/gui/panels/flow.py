@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from designer.gui.controls import Choice, Label, plain
 from designer.gui.itemmodels.choices import ChoicesModel
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import ElidedLink, column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -350,3 +350,6 @@ def _number(number: flow.Number) -> QWidget:
         label.setWordWrap(False)
         lines.addWidget(label)
     return cell
+
+
+PANEL = PanelKind("flow", "Flow", Side.BOTTOM, 10, lambda s: FlowPanel(s.theme), "Alt+5")

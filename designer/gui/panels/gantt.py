@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from designer.gui.controls import plain
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.gantt import Row, channels_of, rows_of, task_text, visible
@@ -293,3 +293,6 @@ class GanttPanel(Panel):
         self.empty.setVisible(not there)
         self.area.setVisible(there)
         self.chart.show_run(session)
+
+
+PANEL = PanelKind("gantt", "Gantt", Side.BOTTOM, 70, lambda s: GanttPanel(s.theme))

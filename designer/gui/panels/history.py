@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -43,3 +43,6 @@ class HistoryPanel(Panel):
     def _go(self, index: QModelIndex) -> None:
         if self.session is not None:
             self.session.go_to(index.row())
+
+
+PANEL = PanelKind("history", "History", Side.RIGHT, 20, lambda s: HistoryPanel(s.theme), "Alt+4")

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer.gui.controls import Choice, Label, plain
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._whatif import WhatIf
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
@@ -523,3 +523,6 @@ def _shape(form: Form) -> object:
     return form.key, [
         (s.title, [(e.name, e.dimension, e.editable, e.bar is None) for e in s.entries]) for s in form.sections
     ]
+
+
+PANEL = PanelKind("inspector", "Inspector", Side.RIGHT, 10, lambda s: InspectorPanel(s.theme), "Alt+3")

@@ -6,7 +6,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -105,3 +105,6 @@ class LinksPanel(Panel):
             table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)
             table.scrollTo(first)
         self._busy = False
+
+
+PANEL = PanelKind("links", "Links", Side.BOTTOM, 20, lambda s: LinksPanel(s.theme), "Alt+6")

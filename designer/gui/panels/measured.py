@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from designer.errors import Cancelled
 from designer.gui.controls import plain
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.words import sentence_case
@@ -199,3 +199,6 @@ class MeasuredPanel(Panel):
         self._split.setSizes(
             [round(wide * share), *([round(wide * (1 - share) / max(1, len(figures)))] * len(figures))]
         )
+
+
+PANEL = PanelKind("measured", "Measured", Side.BOTTOM, 130, lambda s: MeasuredPanel(s.theme))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer.gui.controls import Label, MarkedLabel, plain
+from designer.gui.panels._figures import FiguresPanel
+from designer.gui.panels._panel import PanelKind, Side
 from designer.gui.panels._widgets import column, quiet
-from designer.gui.panels.figures import FiguresPanel
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 
@@ -78,3 +79,9 @@ class MigrationPanel(FiguresPanel):
             bottleneck.setToolTip(plain(moved.result.binding[0].why))
             self._lines.put(bottleneck)
         self.summary.setAccessibleName(moved.text)
+
+
+#: what the dock says where no workload tells of a migration
+_EMPTY = "The shown workload has no migration. Drag a virtual machine to another host to see what its move takes."
+
+PANEL = PanelKind("migration", "Migration", Side.BOTTOM, 100, lambda s: MigrationPanel(_EMPTY, s.theme))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QVBoxLayout, QWidget
 
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Picked, Session
 from designer.gui.theme import Theme
@@ -108,3 +108,6 @@ class OutlinePanel(Panel):
     def _reveal(self) -> None:
         if self.session is not None:
             self.session.reveal(self._picked())
+
+
+PANEL = PanelKind("outline", "Outline", Side.LEFT, 20, lambda s: OutlinePanel(s.theme, s.find_icon), "Alt+2")

@@ -12,7 +12,7 @@ from designer.design.address import block_at
 from designer.design.diff import Diff
 from designer.gui.controls import Label
 from designer.gui.itemmodels.tree import DetailDelegate, TreeModel
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Session
 from designer.gui.settings import Settings
@@ -168,3 +168,6 @@ class PartsPanel(Panel):
                 self.tree.setFocus()
                 return True
         return super().eventFilter(watched, event)
+
+
+PANEL = PanelKind("parts", "Parts", Side.LEFT, 10, lambda s: PartsPanel(s.theme, s.settings, s.find_icon), "Alt+1")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from designer.gui.controls import Label, MarkedLabel
 from designer.gui.figures.view import ValueAxis
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.plots import Curve, busy_curve, chosen_resources, left_curves, load_curves
@@ -203,3 +203,6 @@ class PlotsPanel(Panel):
         for plot in self.plots:
             plot.set_moment(session.moment)
         self._tell()
+
+
+PANEL = PanelKind("plots", "Plots", Side.BOTTOM, 80, lambda s: PlotsPanel(s.theme))

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLay
 
 from designer.gui.controls import Choice
 from designer.gui.panels._empty import EmptyPage
-from designer.gui.panels._panel import Panel
+from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
 from designer.gui.theme import Theme
@@ -99,3 +99,7 @@ class TablesPanel(Panel):
         writer.writerow([c.title for c in self.table.lines.columns])
         writer.writerows([cell.text for cell in line.cells] for line in self.table.lines.lines)
         QGuiApplication.clipboard().setText(text.getvalue())
+
+
+_EMPTY = "The shown workload has no tables."
+PANEL = PanelKind("tables", "Tables", Side.BOTTOM, 110, lambda s: TablesPanel(_EMPTY, s.theme))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -10,7 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QWidget
 
 from designer.gui import icons
-from designer.gui.actions._action import Action, Menu, Window, all_actions, menus
+from designer.gui.actions._action import Action, Menu, Window, add_late, all_actions, menus
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
 
@@ -21,6 +22,7 @@ _ON_A_THING: Final = (
     "edit.replace_type",
     "edit.select_similar",
     "edit.tidy",
+    "insert.machine",
     "",
     "edit.replicate",
     "edit.group",
@@ -53,6 +55,8 @@ class Menus:
 
     def __init__(self, window: QMainWindow, asked: Window, pages: QWidget, theme: Theme) -> None:
         self.actions: dict[str, QAction] = {}
+        self._shown: dict[str, QMenu] = {}
+        self._below: dict[tuple[str, str], QMenu] = {}
         self._window, self._asked, self._pages = window, asked, pages
         for menu in menus():
             self._fill(menu, theme)
@@ -66,23 +70,47 @@ class Menus:
         window.menuBar().setCornerWidget(self._search)
 
     def _fill(self, menu: Menu, theme: Theme) -> None:
-        shown = self._window.menuBar().addMenu(menu.title)
+        shown = self._shown[menu.name] = self._window.menuBar().addMenu(menu.title)
         shown.setToolTipsVisible(True)
         shown.aboutToShow.connect(self.update)
-        below: dict[str, QMenu] = {}
         section = menu.actions[0].section
         for action in menu.actions:
             if action.section != section:
                 section = action.section
                 shown.addSeparator()
-            if action.under and action.under not in below:
-                below[action.under] = shown.addMenu(action.under)
-            target = below[action.under] if action.under else shown
+            if action.under and (menu.name, action.under) not in self._below:
+                self._below[menu.name, action.under] = shown.addMenu(action.under)
+            target = self._below[menu.name, action.under] if action.under else shown
             target.addAction(self._make(action, theme))
         if menu.name == "file":
             self._recent = QMenu("Recent files", shown)
             shown.insertMenu(self.actions["file.save"], self._recent)
             self._recent.aboutToShow.connect(self._fill_recent)
+
+    def add_late(self, theme: Theme) -> None:
+        """Put in what panels say of themselves, which a first document brings: the start page loads none."""
+        from designer.gui.actions._late import late_actions
+
+        add_late(late_actions())
+        for menu in menus():
+            shown, before = self._shown[menu.name], None
+            for action in reversed(menu.actions):
+                at = (menu.name, action.under)
+                if action.id in self.actions:
+                    before = self._below[at].menuAction() if action.under else self.actions[action.id]
+                elif not action.under:
+                    shown.insertAction(before, self._make(action, theme))  # type: ignore[arg-type]
+                    before = self.actions[action.id]
+                else:
+                    if at not in self._below:
+                        self._below[at] = QMenu(action.under, shown)
+                        shown.insertMenu(before, self._below[at])  # type: ignore[arg-type]
+                    first = next(
+                        (self.actions[a.id] for a in menu.actions if _after(menu, action, a, self.actions)), None
+                    )
+                    self._below[at].insertAction(first, self._make(action, theme))  # type: ignore[arg-type]
+                    before = self._below[at].menuAction()
+        self.update()
 
     def _make(self, action: Action, theme: Theme) -> QAction:
         made = self.actions[action.id] = QAction(action.title, self._window)
@@ -152,6 +180,12 @@ class Menus:
             if icon:
                 made.setIcon(icons.icon(icon, theme.text))
         self._search.setIcon(icons.icon("search", theme.muted))
+
+
+def _after(menu: Menu, action: Action, other: Action, made: Mapping[str, QAction]) -> bool:
+    """True if an action stands behind another of the same sub-menu and is there already."""
+    order = menu.actions.index
+    return other.under == action.under and other.id in made and order(other) > order(action)
 
 
 def _is_plain(shortcut: str) -> bool:

@@ -1,0 +1,47 @@
+"""Panels are found by their files, each once; their actions come with the first document."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from PySide6.QtWidgets import QMenu
+
+from designer.gui.actions._action import menus
+from designer.gui.main_window import MainWindow
+from designer.gui.panels._panel import Side, panel_kinds
+
+
+def test_every_file_is_a_panel_with_a_title_and_place_of_its_own(checkout: Path) -> None:
+    files = {path.stem for path in (checkout / "designer" / "gui" / "panels").glob("[!_]*.py")}
+    kinds = panel_kinds()
+    assert {kind.name for kind in kinds} == files
+    assert len({kind.title for kind in kinds}) == len(kinds)
+    assert len({(kind.side, kind.order) for kind in kinds}) == len(kinds)
+    assert {kind.side for kind in kinds} == set(Side)
+    keys = [kind.shortcut for kind in kinds if kind.shortcut]
+    assert len(set(keys)) == len(keys)
+
+
+def test_each_is_a_dock_and_an_action(window: MainWindow) -> None:
+    window.open_template("hgx-a100-4")
+    assert window.docks is not None
+    assert list(window.docks.docks) == [kind.name for kind in panel_kinds()]
+    view = next(menu for menu in menus() if menu.name == "view")
+    assert [a.id for a in view.actions if a.under == "Panels"] == [f"view.panel_{kind.name}" for kind in panel_kinds()]
+    shown = next(m for m in window.menuBar().findChildren(QMenu) if m.title() == "Panels")
+    assert [a.text() for a in shown.actions()] == [f"Show {kind.title}" for kind in panel_kinds()]
+    window.qt_actions["view.panel_history"].trigger()
+    assert window.docks.docks["history"].isVisibleTo(window)
+
+
+def test_the_start_page_loads_no_panel() -> None:
+    """In a program of its own: here they are loaded."""
+    program = (
+        "import sys\nfrom designer.gui.actions._action import all_actions\nall_actions()\n"
+        "loaded = [m for m in sys.modules if m.startswith(('designer.gui.panels.', 'designer.gui.canvas.canvas'))]\n"
+        "sys.exit(', '.join(loaded) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
