@@ -41,7 +41,7 @@ def copy(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-#: makes every panel of the window, as the docks do
+#: names every tool, and makes every panel of the window as the docks do
 PANELS = """
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
@@ -51,6 +51,10 @@ from designer.gui.panels._panel import Surroundings, panel_kinds
 from designer.gui.session import Session
 from designer.gui.settings import Settings
 from designer.interchange.templates import open_design
+from designer.gui.actions._action import add_late, all_actions
+from designer.gui.actions._late import late_actions
+add_late(late_actions())
+print(*(action.title for action in all_actions().values()))
 session = Session(open_design("hgx-a100-4"))
 for kind in panel_kinds():
     panel = kind.build(Surroundings(theme.LIGHT, Settings(), lambda _: None, list))

@@ -18,9 +18,9 @@ from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts, guides
 from designer.gui.canvas.copying import copy_to
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
-from designer.gui.canvas.hit import connection_at, container_for
+from designer.gui.canvas.hit import Area, Hit, connection_at, container_for
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -201,3 +201,13 @@ class Drag(Tool):
         rows = np.flatnonzero(one)[bent]
         route[rows, 1, 1] = route[rows, 2, 1] = middle[bent]
         return route
+
+
+def _drag(rest: Rest, down: Pointer, hit: Hit) -> Tool | None:
+    """By a selected card, its header, or the inside of one that was selected before."""
+    movable = hit.area in (Area.CARD, Area.HEADER) or (hit.area is Area.BODY and rest.was_selected)
+    selected = rest.host.scene.selected
+    return Drag(rest.host, down, selected) if movable and hit.number in selected and not down.shift else None
+
+
+TOOL = ToolKind("drag", 10, drag=_drag)
