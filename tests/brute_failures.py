@@ -57,8 +57,28 @@ def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole:
     try:
         after = run_workload(build_network(cut), cut.workloads[workload], False)[0]
     except AnalysisError:
-        return 0.0
+        # the larger of the pieces goes on alone
+        for gpu in apart(build_network(cut)):
+            cut = without(cut, gpu)
+        try:
+            after = run_workload(build_network(cut), cut.workloads[workload], False)[0]
+        except AnalysisError:
+            return 0.0
     return share_of(whole, after)
+
+
+def apart(network: Network) -> list[str]:
+    """Paths of the accelerators that do not hang together with most of the others, GPUs not counting as a way."""
+    net, graph = network.net, nx.Graph()
+    gpus = set(network.parts_of_kind("gpu").tolist())
+    ends = list(zip(net.link_a.tolist(), net.link_b.tolist(), strict=True))
+    graph.add_nodes_from(n for n in range(net.n_parts) if n not in gpus)
+    graph.add_edges_from((a, b) for a, b in ends if a not in gpus and b not in gpus)
+    cpus = set(network.parts_of_kind("cpu").tolist())
+    pieces = [one for one in nx.connected_components(graph) if one & cpus]
+    near = [{g for a, b in ends for g in (a, b) if g in gpus and ({a, b} - {g}) & one} for one in pieces]
+    kept = max(near, key=len, default=gpus)
+    return [net.path(g) for g in sorted(gpus - kept)]
 
 
 def compare(design: Design, workload: str) -> tuple[int, list[str]]:

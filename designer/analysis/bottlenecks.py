@@ -17,6 +17,8 @@ from designer.units import format_line_rate, format_quantity
 
 Int = npt.NDArray[np.int64]
 
+#: what saves less than this share of a time is not worth naming
+NOTICE_TOLERANCE: Final = 1.005
 #: beyond this many entries only the tied set as a whole is tried, not each member
 ENTRIES_LIMIT: Final = 200_000
 SINGLES_LIMIT: Final = 24
@@ -141,3 +143,20 @@ def with_gains(
         return (replace(bottlenecks[0], gain_if_doubled=joint, gain_together=joint),)
     alone = gains[:-1] if candidates else [None] * len(bottlenecks)
     return tuple(replace(b, gain_if_doubled=g, gain_together=joint) for b, g in zip(bottlenecks, alone, strict=True))
+
+
+def tried(bottleneck: Bottleneck, whole: float, faster: float) -> Bottleneck:
+    """A bottleneck with what is gained when it alone is twice as good: a time, and the time then."""
+    return replace(bottleneck, gain_if_doubled=whole / faster, gain_together=whole / faster)
+
+
+def gain_of(bottleneck: Bottleneck) -> float:
+    """The most that doubling it, or all it is tied with, gains [1]."""
+    return max(bottleneck.gain_if_doubled or 1.0, bottleneck.gain_together or 1.0)
+
+
+def ranked(candidates: Sequence[Bottleneck]) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
+    """Those that gain at least half of what the best does, best first: they bind. Then those that would next."""
+    found = sorted((b for b in candidates if gain_of(b) >= NOTICE_TOLERANCE), key=gain_of, reverse=True)
+    line = 1 + (gain_of(found[0]) - 1) / 2 if found else 1.0
+    return tuple(b for b in found if gain_of(b) >= line), tuple(b for b in found if gain_of(b) < line)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import Resources, describe_classes
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, describe_classes
 from designer.analysis.communicator import (
     IN_NETWORK,
     NETWORK_SWITCHES,
@@ -36,9 +35,6 @@ from designer.units import format_quantity
 from designer.workload.operations import Collective
 
 Float = npt.NDArray[np.float64]
-
-#: a side binds when twice its bandwidth saves more than this share of the time
-NOTICE_TOLERANCE: Final = 1.005
 
 
 @dataclass(frozen=True, slots=True, eq=False)

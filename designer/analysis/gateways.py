@@ -33,7 +33,7 @@ STORAGE_ROLES: Final = (_STORAGE, _COMPUTE, *_LAST)
 HOST_ROLES: Final = ((*_COMPUTE, *_STORAGE), *_LAST)
 Roles = tuple[tuple[str, ...], ...]
 #: choices of gateways kept of one class of islands
-_MOST_CHOICES: Final = 1 << 14
+_CHOICES_LIMIT: Final = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,7 +198,7 @@ def _roles(ends: frozenset[Capability]) -> Roles:
     return COMPUTE_ROLES if Capability.ACCELERATE in ends else HOST_ROLES
 
 
-@memo(most=GRAPHS_LIMIT, each=_MOST_CHOICES)
+@memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)
 def _preferred(
     shape: LocalShape, at: int, doors: Gateways, rules: Rules, rail_affinity: bool, roles: Roles
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
@@ -232,7 +232,7 @@ def _rank(role: str, roles: Roles) -> int:
     return next((i for i, alike in enumerate(roles) if role in alike), 1)
 
 
-@memo(most=GRAPHS_LIMIT, each=_MOST_CHOICES)
+@memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)
 def _nearest(shape: LocalShape, at: int, doors: tuple[int, ...], rules: Rules) -> tuple[int, ...]:
     """Those of `doors` that are cheapest to reach from `at`."""
     cost = {g: c for g in doors if (c := find_cost(shape, at, g, rules)) is not None}

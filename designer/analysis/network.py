@@ -565,6 +565,21 @@ def network_without(design: Design, parts: Sequence[int]) -> Network:
     return network_of(design, replace(net, shape=Shape(net.block), changed=cut_off))
 
 
+def network_without_links(network: Network, links: Sequence[int]) -> Network:
+    """The network with nothing on some of its links, by their numbers; links, parts and resources keep theirs.
+
+    Raises
+    ------
+    AnalysisError
+        As `build_network`.
+    """
+    net = network.net
+    cut = np.zeros(net.n_links, dtype=bool)
+    cut[list(links)] = True
+    cut_off = replace(net.arrays, link_b=np.where(cut, net.link_a, net.link_b))
+    return network_of(network.design, replace(net, shape=Shape(net.block), changed=cut_off))
+
+
 def _build(design: Design) -> Network:
     return network_of(design, elaborate(design))
 

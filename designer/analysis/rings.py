@@ -43,7 +43,11 @@ class Rings:
     mixed: bool = False
 
 
-@memo(most=GRAPHS_LIMIT, each=256)
+#: rings kept of one class of islands
+_RINGS_LIMIT: Final = 256
+
+
+@memo(most=GRAPHS_LIMIT, each=_RINGS_LIMIT)
 def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings:
     """The rings through `ranks` (places in the island), at least two."""
     shape = graph.shape

@@ -6,6 +6,7 @@ Boxes stand in painter's order, containers before their contents, so the content
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,11 +19,11 @@ from designer.design.arrange.arrangement import needs_room
 from designer.design.arrange.roles import link_domain
 from designer.design.arrange.sizes import CONTAINER, card_size
 from designer.design.boxes import Boxes, boxes_of
-from designer.design.connection_paths import route
 from designer.design.connections import Connections, connections_of, rates_match
 from designer.design.diff import Diff, changed_fields
 from designer.design.document import Annotation, Block, Design, Group, Link, Part
-from designer.design.moved_boxes import MovingBoxes, blocked_connections, moved
+from designer.design.moved_boxes import MovingBoxes, moved
+from designer.design.routing.route import Scene, route
 from designer.design.scene_geometry import STATUSES, Geometry, GroupAddress, summary
 
 __all__ = ["STATUSES", "Geometry", "GroupAddress", "lay_out", "opened_in", "summary", "update"]
@@ -89,8 +90,6 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
         rect=scene.rect,
         origin=scene.origin,
         connection_route=scene.routes,
-        connection_shape=scene.shapes,
-        connection_blocked=scene.blocked,
         memory={**geometry.memory, "scene": scene},
     )
     return _frozen(made)
@@ -173,18 +172,17 @@ def _reconnected(geometry: Geometry, design: Design) -> Geometry:
     """The same boxes with the connections of another design."""
     connections = connections_of(design, geometry.boxes)
     memory = {name: known for name, known in geometry.memory.items() if name == "numbers"}
-    strung = _strung(connections, geometry.rect, geometry.parent, geometry.n_behind)
+    strung = _strung(connections, geometry.rect, geometry.parent, _solid(geometry.refs), geometry.n_behind)
     return _frozen(replace(geometry, design=design, connections=connections, memory=memory, **strung))
 
 
-def _strung(connections: Connections, rect: Float, parent: Int, before: int) -> dict[str, Any]:
+def _strung(connections: Connections, rect: Float, parent: Int, solid: Bool, before: int) -> dict[str, Any]:
     """What a picture says of its connections, by field; `before` boxes stand in front of the first."""
     kinds = tuple(dict.fromkeys(connections.kinds))
     codes = {name: i for i, name in enumerate(kinds)}
     kind = np.array([codes[k] for k in connections.kinds], dtype=np.int64)
     a, b = connections.a + before, connections.b + before
-    blocked = blocked_connections(rect, parent, a, b, np.arange(len(a)))
-    routes, shapes = route(rect, a, b, _hosts(kinds, kind), blocked)
+    routes = route(Scene(rect, parent, solid, a, b, kind, _hosts(kinds, kind)))
     return {
         "connection_a": a,
         "connection_b": b,
@@ -193,9 +191,7 @@ def _strung(connections: Connections, rect: Float, parent: Int, before: int) -> 
         "connection_count": connections.count,
         "connection_capacity": connections.capacity,
         "connection_status": connections.status,
-        "connection_shape": shapes,
         "connection_route": routes,
-        "connection_blocked": blocked,
     }
 
 
@@ -225,7 +221,6 @@ def _scene(geometry: Geometry) -> MovingBoxes:
             least[box] = (thing.size.width, thing.size.height)
     connected = np.array([bool(geometry.content(a).wirings) for a in geometry.blocks], dtype=bool)[geometry.block]
     elbow = _hosts(geometry.connection_kinds, geometry.connection_kind)
-    parent = geometry.parent
     scene = geometry.memory["scene"] = MovingBoxes(
         geometry.rect,
         geometry.origin,
@@ -233,14 +228,17 @@ def _scene(geometry: Geometry) -> MovingBoxes:
         geometry.last,
         opened | loose[geometry.parent] | connected,
         least,
-        geometry.connection_a,
-        geometry.connection_b,
-        parent[geometry.connection_a] == parent[geometry.connection_b],
-        elbow,
-        geometry.connection_blocked,
+        Scene(
+            geometry.rect,
+            geometry.parent,
+            _solid(geometry.refs),
+            geometry.connection_a,
+            geometry.connection_b,
+            geometry.connection_kind,
+            elbow,
+        ),
         np.flatnonzero(~elbow),
         geometry.connection_route,
-        geometry.connection_shape,
     )
     return scene
 
@@ -293,7 +291,7 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, conn
         refs=refs,
         boxes=boxes,
         connections=connections,
-        **_strung(connections, rect, parent, before),
+        **_strung(connections, rect, parent, _solid(refs), before),
     )
     return _frozen(made)
 
@@ -318,6 +316,11 @@ def _hosts(kinds: tuple[str, ...], kind: Int) -> Bool:
     return np.array(known, dtype=bool)[kind] if len(kind) else np.zeros(0, dtype=bool)
 
 
+def _solid(refs: Sequence[Ref]) -> Bool:
+    """Which boxes links run around: all but notes and frames."""
+    return np.array([ref.what != "annotations" for ref in refs], dtype=bool)
+
+
 def _frozen(geometry: Geometry) -> Geometry:
     for name in (
         "rect",
@@ -326,8 +329,6 @@ def _frozen(geometry: Geometry) -> Geometry:
         "parent",
         "last",
         "connection_route",
-        "connection_shape",
-        "connection_blocked",
     ):
         getattr(geometry, name).setflags(write=False)
     return geometry

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, Domain, PartKind, part_kinds
 from designer.design.address import Address, Ref, block_at
 from designer.design.boxes import Boxes
-from designer.design.connection_paths import CURVE
 from designer.design.connections import BundledLink, Connections
 from designer.design.document import Annotation, Block, Design, Group, Part
 from designer.design.query import count_kinds
@@ -59,8 +58,7 @@ class Geometry:
     connection_count : (m,) links in the bundle
     connection_capacity : (m,) raw capacity of the bundle per direction [B/s]
     connection_status : (m,) number in ``STATUSES`` of the least sure link; assumed ones are drawn dashed
-    connection_shape : (m,) STRAIGHT, ELBOW or CURVE of ``designer.design.connection_paths``
-    connection_route : (m, 4, 2) the four points of each connection
+    connection_route : (m, v, 2) the corners of each connection from box a to box b, the last one repeated
     """
 
     design: Design
@@ -88,9 +86,7 @@ class Geometry:
     connection_count: Int
     connection_capacity: Float
     connection_status: Int
-    connection_shape: Int
     connection_route: Float
-    connection_blocked: Bool = field(repr=False)
     boxes: Boxes = field(repr=False)
     connections: Connections = field(repr=False)
     #: what was worked out once for this picture, and holds for what an update makes of it
@@ -197,9 +193,6 @@ class Geometry:
         chosen = np.arange(self.n_connections) if connections is None else np.flatnonzero(connections)
         if len(chosen):
             reach = self.connection_route[chosen]
-            bend = self.connection_shape[chosen] == CURVE
-            ends = (reach[bend, :1] + reach[bend, 3:]) / 2
-            reach[bend, 1:3] = ends + (reach[bend, 1:3] - ends) * 0.75  # curves stay short of their control points
             low = np.minimum(low, reach.min(axis=(0, 1)))
             high = np.maximum(high, reach.max(axis=(0, 1)))
         return float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1])

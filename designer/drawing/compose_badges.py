@@ -12,6 +12,7 @@ from designer.drawing.compose_boxes import faded
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, is_free, outline, pill, stacked
+from designer.drawing.polylines import halfway
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, ViewState
@@ -87,8 +88,8 @@ def _connection_marks(view_state: ViewState, frame: Frame, region: Rect, named: 
     if frame.level is Level.FAR:
         cut = view_state.cut(frame.octave)
         merged = np.unique(cut.of_connection[bottleneck])
-        lines = cut.lines[merged[merged >= 0]]
-        points, connections = frame.points((lines[:, :2] + lines[:, 2:]) / 2), np.full(len(lines), -1)
+        ways = cut.route[merged[merged >= 0]]
+        points, connections = frame.points(halfway(ways)), np.full(len(ways), -1)
     else:
         connections = bottleneck[:_MOST_BOTTLENECK]
         points = _points(view_state, frame, connections)

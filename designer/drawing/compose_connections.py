@@ -72,7 +72,7 @@ def near(view_state: ViewState, frame: Frame, chosen: Int, route: Float, regions
 
     Parameters
     ----------
-    route : (k, 4, 2) their points, scene units; those of the picture, or of a drag
+    route : (k, v, 2) their corners, scene units; those of the picture, or of a drag
     regions
         Rectangles of device pixels outside of which nothing is needed; none of them: everything is.
     """
@@ -85,7 +85,7 @@ def near(view_state: ViewState, frame: Frame, chosen: Int, route: Float, regions
     both: Bool = np.any(heat >= 0, axis=1)
     idle = -1 - geometry.connection_kind[chosen]
     found: dict[_Style, list[Float]] = {}
-    for group in polylines(np.arange(len(chosen)), frame.points(route), geometry.connection_shape[chosen]):
+    for group in polylines(np.arange(len(chosen)), frame.points(route)):
         at = group.connections
         two = both[at]
         _collect(found, group.points[~two], idle[at[~two]], width[at[~two]], loads.assumed[chosen[at[~two]]])
@@ -111,27 +111,21 @@ def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions)
     size = max(0.55, frame.scale / frame.ratio * 1.2) * frame.ratio
     width = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[merged]) * size), 1.0)
     assumed = cut.most(loads.assumed.astype(np.float64))[merged] > 0
-    lead = cut.chosen[merged]
     found: dict[_Style, list[Float]] = {}
-    for group in polylines(
-        np.arange(len(lead)), frame.points(geometry.connection_route[lead]), geometry.connection_shape[lead]
-    ):
+    for group in polylines(np.arange(len(merged)), frame.points(cut.route[merged])):
         at = group.connections
         _collect(found, group.points, heat[at], width[at], assumed[at])
     return _batches(view_state, frame, found, regions, smooth=len(cut) <= 15 * _SMOOTH)
 
 
 def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
-    """Straight lines between what is still told apart."""
+    """Lines between what is still told apart."""
     cut, geometry = view_state.cut(frame.octave), view_state.geometry
     if not len(cut):
         return []
-    lines = cut.lines * frame.scale
-    lines[:, 0::2] += frame.x
-    lines[:, 1::2] += frame.y
-    low = np.minimum(lines[:, :2], lines[:, 2:])
-    high = np.maximum(lines[:, :2], lines[:, 2:])
-    seen = np.zeros(len(lines), dtype=bool)
+    points = frame.points(cut.route)
+    low, high = points.min(axis=1), points.max(axis=1)
+    seen = np.zeros(len(points), dtype=bool)
     for x, y, width, height in regions:
         across = (high[:, 0] >= x - 4) & (low[:, 0] <= x + width + 4)
         seen |= across & (high[:, 1] >= y - 4) & (low[:, 1] <= y + height + 4)
@@ -147,12 +141,14 @@ def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | Non
     thick = np.full(len(at), float(max(1, round(frame.ratio))))
     if few:
         thick = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[at]) * 0.55 * frame.ratio), 1.0)
-    lines = lines[at]
+    points = points[at]
     if len(cut) > _MANY:
-        kept = _distinct(lines, heat)
-        lines, heat, thick = lines[kept], heat[kept], thick[kept]
+        kept = _distinct(points[:, (0, -1)].reshape(-1, 4), heat)
+        points, heat, thick = points[kept], heat[kept], thick[kept]
     found: dict[_Style, list[Float]] = {}
-    _collect(found, lines.reshape(-1, 2, 2), heat, thick, np.zeros(len(lines), dtype=bool))
+    for group in polylines(np.arange(len(points)), points):
+        chosen = group.connections
+        _collect(found, group.points, heat[chosen], thick[chosen], np.zeros(len(chosen), dtype=bool))
     return _batches(view_state, frame, found, (), smooth=few)
 
 

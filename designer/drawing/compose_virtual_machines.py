@@ -262,9 +262,7 @@ def _broken(view_state: ViewState, frame: Frame, connections: Int, colour: str) 
         return []
     geometry = view_state.geometry
     route = frame.points(geometry.connection_route[connections])
-    lines = np.concatenate(
-        [pieces(group.points) for group in polylines(connections, route, geometry.connection_shape[connections])]
-    )
+    lines = np.concatenate([pieces(group.points) for group in polylines(connections, route)])
     dash = (5.0 * frame.ratio, 5.0 * frame.ratio)
     return [
         Lines(lines, view_state.theme.containers[0], 6.0 * frame.ratio, (), True),

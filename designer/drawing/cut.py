@@ -8,11 +8,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.parttype import Domain
+from designer.design.arrange.roles import link_domain
 from designer.design.geometry import Geometry
+from designer.design.routing.route import Scene, route
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
+#: more merged connections than this run straight from border to border, whatever stands between
+_ROUTED: Final = 3000
 #: contents narrower than this have no links of their own, their container has them [px]
 _READABLE: Final = 40.0
 
@@ -28,8 +33,7 @@ class Cut:
     connections : (m',) connections by merged connection: those of merged connection j are
         ``connections[first[j]:first[j + 1]]``
     first : (k + 1,)
-    chosen : (k,) the connection whose way a merged one takes, −1 where it runs straight between other boxes
-    lines : (k, 4) straight from border to border, scene units
+    route : (k, v, 2) corners of each merged connection, the last one repeated, scene units
     of_connection : (m,) merged connection of each connection, −1 where it is inside a closed one
     """
 
@@ -38,8 +42,7 @@ class Cut:
     b: Int
     connections: Int
     first: Int
-    chosen: Int
-    lines: Float
+    route: Float
     of_connection: Int
 
     def __len__(self) -> int:
@@ -96,12 +99,22 @@ def cut_at(geometry: Geometry, scale: float | None) -> Cut:
     of_connection[connections] = np.cumsum(fresh) - 1
     lead = connections[first[:-1]] if len(connections) else np.empty(0, dtype=np.int64)
     a, b = sa[lead], sb[lead]
-    middle = connections[(first[:-1] + first[1:]) // 2] if len(connections) else lead
-    own = (stop[geometry.connection_a[middle]] == geometry.connection_a[middle]) & (
-        stop[geometry.connection_b[middle]] == geometry.connection_b[middle]
-    )
-    chosen = np.where(own, middle, -1)
-    return Cut(stop, a, b, connections, first, chosen, _straight(geometry.rect, a, b), of_connection)
+    if scale is None:
+        middle = connections[(first[:-1] + first[1:]) // 2] if len(connections) else lead
+        ways = geometry.connection_route[middle]
+    elif len(lead) > _ROUTED:
+        ways = _straight(geometry.rect, a, b).reshape(-1, 2, 2)
+    else:
+        ways = _routed(geometry, stop, lead, a, b)
+    return Cut(stop, a, b, connections, first, ways, of_connection)
+
+
+def _routed(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int) -> Float:
+    """Ways between what is still told apart, around the other boxes that are."""
+    shown = (stop == np.arange(len(geometry))) & [ref.what != "annotations" for ref in geometry.refs]
+    host = np.array([link_domain(kind) is Domain.HOST for kind in geometry.connection_kinds], dtype=bool)
+    kind = geometry.connection_kind[lead]
+    return route(Scene(geometry.rect, geometry.parent, shown, a, b, kind, host[kind]))
 
 
 def _straight(rect: Float, a: Int, b: Int) -> Float:

@@ -36,7 +36,7 @@ def connection_glow(
     """Connections drawn broad and translucent over themselves."""
     geometry = view_state.geometry
     route = frame.points(geometry.connection_route[connections])
-    lines = [pieces(group.points) for group in polylines(connections, route, geometry.connection_shape[connections])]
+    lines = [pieces(group.points) for group in polylines(connections, route)]
     found: list[Batch] = []
     if lines:
         found.append(Lines(np.concatenate(lines), colour + strength, 6.0 * frame.ratio, (), False))

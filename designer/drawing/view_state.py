@@ -17,7 +17,7 @@ from designer.drawing.cut import Cut, cut_at
 from designer.drawing.levels import Level
 from designer.drawing.loads import ConnectionMap, Loads, connection_map, connections_of_channels, link_numbers
 from designer.drawing.machines import Machines
-from designer.drawing.polylines import along, boxes_along, polylines
+from designer.drawing.polylines import along, around, halfway, polylines, straights
 from designer.drawing.rect_index import RectIndex
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.trays import Trays, lay_trays
@@ -127,17 +127,20 @@ class ViewState:
         self.set_trays(self.trays)
 
     @cached_property
-    def _connection_parts(self) -> RectIndex:
-        """Finds the quarters of connections."""
-        return RectIndex(boxes_along(self.geometry.connection_route, self.geometry.connection_shape))
+    def _straights(self) -> tuple[Int, Float, RectIndex]:
+        """The straight pieces of all connections, and what finds them."""
+        owner, lines = straights(self.geometry.connection_route)
+        return owner, lines, RectIndex(around(lines))
 
-    def connection_parts_touching(self, x: float, y: float, width: float, height: float) -> Int:
-        """Quarters of connections that may touch a rectangle: part 4·i + k is quarter k of connection i. : (k,)"""
-        return self._connection_parts.touching(x, y, width, height)
+    def straights_touching(self, x: float, y: float, width: float, height: float) -> tuple[Int, Float]:
+        """Straight pieces of connections that touch a rectangle: whose each is, and its ends. : (k,), (k, 4)"""
+        owner, lines, index = self._straights
+        found = index.touching(x, y, width, height)
+        return owner[found], lines[found]
 
     def connections_touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
         """Connections that may touch a rectangle, ascending. : (k,)"""
-        parts = self.connection_parts_touching(x, y, width, height) // 4
+        parts, _ = self.straights_touching(x, y, width, height)
         fresh = np.ones(len(parts), dtype=bool)
         fresh[1:] = parts[1:] != parts[:-1]
         return parts[fresh]
@@ -175,7 +178,7 @@ class ViewState:
     def warm(self) -> None:
         """Work out in advance what the next zoom would need."""
         self.cut(None)
-        self._connection_parts  # noqa: B018
+        self._straights  # noqa: B018
 
     def show_machines(self, machines: Machines | None) -> None:
         """Show virtual machines beside their hosts, or none."""
@@ -216,7 +219,7 @@ class ViewState:
             load = np.nan_to_num(np.fmax(loads.load[connections, 0], loads.load[connections, 1]))
             connections = connections[np.argsort(-load, kind="stable")]
             route = self.geometry.connection_route[connections]
-            self._busy = (loads, connections, (route[:, 1] + route[:, 2]) / 2)
+            self._busy = (loads, connections, halfway(route))
         return self._busy[1], self._busy[2]
 
     def label_points(self, connections: Int) -> Float:
@@ -255,9 +258,7 @@ class ViewState:
         """Where on connections a plate covers least, and how much. : (k, 2), (k,) scene units"""
         geometry = self.geometry
         best, least = np.zeros((len(connections), 2)), np.full(len(connections), np.inf)
-        for group in polylines(
-            np.arange(len(connections)), geometry.connection_route[connections], geometry.connection_shape[connections]
-        ):
+        for group in polylines(np.arange(len(connections)), geometry.connection_route[connections]):
             left = np.arange(len(group.connections))
             for share in _SHARES:
                 points, at = along(group.points[left], share), group.connections[left]

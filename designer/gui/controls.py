@@ -61,6 +61,11 @@ class Slider(QSlider):
 class NumberBox(QSpinBox):
     """A number that the wheel passes over."""
 
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # as far from the frame as the text of other fields; style sheets do not reach it
+        self.lineEdit().setTextMargins(5, 0, 0, 0)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to what scrolls."""
         event.ignore()

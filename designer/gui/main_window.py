@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon
 from PySide6.QtWidgets import (
     QApplication,
@@ -30,17 +30,16 @@ from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
 from designer.gui.window.menus import Menus
 from designer.gui.window.recovery import Recovery
+from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
-    from designer.gui.canvas.tools._tool import QuickAdd
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
     from designer.gui.recovery_page import RecoveryPage
-    from designer.gui.session import Picked, Session
     from designer.gui.time_bar import TimeBar
     from designer.gui.viewmodels.sweep import Varied
     from designer.gui.workers import Sweeper
@@ -77,6 +76,7 @@ class MainWindow(QMainWindow):
         self.toasts = Toasts(middle)
         self.files = Files(self, self, self.settings, self.toasts, lambda: self.theme.name)
         self.recovery_ = Recovery(self)
+        self.requests = Requests(self)
         self.sweeps = Sweeps(self)
         self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
@@ -181,7 +181,8 @@ class MainWindow(QMainWindow):
         self.sweeper = self.sweeper or Sweeper(self)
         canvas = Canvas(document.session, self._canvas_theme())
         canvas.camera.animated = not self.settings.reduced_motion
-        self._listen_to_canvas(canvas)
+        canvas.hint_changed.connect(self.toolbar.hint.setText)
+        self.requests.listen(canvas)
         self._listen_to_document(document)
         for signal in (
             document.session.design_changed,
@@ -200,21 +201,13 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, canvas, lambda: canvas.zoom_to_fit(animated=False))
         LastView(canvas, self.settings)
 
-    def _listen_to_canvas(self, canvas: Canvas) -> None:
-        canvas.hint_changed.connect(self.toolbar.hint.setText)
-        canvas.quick_add_requested.connect(self._quick_add)
-        canvas.context_requested.connect(self._context)
-        canvas.template_dropped.connect(self._drop_template)
-        canvas.activated.connect(self._activated)
-        canvas.member_changed.connect(self._member_changed)
-        canvas.step_wanted.connect(self._step_member)
-
     def _listen_to_document(self, document: Document) -> None:
         session = document.session
         session.warned.connect(self.warn)
         session.message.connect(self.say)
         for signal in (
             session.analysis_changed,
+            session.survey_changed,
             session.workload_changed,
             session.simulation_changed,
             session.moment_changed,
@@ -276,7 +269,7 @@ class MainWindow(QMainWindow):
             self.menus.add_late(self.theme)
             self.toolbar.add_tools([self.qt_actions[name] for name in tools_of_toolbar()])
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
-            self.docks.parts.insert_requested.connect(self._insert)
+            self.docks.parts.insert_requested.connect(self.requests.insert)
             self.docks.parts.left.connect(self.focus_canvas)
             self.docks.inspector.shown_group = partial(shown_group, self)
             self.docks.inspector.member_wanted.connect(partial(show_member, self))
@@ -479,15 +472,6 @@ class MainWindow(QMainWindow):
 
         CommandPalette(choices, self.theme, hint, self).open_over(self)
 
-    def _member_changed(self) -> None:
-        if self.docks is not None:
-            self.docks.inspector.outdate()
-
-    def _step_member(self, picked: Picked, by: int) -> None:
-        from designer.gui.actions._members import step_from
-
-        step_from(self, picked, by)
-
     def reset_layout(self) -> None:
         """All docks back to where they came from."""
         self.settings.set_layout("docks", None)
@@ -557,60 +541,11 @@ class MainWindow(QMainWindow):
         from designer.gui.searching import everything
 
         session = self.document.session if self.document is not None else None
-        go_to = partial(self._go_to, session) if session is not None else None
-        insert = self._insert_kept if session is not None else None
+        go_to = partial(self.requests.go_to, session) if session is not None else None
+        insert = self.requests.insert_kept if session is not None else None
         return everything(
             self.qt_actions, self.run, session, self.open_template, self.theme, self.find_icon, go_to, insert
         )
-
-    def _insert_kept(self, what: str, key: str) -> None:
-        """Put in what was searched for; the next key is for the canvas."""
-        self._insert(what, key)
-        self.focus_canvas()
-
-    def _go_to(self, session: Session, picked: Picked) -> None:
-        """Select a thing that was searched for; the next key is for the canvas."""
-        session.reveal([picked])
-        self.focus_canvas()
-
-    # ---- inserting
-
-    def _insert(self, what: str, key: str) -> None:
-        from designer.gui.inserting import insert
-
-        canvas = self.canvas
-        if canvas is None:
-            return
-        insert(canvas, what, key)
-        canvas.reveal(canvas.session.selection)
-        if self.docks is not None and self.docks.parts.search.hasFocus():
-            # the next word is another part
-            self.docks.parts.search.selectAll()
-
-    def _drop_template(self, template_id: str, x: float, y: float) -> None:
-        from designer.gui.inserting import drop_template
-
-        if self.canvas is not None:
-            drop_template(self.canvas, template_id, x, y)
-
-    def _quick_add(self, wanted: QuickAdd) -> None:
-        """Offer the parts that fit at a point."""
-        from designer.gui.searching import fitting_parts
-
-        if self.canvas is not None:
-            hint = "Add a part that fits here" if wanted.kinds else "Add a part"
-            self.offer(fitting_parts(self.canvas, wanted, self.find_icon), hint)
-
-    def _activated(self, _picked: object) -> None:
-        self.show_panel("inspector")
-
-    def _context(self, at: QPoint, picked: Picked | None) -> None:
-        document = self.document
-        if document is None:
-            return
-        if picked is not None and picked not in document.session.selection:
-            document.session.select([picked])
-        self.menus.open_context(at, on_a_thing=picked is not None)
 
     # ---- messages, drops, closing
 

@@ -446,7 +446,6 @@ def _servers(template: Template) -> str:
 
 def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixmap:
     """A small picture of a design: boxes in the colours of their kinds, and the links between them."""
-    from designer.design.connection_paths import CURVE
     from designer.design.geometry import lay_out
     from designer.drawing.palette import palette
 
@@ -477,11 +476,8 @@ def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixma
         painter.setPen(_pen(colour.name(QColor.NameFormat.HexArgb), 1.1 / scale))
         path = QPainterPath()
         path.moveTo(*points[0])
-        if int(geometry.connection_shape[connection]) == CURVE:
-            path.cubicTo(*points[1], *points[2], *points[3])
-        else:
-            for point in points[1:]:
-                path.lineTo(*point)
+        for point in points[1:]:
+            path.lineTo(*point)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
     painter.setPen(Qt.PenStyle.NoPen)

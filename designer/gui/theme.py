@@ -205,6 +205,7 @@ def style_sheet(theme: Theme) -> str:
     colours = {name: getattr(theme, name) for name in Theme.__dataclass_fields__ if name not in ("name", "series")}
     sheet = (assets() / "window.qss").read_text(encoding="utf-8")
     sheet = sheet.replace("@arrow", picture_file("arrow", "M3 4.5L6 7.5L9 4.5", theme.muted))
+    sheet = sheet.replace("@upwards", picture_file("upwards", "M3 7.5L6 4.5L9 7.5", theme.muted))
     sheet = sheet.replace("@check", picture_file("check", "M2.5 6.2L5 8.7L9.5 3.5", theme.accent_text))
     for name in sorted(colours, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", colours[name])

@@ -39,11 +39,6 @@ def ticks(low: float, high: float, fits: Fits, *, unit: str = "", log: bool = Fa
     return found[-1:]
 
 
-def at_most(number: int) -> Fits:
-    """So many values fit."""
-    return lambda marks: len(marks) <= number
-
-
 def round_up(value: float) -> float:
     """The next of 1, 2, 2.5, 5 times a power of ten: where a scale ends."""
     if value <= 0:

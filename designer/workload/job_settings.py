@@ -38,7 +38,13 @@ MODEL: Final = (
         "attention; fused: MLPerf; tuned, eager: PyTorch with and without fused kernels; "
         "unknown: any other, DeepSpeed, in wide bands",
     ),
-    Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those the parts are given to"),
+    Setting(
+        "machines",
+        "In machines",
+        "text",
+        "",
+        help="ids of virtual machines, or a MIG instance such as 3g.40gb; empty: as drawn",
+    ),
     Setting("global_batch", "Global batch", "count", 0, help="samples per step; 0 for one microbatch on each rank"),
     Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a transformer"),
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from designer.workload.inference import Inference
 from designer.workload.jobs import (
     Checkpointing,
     DataLoading,
@@ -190,4 +191,4 @@ class VmCapacity:
 
 MoveOperation = Vmotion | Evacuation | KvmMigration | Pooling | VmCapacity
 TrainingOperation = Training | Checkpointing | DataLoading | StorageSizing | LayoutSearch | HyperparameterSweep
-Operation = Transfer | Collective | MoveOperation | TrainingOperation | Serving
+Operation = Transfer | Collective | MoveOperation | TrainingOperation | Serving | Inference

@@ -170,7 +170,7 @@ def test_inserting_from_the_palette_by_keyboard(window: MainWindow, qtbot: QtBot
 
 def test_a_template_put_into_an_empty_design_brings_parts_and_workloads(window: MainWindow, qtbot: QtBot) -> None:
     window.new_document()
-    window._drop_template(TEMPLATE, 0, 0)
+    window.requests.drop_template(TEMPLATE, 0, 0)
     assert window.document is not None
     session = window.document.session
     assert sum(p.kind == "gpu" for p in session.design.parts.values()) == 8
@@ -353,7 +353,7 @@ def test_menus_open_at_a_point(window: MainWindow, qtbot: QtBot) -> None:
     from PySide6.QtWidgets import QMenu
 
     session = opened(window, qtbot).session
-    window._context(QPoint(100, 100), GPU0)
+    window.requests.context(QPoint(100, 100), GPU0)
     assert session.selection == {GPU0}
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)

@@ -20,9 +20,13 @@ from designer.units import DIMENSIONS, EXAMPLE
 from designer.workload.kind import workload_kinds
 
 CONFIG = {
-    "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "intermediate_size": 128, "vocab_size": 1000,
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 128,
+    "vocab_size": 1000,
+}
 
 
 def made(qtbot: QtBot, spec: WorkloadSpec | None = None, design: Design | None = None) -> WorkloadDialog:
@@ -56,8 +60,12 @@ def test_groups_of_a_training(qtbot: QtBot) -> None:
     spec = WorkloadSpec(id="w", kind="training", settings={"tensor": 8, "dataset": "imagenet-1k"})
     dialog = made(qtbot, spec)
     assert {title: head.isChecked() for title, head in dialog.heads.items()} == {
-        "What": True, "Data": True, "Parallel": True, "Software": False, "Run": False,
-    }  # fmt: skip
+        "What": True,
+        "Data": True,
+        "Parallel": True,
+        "Software": False,
+        "Run": False,
+    }
     dialog.heads["Parallel"].setChecked(False)
     assert not dialog.fields["tensor"].isVisible()
     assert dialog._summaries["Parallel"].text() == "tensor parallel 8"

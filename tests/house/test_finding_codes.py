@@ -20,9 +20,16 @@ DESIGNER = Path(__file__).parents[2] / "designer"
 TABLE = DESIGNER / "finding_codes.py"
 #: functions that make a finding or what becomes one, and the severity they mean where they take none
 MAKERS = {
-    "Finding": None, "Problem": None, "note": None, "_tell": None,
-    "_fatal": "error", "_warn": "warning", "_Refused": "error", "Refusal": "error", "broken": "error",
-}  # fmt: skip
+    "Finding": None,
+    "Problem": None,
+    "note": None,
+    "_tell": None,
+    "_fatal": "error",
+    "_warn": "warning",
+    "_Refused": "error",
+    "Refusal": "error",
+    "broken": "error",
+}
 _CODE = re.compile(r"[A-Z]{2,}[A-Z0-9]*(?:-[A-Z0-9]+)+")
 #: texts of that form that are no codes
 OTHER = {"UTF-8", "SR-IOV"}

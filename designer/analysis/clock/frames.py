@@ -342,7 +342,11 @@ class Frames:
         return doubled, np.maximum(values, 0.0)
 
 
-@memo(most=2, each=4096)
+#: resources whose ids are kept of a run
+_IDS_LIMIT: Final = 4096
+
+
+@memo(most=2, each=_IDS_LIMIT)
 def _alike(run: Run, resource: int) -> tuple[str, ...]:
     """Ids of the resources that are like one."""
     same = np.flatnonzero(run.stands_for == run.stands_for[resource])[:ALIKE_LIMIT]

@@ -11,11 +11,10 @@ from designer.analysis.results import ChannelLoads, Rows, WorkloadResult
 from designer.analysis.selection import resolve
 from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.costs import ranks_of
-from designer.analysis.training.feeding import feed
 from designer.analysis.training.loads import flows, loads, n_flows
 from designer.analysis.training.metrics import metrics
 from designer.analysis.training.preparation import prepare
-from designer.analysis.training.step import route_step, together
+from designer.analysis.training.step import route_step
 from designer.errors import AnalysisError
 from designer.sources import Estimate
 from designer.workload.jobs import HyperparameterSweep
@@ -45,28 +44,8 @@ def evaluate(
     plan = prepare(network, replace(training.job, group=first), place)
     # the collectives of all trials are on the links at once
     plan = replace(plan, ranks=ranks_of(network, parts[: at_once * each], place))
-    routed_step = route_step(network, plan, training)
-    if routed_step.feed is not None and routed_step.samples is not None:
-        # All trials load at once: what the slowest of them gets decides.
-        fed = feed(network, parts[: at_once * each], training.input, routed_step.samples, place)
-        taken = fed.batch_time(plan.local_batch, routed_step.samples.stored, routed_step.overlapped)
-        whole = together(routed_step, routed_step.busy.step_time, taken[0])
-        stall = whole - routed_step.busy.step_time
-        rates = (
-            routed_step.busy.global_batch / whole,
-            routed_step.busy.tokens_per_second * routed_step.busy.step_time / whole,
-        )
-        step = replace(
-            routed_step.busy,
-            step_time=whole,
-            input_stall=stall,
-            samples_per_second=rates[0],
-            tokens_per_second=rates[1],
-            low=routed_step.busy.low * whole / routed_step.busy.step_time,
-            high=routed_step.busy.high * whole / routed_step.busy.step_time,
-            mfu=routed_step.busy.mfu * routed_step.busy.step_time / whole,
-        )
-        routed_step = replace(routed_step, feed=fed, input=taken, step=step, low=step.low, high=step.high)
+    # and all of them load at once: what the slowest gets decides
+    routed_step = route_step(network, plan, training, readers=parts[: at_once * each])
     one = dict(metrics(network, routed_step, training))
     rounds = math.ceil(trials / at_once)
     note = f"{trials} trials, {at_once} at once, {rounds} rounds"

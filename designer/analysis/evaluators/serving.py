@@ -40,7 +40,7 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
     if placement.guest is not None:
         found |= placement.guest.metrics()
     binding, after = bottlenecks(served)
-    front = frontier(served, question.cancelled) if served.runs else None
+    front = frontier(served, question.cancelled) if served.runs and question.explained else None
     if front is not None:
         low, high = front.around
         wide = math.exp(served.spread)

@@ -18,8 +18,8 @@ from designer.memo import memo
 #: extra cost of going through a GPU that relays for its neighbours
 _RELAY_COST: Final = 2
 #: segments kept of one class of islands: all pairs of some 250 parts
-_MOST_SEGMENTS: Final = 1 << 16
-_MOST_TREES: Final = 1 << 12
+_SEGMENTS_LIMIT: Final = 1 << 16
+_TREES_LIMIT: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Tree:
     before: dict[_State, list[tuple[_State, int]]]
 
 
-@memo(most=GRAPHS_LIMIT, each=_MOST_SEGMENTS)
+@memo(most=GRAPHS_LIMIT, each=_SEGMENTS_LIMIT)
 def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> Segment | None:
     """The cheapest way from `source` to `target`, split over equal ones; None if there is none."""
     if source == target:
@@ -95,7 +95,7 @@ def _steps_towards(graph: LocalGraph, tree: _Tree, ends: list[_State]) -> dict[_
     return paths
 
 
-@memo(most=GRAPHS_LIMIT, each=_MOST_TREES)
+@memo(most=GRAPHS_LIMIT, each=_TREES_LIMIT)
 def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
     depth = _depth(shape) if rules.pcie_acs else None
     start: _State = (source, -1, False)

@@ -285,7 +285,7 @@ class Readings:
     errors: Mapping[str, float]
 
 
-_SHARES: Final = {
+SHARES: Final = {
     "p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
     "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
     "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
@@ -303,13 +303,13 @@ def read(run: ServingRun, first: int) -> Readings:
     errors: dict[str, float] = {"ttft": _mean_error(ttft), "latency": _mean_error(latency)}
     if len(tpot):
         values["tpot"], errors["tpot"] = float(tpot.mean()), _mean_error(tpot)
-    shares = [share.value for share in _SHARES.values()]
+    shares = [share.value for share in SHARES.values()]
     for what, series in (("ttft", ttft), ("latency", latency)):
-        for name, value, error in zip(_SHARES, *_quantile_bands(series, shares), strict=True):
+        for name, value, error in zip(SHARES, *_quantile_bands(series, shares), strict=True):
             values[f"{what}_{name}"], errors[f"{what}_{name}"] = value, error
     gaps, weights = run.gaps()
     if len(gaps):
-        for name, value in zip(_SHARES, weighted_quantiles(gaps, weights, shares), strict=True):
+        for name, value in zip(SHARES, weighted_quantiles(gaps, weights, shares), strict=True):
             values[f"itl_{name}"], errors[f"itl_{name}"] = value, 0.0
     return Readings(values, errors)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, ranked, tried
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import Served
@@ -17,8 +18,6 @@ from designer.formulas.serving.step_time import StepTime
 from designer.sources import Constant, Status
 from designer.units import format_quantity
 
-#: what saves less than this share of a step is not worth naming
-NOTICE_TOLERANCE: Final = 1.005
 #: cached tokens this close to the room for them hold requests back
 _FULL_TOLERANCE: Final = 0.97
 
@@ -76,14 +75,9 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
     for phase in phases(served):
         # of a split deployment prompts have devices of their own
         alone = served.prompts if served.prompts is not None and phase.tokens else served.placement
-        found = candidates(alone, phase)
-        found.sort(key=lambda b: b.gain_together or b.gain_if_doubled or 1.0, reverse=True)
-        if found:
-            best = found[0].gain_together or found[0].gain_if_doubled or 1.0
-            line = 1 + (best - 1) / 2
-            for bottleneck in found:
-                gain = bottleneck.gain_together or bottleneck.gain_if_doubled or 1.0
-                (now if gain >= line else then).append(bottleneck)
+        binding, after = ranked(candidates(alone, phase))
+        now += binding
+        then += after
     return tuple(now), tuple(then)
 
 
@@ -117,9 +111,7 @@ def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:
     found: list[Bottleneck] = []
 
     def add(bottleneck: Bottleneck, steps: StepTime) -> None:
-        gain = whole / phase.time(steps)
-        if gain >= NOTICE_TOLERANCE:
-            found.append(replace(bottleneck, gain_if_doubled=gain, gain_together=gain))
+        found.append(tried(bottleneck, whole, phase.time(steps)))
 
     faster = replace(device, flops={k: 2 * v for k, v in device.flops.items()})
     runs = device.runs_as(placement.steps.weights)
@@ -143,11 +135,9 @@ def _engine(placement: Placement, phase: Phase, whole: float, what: str) -> list
     layers = placement.shape.layers
     spent = over.layer * layers + over.step + over.request * phase.requests
     spent += over.expert_layer * placement.shape.moe_layers + (over.prefill_step if phase.tokens else 0.0)
-    gain = whole / (whole - spent / 2)
-    if gain < NOTICE_TOLERANCE:
-        return []
     why = f"{what}; {format_quantity(spent, 'duration')} of it are the engine's own work and launches"
-    return [Bottleneck("limit", "engine", f"{placement.chosen.release.title}, overhead", why, gain, gain)]
+    one = Bottleneck("limit", "engine", f"{placement.chosen.release.title}, overhead", why)
+    return [tried(one, whole, whole - spent / 2)]
 
 
 def _links(placement: Placement, gain: float, what: str) -> list[Bottleneck]:

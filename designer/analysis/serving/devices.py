@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import Network
-from designer.analysis.training.accelerators import HOST_SHARE, number
+from designer.analysis.training.accelerators import data_sheet, number, text_of
 from designer.analysis.vms.guests import Guest
 from designer.catalog.parttype import Capability
-from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._kernels import kernels_of, processor_kernels
@@ -44,7 +43,7 @@ def device_of(network: Network, parts: Int, place: str) -> tuple[Device, tuple[F
         told.append(Finding("SERVE-MIXED", Severity.WARNING, text, (), "serve on accelerators of one kind"))
     part = int(parts[0])
     accelerates = Capability.ACCELERATE in network.kind(part).capabilities
-    if accelerates and not kernels_of(_text(network, part, "architecture"))[1]:
+    if accelerates and not kernels_of(text_of(network, part, "architecture"))[1]:
         text = (
             f"what kernels reach on {slowest.name} was not measured: taken as on the nearest that was, in a wider band"
         )
@@ -61,7 +60,7 @@ def in_machine(device: Device, guest: Guest) -> Device:
     units = device.units if guest.turns else max(1, round(device.units * guest.compute.value))
     return replace(
         device,
-        name=f"share of {device.name}",
+        name=device.name if guest.compute.value == guest.bandwidth.value == 1 else f"share of {device.name}",
         flops={name: rate * speed for name, rate in device.flops.items()},
         bandwidth=device.bandwidth * traffic,
         memory=min(device.memory, guest.memory or math.inf),
@@ -70,53 +69,9 @@ def in_machine(device: Device, guest: Guest) -> Device:
 
 
 def _device(network: Network, index: int, place: str) -> Device:
-    part, kind = network.net.part(index), network.kind(index)
-    if not kind.capabilities & {Capability.ACCELERATE, Capability.COMPUTE}:
-        raise AnalysisError(
-            f"{network.net.path(index)} is a {kind.title.lower()} and cannot serve",
-            place=place,
-            remedy="choose gpus or cpus",
-        )
-    flops = {name: rate for name in _FORMATS if (rate := number(network, index, f"flops_{name}"))}
-    processor = Capability.ACCELERATE not in kind.capabilities
-    memory = number(network, index, "memory_reported") or number(network, index, "memory_capacity")
-    if processor:
-        memory = _host_memory(network, index) or memory
-    bandwidth = number(network, index, "memory_bandwidth")
-    missing = [
-        name
-        for name, value in (("compute rate", flops), ("memory bandwidth", bandwidth), ("memory capacity", memory))
-        if not value
-    ]
-    if missing:
-        raise AnalysisError(
-            f"{part.label} has no {' and no '.join(missing)}",
-            place=network.net.path(index),
-            remedy="say which product it is, such as gpu*.type=gpu/nvidia/h100-sxm5, or give the part these values",
-        )
-    part_type = network.design.type_of(part)
-    units = number(network, index, "cores" if processor else "streaming_multiprocessors") or USUAL_UNITS.value
-    kernels = processor_kernels() if processor else kernels_of(_text(network, index, "architecture"))[0]
-    return Device(
-        part_type.title if part_type else part.label,
-        flops,
-        bandwidth or 0.0,
-        memory or 0.0,
-        max(1, round(units)),
-        kernels,
-        number(network, index, "power_per_part") or 0.0,
-    )
-
-
-def _host_memory(network: Network, index: int) -> float:
-    """Host memory of the island for each of its processors [B]."""
-    here = network.island == network.island[index]
-    memories = np.flatnonzero(here & network.has(Capability.MEMORY)).tolist()
-    processors = int((here & network.has(Capability.COMPUTE)).sum())
-    total = sum(number(network, m, "memory_capacity") or 0.0 for m in memories)
-    return total * HOST_SHARE.value / max(1, processors)
-
-
-def _text(network: Network, index: int, name: str) -> str:
-    quantity = network.design.quantity(network.net.part(index), name)
-    return str(quantity.value) if quantity is not None else ""
+    remedy = "say which product it is, such as gpu*.type=gpu/nvidia/h100-sxm5, or give the part these values"
+    sheet = data_sheet(network, index, _FORMATS, place, "serve", remedy)
+    units = number(network, index, "cores" if sheet.processor else "streaming_multiprocessors") or USUAL_UNITS.value
+    kernels = processor_kernels() if sheet.processor else kernels_of(text_of(network, index, "architecture"))[0]
+    power = number(network, index, "power_per_part") or 0.0
+    return Device(sheet.name, sheet.flops, sheet.bandwidth, sheet.memory, max(1, round(units)), kernels, power)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.catalog.parttype import Capability, value_of
-from designer.design.document import Part
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
@@ -46,41 +46,61 @@ def accelerator_of(network: Network, parts: Int, place: str) -> tuple[Accelerato
     return slowest, (Finding("TRAIN-MIXED", Severity.WARNING, text, (), "train on accelerators of one kind"),)
 
 
-def _accelerator(network: Network, index: int, place: str) -> Accelerator:
-    part = network.net.part(index)
-    kind = network.kind(index)
+class DataSheet(NamedTuple):
+    """What a part that computes says of itself, in SI units; ``processor`` is true for one that is no accelerator."""
+
+    name: str
+    flops: dict[str, float]
+    bandwidth: float
+    memory: float
+    processor: bool
+
+
+def data_sheet(network: Network, index: int, formats: Sequence[str], place: str, verb: str, remedy: str) -> DataSheet:
+    """The values of a part that shall compute in some number formats.
+
+    Parameters
+    ----------
+    verb, remedy
+        What it is to do, and what to do where values are missing, for messages.
+
+    Raises
+    ------
+    AnalysisError
+        If it computes nothing, or values are missing.
+    """
+    part, kind = network.net.part(index), network.kind(index)
     if not kind.capabilities & {Capability.ACCELERATE, Capability.COMPUTE}:
         raise AnalysisError(
-            f"{network.net.path(index)} is a {kind.title.lower()} and cannot train",
+            f"{network.net.path(index)} is a {kind.title.lower()} and cannot {verb}",
             place=place,
             remedy="choose gpus or cpus",
         )
-    rates = {name: rate for name in _FORMATS if (rate := _value(network, part, f"flops_{name}"))}
+    flops = {name: rate for name in formats if (rate := number(network, index, f"flops_{name}"))}
     processor = Capability.ACCELERATE not in kind.capabilities
-    memory = _value(network, part, "memory_reported") or _value(network, part, "memory_capacity")
+    memory = number(network, index, "memory_reported") or number(network, index, "memory_capacity")
     if processor:
         memory = _host_memory(network, index) or memory
-    bandwidth = _value(network, part, "memory_bandwidth")
-    missing = [
-        name
-        for name, value in (("compute rate", rates), ("memory bandwidth", bandwidth), ("memory capacity", memory))
-        if not value
-    ]
+    bandwidth = number(network, index, "memory_bandwidth")
+    needed = (("compute rate", flops), ("memory bandwidth", bandwidth), ("memory capacity", memory))
+    missing = [name for name, value in needed if not value]
     if missing:
-        raise AnalysisError(
-            f"{part.label} has no {' and no '.join(missing)}",
-            place=network.net.path(index),
-            remedy="give its type or the part these values",
-        )
+        text = f"{part.label} has no {' and no '.join(missing)}"
+        raise AnalysisError(text, place=network.net.path(index), remedy=remedy)
     part_type = network.design.type_of(part)
+    return DataSheet(part_type.title if part_type else part.label, flops, bandwidth or 0.0, memory or 0.0, processor)
+
+
+def _accelerator(network: Network, index: int, place: str) -> Accelerator:
+    sheet = data_sheet(network, index, _FORMATS, place, "train", "give its type or the part these values")
     return Accelerator(
-        part_type.title if part_type else part.label,
-        {name: FlopPerSecond(rate) for name, rate in rates.items()},
-        BytesPerSecond(bandwidth or 0.0),
-        Bytes(memory or 0.0),
-        "cpu" if processor else _text(network, part, "architecture") or "unknown",
-        _text(network, part, "form") or "module",
-        Watts(0.0 if processor else _value(network, part, "power_per_part") or 0.0),
+        sheet.name,
+        {name: FlopPerSecond(rate) for name, rate in sheet.flops.items()},
+        BytesPerSecond(sheet.bandwidth),
+        Bytes(sheet.memory),
+        "cpu" if sheet.processor else text_of(network, index, "architecture") or "unknown",
+        text_of(network, index, "form") or "module",
+        Watts(0.0 if sheet.processor else number(network, index, "power_per_part") or 0.0),
     )
 
 
@@ -89,18 +109,15 @@ def _host_memory(network: Network, index: int) -> float:
     here = network.island == network.island[index]
     memories = np.flatnonzero(here & network.has(Capability.MEMORY)).tolist()
     processors = int((here & network.has(Capability.COMPUTE)).sum())
-    total = sum(_value(network, network.net.part(m), "memory_capacity") or 0.0 for m in memories)
+    total = sum(number(network, m, "memory_capacity") or 0.0 for m in memories)
     return total * HOST_SHARE.value / max(1, processors)
-
-
-def _value(network: Network, part: Part, name: str) -> float | None:
-    quantity = network.design.quantity(part, name)
-    return value_of(part.kind, name, quantity) if quantity is not None else None
 
 
 def number(network: Network, index: int, name: str) -> float | None:
     """The value `name` of a part in SI units, None where it has none."""
-    return _value(network, network.net.part(index), name)
+    part = network.net.part(index)
+    quantity = network.design.quantity(part, name)
+    return value_of(part.kind, name, quantity) if quantity is not None else None
 
 
 def memory_of(network: Network, index: int) -> float:
@@ -110,6 +127,7 @@ def memory_of(network: Network, index: int) -> float:
     return number(network, index, "memory_reported") or number(network, index, "memory_capacity") or 0.0
 
 
-def _text(network: Network, part: Part, name: str) -> str:
-    quantity = network.design.quantity(part, name)
+def text_of(network: Network, index: int, name: str) -> str:
+    """The value `name` of a part as text, empty where it has none."""
+    quantity = network.design.quantity(network.net.part(index), name)
     return str(quantity.value) if quantity is not None else ""

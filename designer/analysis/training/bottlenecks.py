@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, ranked, tried
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.costs import arrangement_of
 from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.step import RoutedStep, together, with_costs
-from designer.formulas.accelerator import Accelerator
 from designer.units import BytesPerSecond, FlopPerSecond, format_quantity
 
 #: nothing else is on the links
 _ALL: Final = ((1.0, 1.0),)
-#: what saves less than this share of the step is not worth naming
-NOTICE_TOLERANCE: Final = 1.005
 _WORDS: Final = {
     "tensor": "tensor-parallel",
     "context": "context-parallel",
@@ -29,20 +26,11 @@ _WORDS: Final = {
 
 def bottlenecks(routed_step: RoutedStep) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """What binds the step, and what would next; each with the gain of doubling it."""
-    found = [b for b in _candidates(routed_step) if (b.gain_if_doubled or 1.0) >= NOTICE_TOLERANCE or b.gain_together]
-    found = [b for b in found if max(b.gain_if_doubled or 1.0, b.gain_together or 1.0) >= NOTICE_TOLERANCE]
-    if not found:
-        floor = Bottleneck(
-            "limit", "overhead", "launches and host overhead", "nothing twice as wide makes the step shorter"
-        )
-        return (floor,), ()
-
-    def gain(bottleneck: Bottleneck) -> float:
-        return max(bottleneck.gain_if_doubled or 1.0, bottleneck.gain_together or 1.0)
-
-    found.sort(key=gain, reverse=True)
-    line = 1 + (gain(found[0]) - 1) / 2
-    return tuple(b for b in found if gain(b) >= line), tuple(b for b in found if gain(b) < line)
+    now, then = ranked(_candidates(routed_step))
+    if now:
+        return now, then
+    why = "nothing twice as wide makes the step shorter"
+    return (Bottleneck("limit", "overhead", "launches and host overhead", why),), ()
 
 
 def _candidates(routed_step: RoutedStep) -> list[Bottleneck]:
@@ -62,27 +50,18 @@ def _computing(routed_step: RoutedStep) -> list[Bottleneck]:
     busy = step.compute + step.recompute + step.optimizer
     path = plan.ranks.network.net.path(int(plan.ranks.parts[0]))
     share = f"computing takes {busy / whole:.0%} of the step"
-    faster: Mapping[str, tuple[str, str, str, Accelerator, float]] = {
-        "arithmetic": (
-            "compute",
-            f"{part.name} (arithmetic)",
-            f"{name} at {format_quantity(part.peak(name), 'flops')} peak, MFU {step.mfu:.0%}; {share}",
-            replace(part, flops={k: FlopPerSecond(2 * v) for k, v in part.flops.items()}),
-            2.0,
-        ),
-        "memory": (
-            "part",
-            f"{part.name} (memory bandwidth)",
-            f"memory {format_quantity(part.memory_bandwidth, 'rate')}; {share}",
-            replace(part, memory_bandwidth=BytesPerSecond(2 * part.memory_bandwidth)),
-            1.0,
-        ),
-    }
+    half = f"{name} at {format_quantity(part.peak(name), 'flops')} peak, MFU {step.mfu:.0%}; {share}"
+    reads = f"memory {format_quantity(part.memory_bandwidth, 'rate')}; {share}"
+    quicker = replace(part, flops={k: FlopPerSecond(2 * v) for k, v in part.flops.items()})
+    wider = replace(part, memory_bandwidth=BytesPerSecond(2 * part.memory_bandwidth))
     found: list[Bottleneck] = []
-    for what, label, why, wider, measured in faster.values():
-        other = plan.estimate(routed_step.costs, accelerator=wider, faster=measured).step_time
-        gain = whole / together(routed_step, other, routed_step.input[0])
-        found.append(Bottleneck(what, path, label, why, gain, gain, plan.layout.ranks))
+    for what, label, why, better, measured in (
+        ("compute", "arithmetic", half, quicker, 2.0),
+        ("part", "memory bandwidth", reads, wider, 1.0),
+    ):
+        other = plan.estimate(routed_step.costs, accelerator=better, faster=measured).step_time
+        one = Bottleneck(what, path, f"{part.name} ({label})", why, alike=plan.layout.ranks)
+        found.append(tried(one, whole, together(routed_step, other, routed_step.input[0])))
     return found
 
 

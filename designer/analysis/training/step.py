@@ -8,7 +8,7 @@ from designer.analysis.network import Network
 from designer.analysis.training.costs import RoutedCosts
 from designer.analysis.training.feeding import Feed, Samples, beside, feed
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
-from designer.analysis.training.preparation import ALONE, TrainingPlan, samples_of
+from designer.analysis.training.preparation import ALONE, Int, TrainingPlan, samples_of
 from designer.analysis.training.sharing import share_links
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError, DesignerError
@@ -65,11 +65,15 @@ class RoutedStep:
         return self.costs.routed if isinstance(self.costs, ServerCosts) else self.costs
 
 
-def route_step(network: Network, plan: TrainingPlan, training: Training, *, explained: bool = True) -> RoutedStep:
+def route_step(
+    network: Network, plan: TrainingPlan, training: Training, *, explained: bool = True, readers: Int | None = None
+) -> RoutedStep:
     """The step of a plan with its input.
 
     Parameters
     ----------
+    readers
+        All that read at once, where those of jobs alike beside this one read as well; None for its own.
     explained
         True to tell what binds the input as well; times are the same.
 
@@ -105,7 +109,7 @@ def route_step(network: Network, plan: TrainingPlan, training: Training, *, expl
             findings,
         )
     samples, data = samples_of(plan.job.sequence, plan.is_transformer, path, place)
-    fed = feed(network, plan.readers(), path, samples, place, explained=explained)
+    fed = feed(network, plan.readers() if readers is None else readers, path, samples, place, explained=explained)
     overlapped = path.prefetch > 0
     # without batches ahead the step's own input is over before it communicates
     running = fed.answer if overlapped else others

@@ -8,7 +8,8 @@ from that, as a factor for each class of work.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -16,15 +17,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network
+from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network, network_without_links
 from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
+from designer.analysis.vms.hosts import find_hosts
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability
-from designer.errors import AnalysisError
+from designer.errors import AnalysisError, CatalogError
 from designer.fields import amount
 from designer.findings import Finding, Severity
+from designer.memo import memo
 from designer.sources import Constant, Estimate, Status
 from designer.workload.kind import listed
 from designer.workload.operations import Transfer
@@ -61,6 +64,11 @@ FACTORS: Final[Mapping[tuple[Work, bool], Constant]] = {
     (Work.COPYING, True): _COPIES,
     (Work.COPYING, False): _COPIES,
 }
+_BARE: Final = Constant(1.0, 1.0, 1.0, "nvidia-mig-guide", Status.PRIMARY, "1", "no hypervisor")
+#: networks with NVLinks switched off that are kept of each
+_QUIET_LIMIT: Final = 8
+#: a MIG instance, and which of its kind
+_INSTANCE: Final = re.compile(r"\d+g\.\d+gb(\+me)?(#\d+)?\Z")
 #: time slices of the best-effort scheduler: where a GPU takes up to eight virtual GPUs, and where more
 _SLICE: Final = Constant(2e-3, 2e-3, 2e-3, "vsphere-time-slices", Status.SECONDARY, "s")
 _SHORT_SLICE: Final = Constant(1e-3, 1e-3, 1e-3, "vsphere-time-slices", Status.SECONDARY, "s")
@@ -94,6 +102,8 @@ class Guest:
         By part, bytes of its memory per second that are to be had, where that is not all [B/s].
     names
         Profiles, as the hypervisor shows them.
+    silent
+        NVLinks, by number, that carry nothing for it: those its device groups switch off, and all of MIG slices.
     """
 
     machines: tuple[str, ...]
@@ -106,6 +116,7 @@ class Guest:
     turns: frozenset[int]
     rates: Mapping[int, float]
     names: tuple[str, ...]
+    silent: tuple[int, ...] = ()
 
     @property
     def speed(self) -> Constant:
@@ -134,8 +145,8 @@ class Guest:
         def line(share: Constant, note: str) -> Estimate:
             return Estimate(share.value, share.low, share.high, "1", (share.source,), note)
 
-        where = f"in {', '.join(self.machines)}"
-        as_what = f"{where} as {', '.join(self.names)}" if self.names else where
+        where = f"in {', '.join(self.machines)} as " if self.machines else ""
+        as_what = f"{where}{', '.join(self.names)}" if self.names else where.removesuffix(" as ")
         source = self.bandwidth.source
         return {
             "compute_share": line(self.compute, as_what),
@@ -164,7 +175,9 @@ def guest_of(
     Parameters
     ----------
     machines
-        Ids of the machines it runs in; empty for those that the accelerators are given to, where that is clear.
+        Ids of the machines it runs in, or a MIG instance of each accelerator with no machine around it, such as
+        ``3g.40gb`` or ``3g.40gb#2`` for another one; empty for machines that the accelerators are given to, where that
+        is clear.
     running
         Machines whose own work runs on the same clock, so that they are not taken to be busy besides.
 
@@ -174,6 +187,8 @@ def guest_of(
         If there is no such machine, it has no place, or an accelerator is not given to it.
     """
     named = listed(machines)
+    if named and all(_INSTANCE.match(name) for name in named):
+        return _instances(network, parts, named, place), ()
     if not network.design.vms:
         if named:
             raise AnalysisError(f"there is no machine {named[0]!r}", place=f"{place}.machines", remedy="draw it first")
@@ -203,6 +218,49 @@ def guest_of(
     if not mine:
         return None, ()
     return _guest(network, mine, on, work, running), ()
+
+
+def _instances(network: Network, parts: Int, named: Sequence[str], place: str) -> Guest:
+    """A MIG instance of every accelerator, on bare metal."""
+    if len(named) > 1:
+        raise AnalysisError(
+            f"{len(named)} MIG instances at once",
+            place=f"{place}.machines",
+            remedy="name one: each has work of its own",
+        )
+    gpus = {gpu.part: gpu for host in find_hosts(network).hosts for gpu in host.gpus}
+    instance = named[0].partition("#")[0]
+    shares: list[tuple[float, float, float]] = []
+    for part in parts.tolist():
+        kind = gpus[part].type if part in gpus else None
+        try:
+            if kind is None:
+                raise CatalogError(f"{network.net.path(part)} is not known to offer MIG", remedy="choose another GPU")
+            profile = kind.mig_profile(instance)
+        except CatalogError as error:
+            raise AnalysisError(error.text, place=f"{place}.machines", remedy=error.remedy) from None
+        shares.append((profile.compute / kind.compute_slices, profile.memory / kind.memory_slices, profile.framebuffer))
+    compute, bandwidth, memory = (min(column) for column in zip(*shares, strict=True))
+    rates = {
+        part: bandwidth * float(network.capacity[network.part_resource[part]])
+        for part in parts.tolist()
+        if network.part_resource[part] >= 0
+    }
+    slices = dict.fromkeys(parts.tolist(), named[0])
+    whole = _of_slices(compute) if compute < 1 else _exactly(1.0)
+    return Guest(
+        (),
+        whole,
+        _exactly(bandwidth),
+        memory,
+        bandwidth,
+        _BARE,
+        slices,
+        frozenset(),
+        rates,
+        (f"MIG {named[0]}",),
+        _nvlinks_of(network, list(slices)),
+    )
 
 
 def _known(placement: Placement, named: Collection[str], place: str) -> None:
@@ -272,7 +330,34 @@ def _guest(
         frozenset(turns),
         rates,
         tuple(names),
+        _silent(network, mine, slices),
     )
+
+
+def _silent(
+    network: Network, mine: Mapping[int, tuple[Placed, PlacedDevice]], slices: Mapping[int, str]
+) -> tuple[int, ...]:
+    """NVLinks that the machines of a workload cannot use."""
+    cut = place_vms(network).cut
+    names = {link for placed, _ in mine.values() if placed.vm.id in cut for link in cut[placed.vm.id].links}
+    if not names:
+        return _nvlinks_of(network, list(slices))
+    net = network.net
+    found = {k for k in _nvlinks_of(network, list(mine)) if net.link_path(k) in names}
+    return tuple(sorted(found | set(_nvlinks_of(network, list(slices)))))
+
+
+def _nvlinks_of(network: Network, parts: Sequence[int]) -> tuple[int, ...]:
+    """Links of accelerators to each other and to their switches."""
+    net = network.net
+    ends = np.isin(net.link_a, parts) | np.isin(net.link_b, parts)
+    return tuple(np.flatnonzero((network.domain == ACCELERATOR) & ends).tolist())
+
+
+@memo(most=NETWORKS_LIMIT, each=_QUIET_LIMIT)
+def quiet_network(network: Network, silent: tuple[int, ...]) -> Network:
+    """The network as a workload sees it whose machines switch some NVLinks off."""
+    return network_without_links(network, silent) if silent else network
 
 
 def _of_slices(share: float) -> Constant:

@@ -55,14 +55,14 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
     moved, stays = len(plan.moved), len(plan.staying)
     note = f"{moved} of {moved + stays} machines" + ("" if not stays else f", {stays} stay")
     makespan = plan.makespan
-    found = {
-        name: Estimate(makespan.value, makespan.low, makespan.high, "s", makespan.sources or SCHEDULE_SOURCES, note)
-    }
+    found: dict[str, Estimate] = {}
     if stays:
+        # what is left behind comes before how long the others take
         found["machines_staying"] = Estimate(float(stays), float(stays), float(stays), "1", STAYING_SOURCES)
-    if not moved:
+    if moved:
         # no time is told for what does not happen
-        del found[name]
+        sources = makespan.sources or SCHEDULE_SOURCES
+        found[name] = Estimate(makespan.value, makespan.low, makespan.high, "s", sources, note)
     if not migrations:
         return found
     worst = max(migrations, key=lambda migration: migration.downtime.value)

@@ -79,7 +79,7 @@ def _painter(name: str) -> Callable[[Validation], None]:
     from designer.cli.output import print_written
     from designer.errors import ExchangeError
     from designer.interchange.exporting import write_picture
-    from designer.report.drawing.chart import picture_of
+    from designer.report.charts.plots import picture_of
     from designer.report.figures.predicted_measured import figures_of
 
     path = Path(name)

@@ -14,8 +14,7 @@ from designer.design.address import Ref
 from designer.design.arrange.contents import Content, arrange_contents
 from designer.design.arrange.joints import Memory, joint_of, joints
 from designer.design.arrange.roles import link_domain
-from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, card_size, fitted
-from designer.design.connection_paths import bow_swing
+from designer.design.arrange.sizes import CONTAINER, GROUP, PADDING, Corner, bow_swing, card_size, fitted
 from designer.design.document import Block, Group, Link, Part, Wiring
 from designer.design.query import index
 

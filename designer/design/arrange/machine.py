@@ -7,19 +7,21 @@ besides accelerators hangs between it and their row, beside the lines that go do
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from designer.design.address import Ref
 from designer.design.arrange.item import Item, Places
 from designer.design.arrange.joints import Joint
 from designer.design.arrange.roles import Role, role_of
-from designer.design.arrange.sizes import GAP, GRID, ROW_GAP, grid_down, grid_up
+from designer.design.arrange.sizes import GAP, GRID, HEADER, PADDING, ROW_GAP, bow_swing, grid_down, grid_up
 from designer.design.arrange.trees import Forest, Tree, grow
-from designer.design.connection_paths import bow_swing
 from designer.design.selectors import natural_key
 
 #: leaves below a part without accelerators stand in rows of at least this many
 _COLUMNS: Final = 4
+#: stacked ones in columns of at most this many
+_HIGHEST: Final = 4
 #: trees stand in several rows when one would be wider than this, scene units; where accelerators are linked, which
 #: rows would tear apart, the second number counts
 _WIDEST: Final = (3600, 9000)
@@ -27,23 +29,103 @@ _WIDEST: Final = (3600, 9000)
 _CLEAR: Final = 16
 #: leaves behind others stick out by this much, so that the lines to them can be seen, scene units
 _STAGGER: Final = 16
+#: extent of what a view shows of a design, scene units; and by how much another layout must be seen larger to be chosen
+_VIEW: Final = (800.0, 464.0)
+_WORTH: Final = 1.04
+#: machines of so few parts have one layout
+_FEW: Final = 6
 #: between the row of accelerators and that of their switches, scene units
 _FAN: Final = 112
 
 
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How a machine is laid out.
+
+    Parameters
+    ----------
+    stacked
+        Leaves stand above accelerators and below each other, with room for the lines beside them, not in the gaps
+        between accelerators and side by side.
+    rows
+        In how many rows the roots stand; in the second of two, everything hangs upwards, with the switches of the
+        accelerators between both.
+    """
+
+    stacked: bool = False
+    rows: int = 1
+
+
+_STYLES: Final = (_Style(), _Style(stacked=True), _Style(rows=2), _Style(stacked=True, rows=2))
+
+
 def arrange_machine(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
-    """Top left corners, from (0, 0) on, for the parts of one machine."""
+    """Top left corners, from (0, 0) on, for the parts of one machine: of a few layouts the one seen largest."""
     forest = grow(items, joints)
-    measures = _measured(forest)
-    at: Places = {}
-    top = 0.0
-    for row in _rows(forest, measures, _are_linked(items, joints)):
-        bottom = _Row(row, measures, joints, top).put(at)
-        top = grid_up(bottom + ROW_GAP)
     extents = {i.ref: i for i in items}
-    _put_accelerator_switches(items, joints, at, extents)
+    best: Places = {}
+    largest = 0.0
+    for style in _STYLES if len(items) > _FEW else _STYLES[:1]:
+        if style.rows > 1 and len(forest.roots) < style.rows:
+            continue
+        at = _arranged(forest, items, joints, extents, style)
+        seen = _scale_in_view(at, extents)
+        if seen > largest * _WORTH:
+            best, largest = at, seen
+    return best
+
+
+def _scale_in_view(at: Places, extents: Mapping[Ref, Item]) -> float:
+    """How large parts at some places are seen when all of them are in view."""
+    wide = max((x + extents[ref].width for ref, (x, _) in at.items()), default=0.0) + 2 * PADDING
+    high = max((y + extents[ref].height for ref, (_, y) in at.items()), default=0.0) + 2 * PADDING + HEADER
+    return min(_VIEW[0] / wide, _VIEW[1] / high, 1.0)
+
+
+def _arranged(
+    forest: Forest, items: Sequence[Item], joints: Sequence[Joint], extents: Mapping[Ref, Item], style: _Style
+) -> Places:
+    measures = _measured(forest, style)
+    at: Places = {}
+    if style.rows > 1 and _are_linked(items, joints):
+        _put_mirrored(forest, measures, items, joints, at, extents, style)
+    else:
+        top = 0.0
+        for row in _rows(forest, measures, _are_linked(items, joints), style.rows):
+            bottom = _Row(row, measures, joints, top, style).put(at)
+            top = grid_up(bottom + ROW_GAP)
+        _put_accelerator_switches(items, joints, at, extents)
     _put_rest(items, at, extents)
     return at
+
+
+def _put_mirrored(
+    forest: Forest,
+    measures: Mapping[int, _Measure],
+    items: Sequence[Item],
+    joints: Sequence[Joint],
+    at: Places,
+    extents: Mapping[Ref, Item],
+    style: _Style,
+) -> None:
+    """Two rows of trees whose accelerators face each other, with their switches between them."""
+    upper, lower = _halves(forest.roots, measures)
+    _Row(upper, measures, joints, 0.0, style).put(at)
+    _put_accelerator_switches(items, joints, at, extents)
+    bottom = max(at[ref][1] + extents[ref].height for ref in at)
+    below: Places = {}
+    high = _Row(lower, measures, joints, 0.0, style).put(below)
+    switches = any(role_of(extents[ref].kind) is Role.ACCELERATOR_SWITCH for ref in at)
+    top = grid_up(bottom + (_FAN if switches else 2 * _FAN))
+    for ref, (x, y) in below.items():
+        at[ref] = (x, top + high - y - extents[ref].height)
+
+
+def _halves(roots: list[Tree], measures: Mapping[int, _Measure]) -> tuple[list[Tree], list[Tree]]:
+    """The roots in two rows of about the same width, in their order."""
+    widths = [measures[id(tree)].whole + 2 * GAP for tree in roots]
+    cut = min(range(1, len(roots)), key=lambda n: max(sum(widths[:n]), sum(widths[n:])))
+    return roots[:cut], roots[cut:]
 
 
 class _Measure(NamedTuple):
@@ -57,11 +139,11 @@ class _Measure(NamedTuple):
     levels: int
 
 
-def _measured(forest: Forest) -> dict[int, _Measure]:
+def _measured(forest: Forest, style: _Style) -> dict[int, _Measure]:
     found: dict[int, _Measure] = {}
     for tree in reversed(forest.trees):
         inner = [found[id(child)] for child in tree.inner]
-        own = _own_width(tree)
+        own = _own_width(tree, style)
         widths = [m.whole for m in inner] + ([own] if own else [])
         below = sum(widths) + GAP * max(0, len(widths) - 1)
         card = tree.item.width if tree.item else 0
@@ -80,55 +162,65 @@ def _measured(forest: Forest) -> dict[int, _Measure]:
     return found
 
 
-def _own_width(tree: Tree) -> float:
+def _own_width(tree: Tree, style: _Style) -> float:
     """Width of what hangs directly below a part and is no tree itself."""
+    if tree.accelerators and tree.leaves and style.stacked:
+        pitch, _, _ = _pitch(tree, style)
+        return len(tree.accelerators) * pitch - GAP
     if tree.accelerators and tree.leaves:
-        pitch, accelerator, leaf = _pitch(tree)
-        last = max(accelerator / 2, _CLEAR + leaf + _sticking_out(tree))
+        pitch, accelerator, leaf = _pitch(tree, style)
+        last = max(accelerator / 2, _CLEAR + leaf + _sticking_out(tree, style))
         return grid_up(accelerator / 2 + (len(tree.accelerators) - 1) * pitch + last)
     if tree.accelerators:
         return sum(grid_up(i.width) for i in tree.accelerators) + GAP * (len(tree.accelerators) - 1)
     if tree.leaves:
-        pitch, columns = _leaf_pitch(tree), _columns(tree)
+        pitch, columns = _leaf_pitch(tree, style), _columns(tree, style)
         return columns * pitch - GAP
     return 0
 
 
-def _pitch(tree: Tree) -> tuple[float, float, float]:
-    """Distance between accelerators with leaves in the gaps, and the widths of the widest of both."""
+def _pitch(tree: Tree, style: _Style) -> tuple[float, float, float]:
+    """Distance between accelerators with leaves in the gaps, or above, and the widths of the widest of both."""
     accelerator = grid_up(max(i.width for i in tree.accelerators))
     leaf = grid_up(max(i.width for i in tree.leaves))
-    return max(accelerator + GAP, leaf + _sticking_out(tree) + 2 * _CLEAR), accelerator, leaf
+    out = _sticking_out(tree, style)
+    if style.stacked:
+        return max(accelerator, _CLEAR + leaf + out) + GAP, accelerator, leaf
+    return max(accelerator + GAP, leaf + out + 2 * _CLEAR), accelerator, leaf
 
 
-def _leaf_pitch(tree: Tree) -> float:
+def _leaf_pitch(tree: Tree, style: _Style) -> float:
     """Distance between leaves where there are no accelerators."""
-    return grid_up(max(i.width for i in tree.leaves)) + _sticking_out(tree) + GAP
+    return grid_up(max(i.width for i in tree.leaves)) + _sticking_out(tree, style) + GAP
 
 
-def _side(tree: Tree) -> int:
+def _side(tree: Tree, style: _Style) -> int:
     """How many leaves of a tree stand side by side."""
-    return len(tree.accelerators) or _columns(tree)
+    return len(tree.accelerators) or _columns(tree, style)
 
 
-def _sticking_out(tree: Tree) -> int:
+def _sticking_out(tree: Tree, style: _Style) -> int:
     """How far the first row of leaves stands right of the last."""
-    return _STAGGER * (-(-len(tree.leaves) // _side(tree)) - 1)
+    return _STAGGER * (-(-len(tree.leaves) // _side(tree, style)) - 1)
 
 
-def _columns(tree: Tree) -> int:
+def _columns(tree: Tree, style: _Style) -> int:
     n = len(tree.leaves)
+    if style.stacked:
+        return -(-n // _HIGHEST)
     rows = -(-n // max(_COLUMNS, round(n**0.5)))
     return -(-n // rows)
 
 
-def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool) -> list[list[Tree]]:
+def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool, least: int) -> list[list[Tree]]:
     """The roots, in as many rows as they need."""
     roots = forest.roots
     total = sum(measures[id(t)].whole + 2 * GAP for t in roots)
     widest = _WIDEST[linked]
-    if total <= widest:
+    if total <= widest and least == 1:
         return [roots] if roots else []
+    if least > 1 and total <= least * widest:
+        return list(_halves(roots, measures))
     many = -(-total // widest)
     rows: list[list[Tree]] = [[]]
     width = 0.0
@@ -153,8 +245,14 @@ class _Row:
     """One row of trees with common levels."""
 
     def __init__(
-        self, roots: list[Tree], measures: Mapping[int, _Measure], joints: Sequence[Joint], top: float
+        self,
+        roots: list[Tree],
+        measures: Mapping[int, _Measure],
+        joints: Sequence[Joint],
+        top: float,
+        style: _Style,
     ) -> None:
+        self.style = style
         self.roots = roots
         self.measures = measures
         self.joints = joints
@@ -217,6 +315,9 @@ class _Row:
         beside = measure.unit - item.width
         before, behind = (beside, 0.0) if tree.memory_left else (0.0, beside)
         x = min(max((measure.whole - item.width) / 2, before), measure.whole - item.width - behind)
+        if self.style.stacked and tree.accelerators and tree.leaves and not tree.inner:
+            # above the lane beside the leaves, through which a line drops straight down to the accelerator
+            x = before
         x = x0 + grid_down(x)
         at[item.ref] = (x, 0.0)
         edge = x if tree.memory_left else x + item.width
@@ -230,12 +331,12 @@ class _Row:
         return x + item.width / 2
 
     def _put_own(self, tree: Tree, x: float, at: Places) -> None:
-        side, out = _side(tree), _sticking_out(tree)
+        side, out = _side(tree, self.style), _sticking_out(tree, self.style)
         if tree.accelerators and tree.leaves:
-            pitch, accelerator, _ = _pitch(tree)
+            pitch, accelerator, _ = _pitch(tree, self.style)
             for n, item in enumerate(tree.accelerators):
                 at[item.ref] = (x + n * pitch, 0.0)
-            first = x + grid_up(accelerator / 2 + _CLEAR)
+            first = x + (_CLEAR if self.style.stacked else grid_up(accelerator / 2 + _CLEAR))
             for n, item in enumerate(tree.leaves):
                 at[item.ref] = (first + n % side * pitch + out - n // side * _STAGGER, 0.0)
         elif tree.accelerators:
@@ -243,12 +344,13 @@ class _Row:
                 at[item.ref] = (x, 0.0)
                 x += grid_up(item.width) + GAP
         else:
+            pitch = _leaf_pitch(tree, self.style)
             for n, item in enumerate(tree.leaves):
-                at[item.ref] = (x + n % side * _leaf_pitch(tree) + out - n // side * _STAGGER, 0.0)
+                at[item.ref] = (x + n % side * pitch + out - n // side * _STAGGER, 0.0)
 
     def _stack(self, tree: Tree) -> tuple[int, float]:
         """How many leaves of a tree stand side by side, and the height of one row of them."""
-        return _side(tree), grid_up(max(i.height for i in tree.leaves))
+        return _side(tree, self.style), grid_up(max(i.height for i in tree.leaves))
 
     def _heights(self) -> list[float]:
         levels = max((t.level + 1 for t in self.trees), default=0)
@@ -312,7 +414,8 @@ def _put_accelerator_switches(
 
     def key(item: Item) -> tuple[object, ...]:
         xs = linked[item.ref]
-        return (round(sum(xs) / len(xs) / GRID) if xs else 0, natural_key(item.ref.id), item.ref)
+        # those of accelerators still to come, below, stand behind
+        return (not xs, round(sum(xs) / len(xs) / GRID) if xs else 0, natural_key(item.ref.id), item.ref)
 
     pitch = grid_up(max(i.width for i in switches)) + GAP
     a_row = max(1, min(len(switches), int(max(right - left + GAP, 8 * pitch) // pitch)))

@@ -44,6 +44,16 @@ def card_size(kind: str) -> tuple[int, int]:
     return _CARDS.get(kind, _OTHER)
 
 
+#: how far a link around the things of a row swings out: at least, and per distance, at most
+_BOW: Final = (20.0, 0.16, 160.0)
+
+
+def bow_swing(distance: float) -> float:
+    """Room for links around what stands between two things `distance` apart in a row, scene units."""
+    least, share, most = _BOW
+    return min(least + share * distance, most)
+
+
 def grid_up(value: float) -> int:
     """The multiple of the grid at or above `value`."""
     return -int(-value // GRID) * GRID

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from designer.gui.actions._action import Action, Menu, Window, has_document
+from designer.gui.actions._machines import add_host, add_machine, has_hosts
 
 
 def _note(window: Window) -> None:
@@ -27,5 +28,15 @@ ACTIONS = (
     Action(
         "insert.workload", "Workload…", lambda w: w.edit_workload(new=True), ("Ctrl+Alt+W",), has_document, "workload"
     ),
+    Action(
+        "insert.machine",
+        "Virtual machine…",
+        add_machine,
+        ("Ctrl+Alt+M",),
+        has_hosts,
+        section=1,
+        tip="A new virtual machine, on the host that is selected",
+    ),
+    Action("insert.host", "Host", add_host, (), has_document, section=1, tip="One more host, like those there are"),
 )
 MENU = Menu("insert", "Insert", 40, ACTIONS)

@@ -33,6 +33,7 @@ from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
 from designer.drawing.compose_badges import badges
 from designer.drawing.display_list import Batch
+from designer.drawing.polylines import halfway
 from designer.drawing.theme import LIGHT, CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
@@ -255,7 +256,7 @@ class Canvas(ResultsView):
 
     def insert_part(self, connection: int, kind: str, type_id: str = "") -> bool:
         """Put a part into a link."""
-        route = self.scene.geometry.connection_route[connection].mean(axis=0)
+        route = halfway(self.scene.geometry.connection_route[[connection]])[0]
         part_type = self.part_type(type_id) if type_id else None
         offer = insert(self.scene.geometry, connection, kind, part_type, float(route[0]), float(route[1]))
         if offer.edit is None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, part_kinds
 from designer.design.arrange.sizes import HEADER
 from designer.drawing.levels import Level
-from designer.drawing.polylines import distances, quarter_distances
+from designer.drawing.polylines import distances, straights
 from designer.drawing.view_state import ViewState
 
 Int = npt.NDArray[np.int64]
@@ -123,13 +123,10 @@ def connection_at(
     slack = reach / scale
     if level is Level.FAR:
         return _far_connection(view_state, x, y, scale, slack)
-    found = view_state.connection_parts_touching(x - slack, y - slack, 2 * slack, 2 * slack)
-    if not len(found):
+    connections, lines = view_state.straights_touching(x - slack, y - slack, 2 * slack, 2 * slack)
+    if not len(connections):
         return -1
-    connections, geometry = found // 4, view_state.geometry
-    gaps = quarter_distances(
-        geometry.connection_route[connections], geometry.connection_shape[connections], found % 4, x, y
-    )
+    gaps = distances(lines, x, y)
     # of connections equally near, the one drawn last
     at = len(gaps) - 1 - int(gaps[::-1].argmin())
     return int(connections[at]) if gaps[at] <= slack else -1
@@ -139,15 +136,16 @@ def _far_connection(view_state: ViewState, x: float, y: float, scale: float, sla
     cut = view_state.cut(round(np.log2(scale)))
     if not len(cut) or len(cut) > 20_000:
         return -1
-    gaps = distances(cut.lines.reshape(-1, 2, 2), x, y)
+    owner, lines = straights(cut.route)
+    gaps = distances(lines, x, y)
     at = int(gaps.argmin())
-    return int(cut.connections[cut.first[at]]) if gaps[at] <= slack else -1
+    return int(cut.connections[cut.first[owner[at]]]) if gaps[at] <= slack else -1
 
 
 def _end(view_state: ViewState, connection: int, x: float, y: float, scale: float) -> Area:
     route = view_state.geometry.connection_route[connection]
     reach = HANDLE_REACH / scale
-    for area, point in ((Area.CONNECTION_A, route[0]), (Area.CONNECTION_B, route[3])):
+    for area, point in ((Area.CONNECTION_A, route[0]), (Area.CONNECTION_B, route[-1])):
         if abs(point[0] - x) <= reach and abs(point[1] - y) <= reach:
             return area
     return Area.CONNECTION

@@ -23,6 +23,7 @@ from designer.drawing.loads import (
     with_loads,
     with_route,
 )
+from designer.drawing.polylines import same_routes
 from designer.drawing.shown_boxes import box_of, shown_address
 from designer.drawing.theme import STEPS, CanvasTheme
 from designer.drawing.view import Rect, bounds_of
@@ -315,7 +316,7 @@ def changed_region(old: Geometry, new: Geometry) -> Rect | None:
         & (old.connection_capacity == new.connection_capacity)
     )
     same &= (old.connection_status == new.connection_status) & (old.connection_count == new.connection_count)
-    same &= (old.connection_route == new.connection_route).all(axis=(1, 2))
+    same &= same_routes(old.connection_route, new.connection_route)
     connections = np.flatnonzero(~same)
     return bounds_of(np.concatenate(_rects(old, boxes, connections) + _rects(new, boxes, connections)))
 

@@ -63,6 +63,7 @@ _TITLES: Final = {
 }
 #: what workloads are run for comes first, then what it costs
 _HEADLINES: Final = (
+    "machines_staying",
     "evacuation_time",
     "migration_time",
     "stun_time",
@@ -242,7 +243,16 @@ def flow_view(
     numbers = tuple(number(n, result.metrics[n], of_step, known.get(n)) for n in names)
     listed = result.flows
     flows = Rows(one=lambda i: _choice(listed[i]), count=min(len(listed), _LISTED))
-    return FlowView(result.title, numbers, sentence(result.binding), sentence(result.next), flows)
+    return FlowView(headline(result), numbers, sentence(result.binding), sentence(result.next), flows)
+
+
+def headline(result: WorkloadResult) -> str:
+    """What a workload is called; of a move also that it leaves machines behind, for then it has not done its work."""
+    staying = result.metrics.get("machines_staying")
+    if staying is None or not staying.value:
+        return result.title
+    count = round(staying.value)
+    return f"{result.title}: {count} machine{'s stay' if count > 1 else ' stays'} behind"
 
 
 def _choice(flow: Flow) -> tuple[str, str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from designer.drawing.fonts import fitted_text, text_width
 from designer.report.drawing.elements import Area, Element, Label, Panel, Picture, Point, Stroke
-from designer.report.ticks import at_most, ticks
+from designer.report.ticks import ticks
 
 #: width of the text area of a page
 WIDTH: Final = 658.0
@@ -42,9 +43,11 @@ class Chart:
         """A rectangle."""
         self.elements.append(Panel(x, y, max(0.0, width), height, radius, fill, stroke, 1, dashed, opacity))
 
-    def line(self, points: Sequence[Point], colour: str, width: float = 1.0, dashed: bool = False) -> None:
+    def line(
+        self, points: Sequence[Point], colour: str, width: float = 1.0, dashed: bool = False, opacity: float = 1.0
+    ) -> None:
         """A line through points."""
-        self.elements.append(Stroke(tuple(points), colour, width, dashed=dashed))
+        self.elements.append(Stroke(tuple(points), colour, width, dashed=dashed, opacity=opacity))
 
     def area(self, points: Sequence[Point], fill: str, opacity: float = 1.0) -> None:
         """A filled shape."""
@@ -88,7 +91,12 @@ class Scale:
         share = (flat - self.low) / (self.high - self.low)
         return self.start + self.length * min(1.0, max(0.0, share))
 
-    def ticks(self, about: int = 4, unit: str = "") -> list[float]:
-        """Round values, about so many."""
+    def ticks(self, about: int = 4, unit: str = "", apart: float = 0.0) -> list[float]:
+        """Round values, about so many, that stand so far `apart`."""
+
+        def fit(values: Sequence[float]) -> bool:
+            places = [self.at(value) for value in values]
+            return len(values) <= about + 1 and all(abs(b - a) >= apart for a, b in pairwise(places))
+
         low, high = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
-        return ticks(low, high, at_most(about + 1), unit=unit, log=self.log)
+        return ticks(low, high, fit, unit=unit, log=self.log)

@@ -12,10 +12,10 @@ from xml.sax.saxutils import quoteattr
 
 from designer.analysis.results import Analysis
 from designer.catalog.parttype import part_kinds
-from designer.design.connection_paths import CURVE
 from designer.design.document import Design, Group, Part
 from designer.design.geometry import STATUSES, Geometry, lay_out
 from designer.drawing.loads import Loads, loads_of
+from designer.drawing.polylines import corners
 from designer.errors import ReportError
 from designer.plain_text import harmless, shortened
 from designer.report.design_picture import Colours, design_picture
@@ -151,14 +151,10 @@ def _variable(name: str) -> str:
 
 def _hover(design: Design, geometry: Geometry, loads: Loads | None) -> Iterator[str]:
     """Invisible shapes above the drawing that tell what is under them."""
+    many = corners(geometry.connection_route).tolist()
     for w in range(geometry.n_connections):
         route = geometry.connection_route[w]
-        corners = [f"{x:.0f} {y:.0f}" for x, y in route]
-        path = (
-            f"M{corners[0]}C{' '.join(corners[1:])}"
-            if int(geometry.connection_shape[w]) == CURVE
-            else "M" + "L".join(corners)
-        )
+        path = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in route[: many[w]])
         yield f'<path class="h" d="{path}" data-t={quoteattr(_said(_connection(geometry, loads, w)))}/>'
     for box in range(len(geometry)):
         x, y, width, height = geometry.rect[box].tolist()

@@ -140,7 +140,13 @@ WORKLOAD = WorkloadKind(
     settings=(
         Setting("model", "Model", "text", "llama-3-8b", help="id of a model, path of a config.json, or its JSON text"),
         Setting("group", "Accelerators", "selector", "gpus"),
-        Setting("machines", "In machines", "text", "", help="ids of virtual machines; empty: those parts are given to"),
+        Setting(
+            "machines",
+            "In machines",
+            "text",
+            "",
+            help="ids of virtual machines, or a MIG instance such as 3g.40gb; empty: as drawn",
+        ),
         Setting("engine", "Engine", "choice", "vllm", choices=ENGINES),
         Setting("release", "Release", "text", "", help="for example 0.12.0; empty if not known, in a wide band"),
         Setting("weights", "Weights", "choice", "bf16", choices=WEIGHTS),

@@ -395,7 +395,7 @@ def test_an_end_of_a_link_is_hung_to_another_part(make: Make) -> None:
     link = Link(id="l", a="cpu0", b="nic0", kind="pcie", generation=5, lanes=16)
     bench = make(design.model_copy(update={"links": {"l": link}}))
     route = bench.canvas.scene.geometry.connection_route[0]
-    end = route[3] + (route[0] - route[3]) * 0.02
+    end = route[-1] + (route[0] - route[-1]) * 0.02
     click(bench, bench.scene(*bench.canvas.scene.view_state.label_point(0)))
     press(bench, bench.scene(*end.tolist()))
     move(bench, bench.at("drive0"))

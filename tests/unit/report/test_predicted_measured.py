@@ -14,7 +14,7 @@ from designer.cli.main import run
 from designer.design.document import WorkloadSpec
 from designer.errors import ExchangeError
 from designer.formulas.scoring import Sided
-from designer.report.drawing.chart import picture_of
+from designer.report.charts.plots import picture_of
 from designer.report.drawing.elements import Label, Stroke
 from designer.report.figure import Axis, BarSeries, Figure
 from designer.report.figures.predicted_measured import GROUPS_SHOWN, figures_of

@@ -1,15 +1,20 @@
 """Where axes are marked."""
 
 import itertools
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.report.ticks import at_most, ticks
+from designer.report.ticks import ticks
 
 ENDS = st.floats(-1e12, 1e12, allow_nan=False)
 UNITS = st.sampled_from(["", "s", "B", "B/s"])
+
+
+def at_most(number: int) -> Callable[[Sequence[float]], bool]:
+    return lambda marks: len(marks) <= number
 
 
 def test_the_finest_steps_that_fit() -> None:

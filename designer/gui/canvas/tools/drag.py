@@ -13,6 +13,7 @@ from designer.drawing.compose_boxes import cards, containers
 from designer.drawing.compose_connections import near
 from designer.drawing.compose_text import texts
 from designer.drawing.marks import connection_glow, outline, tip
+from designer.drawing.polylines import stretched
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts, guides
@@ -185,22 +186,11 @@ class Drag(Tool):
         return f"{verb} to the canvas" if self._target < 0 else f"{verb} into {geometry.label(self._target)}"
 
     def _stretched(self, connections: Int) -> Float:
-        """Routes of connections whose ends moved; the bends between follow."""
+        """Routes of connections whose ends moved, roughly; they are led around boxes once the drag has ended."""
         geometry = self.host.scene.geometry
         shift = np.array([self._snap.dx, self._snap.dy])
-        route = geometry.connection_route[connections].copy()
         a, b = self._lifted[geometry.connection_a[connections]], self._lifted[geometry.connection_b[connections]]
-        route[a, 0] += shift
-        route[a, 1] += shift
-        route[b, 2] += shift
-        route[b, 3] += shift
-        one = a ^ b
-        # an elbow keeps the height at which it turns
-        middle = (route[one, 1, 1] + route[one, 2, 1]) / 2
-        bent = geometry.connection_shape[connections][one] == 1
-        rows = np.flatnonzero(one)[bent]
-        route[rows, 1, 1] = route[rows, 2, 1] = middle[bent]
-        return route
+        return stretched(geometry.connection_route[connections], np.outer(a, shift), np.outer(b, shift))
 
 
 def _drag(rest: Rest, down: Pointer, hit: Hit) -> Tool | None:

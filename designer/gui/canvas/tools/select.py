@@ -16,6 +16,7 @@ from designer.drawing.batches import Batch, Rects
 from designer.drawing.compose_virtual_machines import chosen_chips, counts_only, under_pointer
 from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, tip
+from designer.drawing.polylines import halfway
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import connection_text, handles, hover, side_points
@@ -256,14 +257,14 @@ class Select(Tool):
         elif over.is_connection and over.number < view_state.geometry.n_connections and self._down is None:
             found += connection_glow(view_state, frame, np.array([over.number]), theme.hover)
             route = frame.points(view_state.geometry.connection_route[over.number])
-            x, y = ((route[1] + route[2]) / 2).tolist()
+            x, y = halfway(route[None])[0].tolist()
             text = connection_text(view_state, over.number)
             found += tip(text, x, y, frame, theme, True, region)
         found += chosen_chips(view_state, frame, {ref.id for _, ref in scene.selection if ref.what == "vms"})
         if self._chip >= 0 and view_state.trays is not None:
             found += under_pointer(view_state, frame, self._chip, region)
         if len(scene.selected_connections) == 1 and not len(scene.selected):
-            ends = view_state.geometry.connection_route[scene.selected_connections[0]][[0, 3]]
+            ends = view_state.geometry.connection_route[scene.selected_connections[0]][[0, -1]]
             found += handles(frame.points(ends), frame, theme.selection)
         selected = scene.selected
         if len(selected) == 1 and not view_state.geometry.is_group[selected[0]]:

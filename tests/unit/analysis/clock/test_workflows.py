@@ -60,9 +60,14 @@ def test_workers_that_leave_and_come_back() -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("", "nobody trains"), ("8 at 5 s", "nobody trains"), ("8, 4 at 5 s, 8 at 5 s", "is not after"),
-     ("8, four", "is no number of workers"), ("8, 4 at 5", "no unit")],
-)  # fmt: skip
+    [
+        ("", "nobody trains"),
+        ("8 at 5 s", "nobody trains"),
+        ("8, 4 at 5 s, 8 at 5 s", "is not after"),
+        ("8, four", "is no number of workers"),
+        ("8, 4 at 5", "no unit"),
+    ],
+)
 def test_workers_that_cannot_be_read_are_refused(text: str, told: str) -> None:
     with pytest.raises(AnalysisError, match=told) as refused:
         changes(text)
@@ -80,8 +85,16 @@ def test_stages_of_a_workflow_are_what_their_bytes_and_cores_make_them() -> None
 
     1,000,000 samples in steps of 2,048 are 488.3 steps, evaluating 50,000 a third of 24.4 steps.
     """
-    asked = {**RESNET, "global_batch": 2048, "source": "drives", "size": "100 GB", "analysis_rate": "10 MB/s",
-             "validation_rate": "20 MB/s", "preparation_rate": "5 MB/s", "retrain_every": "2 h"}  # fmt: skip
+    asked = {
+        **RESNET,
+        "global_batch": 2048,
+        "source": "drives",
+        "size": "100 GB",
+        "analysis_rate": "10 MB/s",
+        "validation_rate": "20 MB/s",
+        "preparation_rate": "5 MB/s",
+        "retrain_every": "2 h",
+    }
     cores = float(cores_of_islands(network()).max())
     step = value(ask("training", **RESNET, global_batch=2048), "step_time")
     result = ask("workflow", **asked)

@@ -1,0 +1,365 @@
+"""Inference in batches: latency and throughput of a vision, speech, ranking or embedding model, and what binds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.evaluators import Evaluator, Question
+from designer.analysis.network import Network
+from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
+from designer.analysis.selection import resolve
+from designer.analysis.serving.answers import SHARES, quantiles, saturated
+from designer.analysis.serving.batching import BatchRun, run_batches
+from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.slices import Slice, slice_of
+from designer.analysis.training.preparation import shape_of
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.errors import AnalysisError
+from designer.findings import Finding, Severity
+from designer.formulas.serving._device import Device
+from designer.formulas.serving._number_format import number_format
+from designer.formulas.serving.batch_time import CONVOLUTION, PASSES, PRODUCTS, SPREAD, batch_time
+from designer.formulas.serving.power import serving_power
+from designer.formulas.serving.time_slicing import time_slicing
+from designer.sources import Estimate
+from designer.units import format_quantity
+from designer.workload.inference import Inference
+from designer.workload.operations import Transfer
+from designer.workload.shape import ConvolutionalShape, TransformerShape
+
+Float = npt.NDArray[np.float64]
+
+SOURCES: Final = ("assumed-serving", "counted-serving", "aic-kernels")
+_FULL_TOLERANCE: Final = 0.99
+_SETTLING_ROUNDS: Final = 5
+_MILLION_LIMIT: Final = 10**6
+_NOTICE_TOLERANCE: Final = 1.02
+_POINTS_LIMIT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A sample in numbers.
+
+    Parameters
+    ----------
+    flop, moved, weights, sample
+        Arithmetic [FLOP], values through memory, weights, what is sent to the device [B].
+    launches
+        Kernels one after the other.
+    share
+        Of the peak that such a network reaches [1].
+    """
+
+    name: str
+    flop: float
+    moved: float
+    weights: float
+    sample: float
+    launches: int
+    share: float
+
+
+def work_of(asked: Inference, place: str) -> Work:
+    """A sample of the model that is asked for, with the numbers that are given in place of its own.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such model, or a network of experts is asked for.
+    """
+    size = number_format(asked.precision).size.value
+    if not asked.model:
+        moved = asked.moved or asked.weights
+        return Work("the model", asked.flop, moved, asked.weights, asked.sample, 1, PRODUCTS.value)
+    shape = shape_of(asked.model, f"{place}.model")
+    if isinstance(shape, ConvolutionalShape):
+        found = Work(
+            shape.name,
+            float(shape.flop_forward),
+            PASSES.value * shape.activations * size,
+            shape.parameters * size,
+            _pixels(shape),
+            shape.layers,
+            CONVOLUTION.value,
+        )
+    else:
+        found = _of_transformer(shape, asked.sequence, size)
+    return replace(
+        found,
+        flop=asked.flop or found.flop,
+        weights=asked.weights or found.weights,
+        moved=asked.moved or found.moved,
+        sample=asked.sample or found.sample,
+    )
+
+
+def _pixels(shape: ConvolutionalShape) -> float:
+    """Bytes of a sample sent as values of 8 bit [B]."""
+    parts = [p for p in shape.sample.replace("×", "x").split("x") if p.strip().isdigit()]
+    return float(math.prod(int(p) for p in parts)) if parts else 0.0
+
+
+def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work:
+    """All tokens of a sample at once, no token after the other."""
+    flop = 2 * (shape.active_parameters - shape.embedding_parameters) * sequence
+    width = shape.heads * (shape.head_dim + shape.value_head_dim)
+    flop += 2 * shape.layers * width * sequence * sequence * (0.5 if shape.causal else 1)
+    values = shape.layers * sequence * (2 * shape.hidden + width + shape.ffn)
+    kernels = 2 * 2 + 2  # four products, attention, what stands between
+    return Work(
+        shape.name, flop, PASSES.value * values * size, shape.parameters * size, 2.0 * sequence,
+        kernels * shape.layers, PRODUCTS.value,
+    )  # fmt: skip
+
+
+def evaluate(network: Network, operation: Inference, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
+    """A model that answers samples in batches."""
+    place = question.place
+    parts = resolve(network, operation.group, f"{place}.group")
+    device, told = device_of(network, parts, f"{place}.group")
+    cut = slice_of(network, int(parts[0]), device, operation.part, f"{place}.part")
+    work = work_of(operation, place)
+    _fits(work, cut.device, operation, place)
+    instances = len(parts) * cut.each
+    path = _input(network, operation, work, place)
+    timed = _timed(cut.device, work, operation.precision)
+    each = float(path.rate.min()) / cut.each if path is not None else math.inf
+
+    def time(samples: int, factor: float = 1.0) -> float:
+        return max(factor * timed(samples), samples * work.sample / each)
+
+    factors = (1.0, math.exp(-SPREAD.value), math.exp(SPREAD.value))
+    most = [_most(operation, instances, cut, lambda n, f=f: time(n, f)) for f in factors]
+    found = _exact(instances, len(parts))
+    found["most_samples_per_second"] = _estimate(most, "1/s", work.name)
+    rate = _asked_rate(operation)
+    findings = list(told)
+    binding = _binding(network, parts, cut, work, operation, path, each)
+    curves: Mapping[str, tuple[Curve, ...]] = {}
+    if rate > _FULL_TOLERANCE * most[0]:
+        findings.append(saturated(rate, most[0], "the instances together"))
+        found["samples_per_second"] = _estimate(most, "1/s", "saturated: what can be answered at all")
+    else:
+        runs = [
+            _run(operation, instances, cut, lambda n, f=f: time(n, f), question.cancelled)
+            for f, able in zip(factors, most, strict=True)
+            if rate <= _FULL_TOLERANCE * able
+        ]
+        found |= _answers(operation, runs, instances, rate)
+        found |= _watts(cut, work, runs[0], len(parts), found["samples_per_second"].value)
+        findings += _kept(operation, found)
+        if question.curves:
+            at = np.linspace(0.0, 1.0, _POINTS_LIMIT + 1)
+            spread = np.quantile(runs[0].latency, at)
+            curves = {"serving-ttft": (Curve("time to the answer", tuple(spread.tolist()), tuple(at.tolist())),)}
+    if operation.scenario == "video":
+        found["streams"] = _estimate([m / operation.frames for m in most], "1", "streams whose frames all get through")
+    nothing = np.zeros(2 * network.net.n_links)
+    result = WorkloadResult(
+        question.id, question.reports, question.title, found, binding[:1], binding[1:], Rows(lambda: ()), 0,
+        tuple(findings), curves,
+    )  # fmt: skip
+    return result, ChannelLoads(nothing, nothing)
+
+
+def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
+    needed = work.weights + asked.batch * work.moved / PASSES.value
+    if work.weights > device.memory:
+        raise AnalysisError(
+            f"{work.name} does not fit: {format_quantity(work.weights, 'size')} of weights in "
+            f"{format_quantity(device.memory, 'size')}",
+            place=f"{place}.model",
+            remedy="use a smaller model, a narrower format or a larger part",
+        )
+    if needed > device.memory:
+        raise AnalysisError(
+            f"a batch of {asked.batch} needs {format_quantity(needed, 'size')}, {device.name} has "
+            f"{format_quantity(device.memory, 'size')}",
+            place=f"{place}.batch",
+            remedy="use smaller batches",
+        )
+
+
+def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]:
+    how = number_format(precision)
+    peak = device.flops[device.runs_as(how)]
+    kernels = device.kernels
+
+    def time(samples: int) -> float:
+        return batch_time(
+            samples, work.flop, work.moved, work.weights, work.launches, work.share * peak,
+            kernels.memory * device.bandwidth, kernels.floor, kernels.sharpness,
+        )  # fmt: skip
+
+    return time
+
+
+def _input(network: Network, asked: Inference, work: Work, place: str) -> TransferAnswer | None:
+    """What the drawn links bring to every device at once from host memory; None where nothing is sent."""
+    if work.sample <= 0:
+        return None
+    try:
+        return evaluate_transfer(network, Transfer("input", "memory", asked.group, "nearest"), place)
+    except AnalysisError:
+        # no host memory is drawn, or the devices are processors
+        return None
+
+
+def _most(asked: Inference, instances: int, cut: Slice, time: Callable[[int], float]) -> float:
+    """Samples a second that all instances answer at all [1/s]."""
+    slowed = time_slicing(cut.turns, 1.0, cut.turn) if cut.turns > 1 else 1.0
+    sizes = {1, asked.batch, *(2**k for k in range(asked.batch.bit_length()))}
+    one = max(n / time(n) for n in sizes if n <= asked.batch)
+    if asked.scenario == "single-stream":
+        one = 1 / time(1)
+    if asked.scenario == "multi-stream":
+        one = asked.query / time(asked.query)
+    return instances * one / slowed
+
+
+def _asked_rate(asked: Inference) -> float:
+    return {"server": asked.rate, "video": asked.streams * asked.frames}.get(asked.scenario, 0.0)
+
+
+def _run(
+    asked: Inference, instances: int, cut: Slice, time: Callable[[int], float], cancelled: Callable[[], bool] | None
+) -> BatchRun:
+    """One instance; those that take turns are as busy as it is."""
+    at = _arrivals(asked, instances)
+    largest = asked.query if asked.scenario == "multi-stream" else asked.batch
+    factor, busy = 1.0, 0.0
+    run: BatchRun | None = None
+    for _ in range(_SETTLING_ROUNDS if cut.turns > 1 else 1):
+        if cut.turns > 1:
+            factor = time_slicing(cut.turns, busy, cut.turn)
+        if asked.scenario in ("single-stream", "multi-stream"):
+            size = 1 if asked.scenario == "single-stream" else asked.query
+            one = factor * time(size)
+            done: Float = one * np.arange(1, asked.count + 1, dtype=np.float64)
+            run = BatchRun(done - one, done, np.full(asked.count, size), float(done[-1]))
+        else:
+            scale = factor
+            run = run_batches(at, largest, asked.delay, lambda n, f=scale: f * time(n), cancelled)
+        busy = (busy + run.use) / 2
+    assert run is not None
+    return run
+
+
+def _arrivals(asked: Inference, instances: int) -> Float:
+    draw = np.random.default_rng(asked.seed)
+    if asked.scenario == "server":
+        return np.cumsum(draw.exponential(instances / asked.rate, asked.count))
+    if asked.scenario == "video":
+        streams = max(1, math.ceil(asked.streams / instances))
+        frames = max(2, asked.count // streams)
+        phase = draw.random(streams) / asked.frames
+        return np.sort((phase[:, None] + np.arange(frames)[None, :] / asked.frames).ravel())
+    return np.zeros(asked.count)
+
+
+def _estimate(values: list[float], unit: str, note: str) -> Estimate:
+    return Estimate(values[0], min(values), max(values), unit, SOURCES, note)
+
+
+def _exact(instances: int, devices: int) -> dict[str, Estimate]:
+    return {
+        "replicas": Estimate(instances, instances, instances, "1", (), "one instance on each part"),
+        "accelerators": Estimate(devices, devices, devices, "1", (), "as placed"),
+    }
+
+
+def _answers(asked: Inference, runs: list[BatchRun], instances: int, rate: float) -> dict[str, Estimate]:
+    found: dict[str, Estimate] = {}
+    each = [quantiles(run.latency, [share.value for share in SHARES.values()]) for run in runs]
+    for k, share in enumerate(SHARES):
+        name = f"latency_{share}"
+        values = [e[k] for e in each]
+        if len(runs) < len(("value", "low", "high")):
+            values.append(values[0] * math.exp(2 * SPREAD.value))
+        found[name] = _estimate(values, "s", f"{asked.scenario}; {asked.precision}")
+    sizes = [float(run.batches.mean()) for run in runs]
+    found["mean_batch"] = _estimate(sizes, "1", "samples of a batch")
+    if rate:
+        found["samples_per_second"] = _estimate([rate], "1/s", "as they come")
+    else:
+        pace = [instances * int(run.batches.sum()) / float(run.done[-1]) for run in runs]
+        found["samples_per_second"] = _estimate(pace, "1/s", asked.scenario)
+    limit = asked.limit or (1 / asked.frames if asked.scenario == "video" else 0.0)
+    if limit:
+        good = [float((run.latency <= limit).mean()) for run in runs]
+        pace = found["samples_per_second"].value
+        found["goodput"] = _estimate([pace * g for g in good], "1/s", "within the limit")
+    return found
+
+
+def _kept(asked: Inference, found: Mapping[str, Estimate]) -> list[Finding]:
+    limit = asked.limit or (1 / asked.frames if asked.scenario == "video" else 0.0)
+    if not limit:
+        return []
+    pace, good = found["samples_per_second"].value, found["goodput"].value
+    if good >= asked.share * pace * _FULL_TOLERANCE:
+        return []
+    text = f"{good / pace:.0%} of the samples are answered within {format_quantity(limit, 'duration')}"
+    text += f", {asked.share:.0%} must be"
+    return [Finding("SERVE-LIMIT", Severity.ERROR, text, (), "use more devices, smaller batches or a lower load")]
+
+
+def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> dict[str, Estimate]:
+    device = cut.device
+    if not device.power:
+        return {}
+    alike = 1 if cut.turns > 1 else cut.each
+    busy = min(1.0, run.use * (cut.turns if cut.turns > 1 else 1))
+    one = serving_power(device.power, busy, 0.5, work.share)
+    watts, wide = one * alike * devices, math.exp(SPREAD.value / 2)
+    limit = device.power * alike * devices
+    found = {"power": Estimate(watts, watts / wide, min(limit, watts * wide), "W", ("mlenergy-h100",), "accelerators")}
+    if pace > 0:
+        each = _MILLION_LIMIT * watts / pace
+        found["energy_per_million_requests"] = Estimate(
+            each, each / wide, each * wide, "J", ("mlenergy-h100",), "accelerators alone"
+        )
+    return found
+
+
+def _binding(
+    network: Network, parts: npt.NDArray[np.int64], cut: Slice, work: Work, asked: Inference,
+    path: TransferAnswer | None, each: float,
+) -> tuple[Bottleneck, ...]:  # fmt: skip
+    """What makes a typical batch shorter when it is twice as good, best first."""
+    size = 1 if asked.scenario == "single-stream" else asked.query if asked.scenario == "multi-stream" else asked.batch
+    device = cut.device
+    base = _timed(device, work, asked.precision)(size)
+    sent = size * work.sample / each
+    what = f"batch of {size} in {format_quantity(max(base, sent), 'duration')}"
+    if path is not None and sent >= base:
+        return tuple(replace(b, why=f"{what}: {b.why}", alike=len(path.binding)) for b in path.binding[:1])
+    here = network.net.path(int(parts[0]))
+    quicker = replace(device.kernels, floor=device.kernels.floor / 2)
+    better = (
+        ("compute", f"{device.name} (arithmetic)", replace(device, flops={k: 2 * v for k, v in device.flops.items()})),
+        ("part", f"{device.name} (memory bandwidth)", replace(device, bandwidth=2 * device.bandwidth)),
+        (
+            "limit",
+            "launches of kernels",
+            replace(device, kernels=quicker),
+        ),
+    )
+    found: list[Bottleneck] = []
+    for kind, label, other in better:
+        gain = base / _timed(other, work, asked.precision)(size)
+        if gain >= _NOTICE_TOLERANCE:
+            name = here if kind != "limit" else "launches"
+            alike = len(parts) * cut.each
+            found.append(Bottleneck(kind, name, label, what, gain, gain, alike))
+    return tuple(sorted(found, key=lambda b: b.gain_together or 1.0, reverse=True))
+
+
+EVALUATOR = Evaluator(Inference, evaluate)

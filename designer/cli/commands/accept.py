@@ -1,0 +1,176 @@
+"""``designer accept``: what to measure on the built machine, what to expect, and what results mean."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from designer.cli.command import Command
+from designer.cli.design import add_design
+
+if TYPE_CHECKING:
+    from designer.decisions.acceptance import Expected, Judged
+    from designer.decisions.acceptance_causes import Cause
+
+_MORE = (
+    "Without results it prints the sheet: each test with its command, what to expect, the 80 % band, and the\n"
+    "one-sided 97.5 % limit below which a result is not normal. With results, outputs of nccl-tests, nvbandwidth,\n"
+    "fio, ib_write_bw or gpu-burn as they are printed (- reads what is pasted), each is judged, and what explains\n"
+    "them best is ranked. Of a cluster the first machine is tested, and its rails to the next one.\n\n"
+)
+#: results that fail or pass are told up to so many
+_MOST = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_design(parser)
+    parser.add_argument("--results", metavar="FILE", nargs="+", default=[], help="outputs of the tests; - for stdin")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the sheet, or judge results."""
+    from designer.cli.design import opened
+    from designer.cli.output import print_json, shown_file
+    from designer.decisions.acceptance import Judged, Machine, Promises, expected
+    from designer.decisions.acceptance_causes import explain
+    from designer.errors import DesignerError
+
+    design = opened(options).design
+    head = {"design": {"name": design.name, "file": shown_file(options.design)}}
+    try:
+        if not options.results:
+            rows = expected(design)
+            if options.json:
+                print_json({**head, "tests": [_expected_document(e) for e in rows]})
+            else:
+                _print_sheet(design.name, rows)
+            return 0
+        machine = Machine(design)
+        promises = Promises(machine)
+        judged: list[Judged] = []
+        for reading in _readings(options.results, machine):
+            promised = promises.of(reading.trial)
+            if promised is not None:
+                judged.append(Judged(promised, reading.value))
+    except DesignerError as error:
+        raise error if error.file else error.at(file=options.design) from None
+    causes = explain(machine, judged)
+    if options.json:
+        results = [_judged_document(j) for j in judged]
+        print_json({**head, "results": results, "causes": [_cause_document(c) for c in causes]})
+    else:
+        _print_results(design.name, judged, causes)
+    return 1 if any(not j.passed for j in judged) else 0
+
+
+def _readings(files: list[str], machine: Any) -> list[Any]:
+    import sys
+    from pathlib import Path
+
+    from designer.decisions.acceptance_results import read
+    from designer.errors import FormatError
+
+    found: list[Any] = []
+    for file in files:
+        try:
+            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", errors="replace")
+        except OSError as error:
+            raise FormatError(str(error.strerror or error), file=file, remedy="name a file that can be read") from None
+        found += read(text, machine, file)
+    return found
+
+
+def _expected_document(expected: Expected) -> dict[str, Any]:
+    e, trial = expected.estimate, expected.trial
+    return {
+        "test": trial.id,
+        "tool": trial.tool,
+        "command": trial.command,
+        "parts": list(trial.parts),
+        "expected": e.value,
+        "low": e.low,
+        "high": e.high,
+        "limit": expected.limit,
+        "unit": e.unit,
+        "sources": list(e.sources),
+    }
+
+
+def _judged_document(judged: Judged) -> dict[str, Any]:
+    return {
+        **_expected_document(judged.expected),
+        "measured": judged.measured,
+        "share": judged.share,
+        "passed": judged.passed,
+    }
+
+
+def _cause_document(cause: Cause) -> dict[str, Any]:
+    return {
+        "probability": cause.probability,
+        "sound": cause.sound,
+        "faults": [{"kind": f.kind, "text": f.title, "where": f.place, "remedy": f.remedy} for f in cause.faults],
+    }
+
+
+def _print_sheet(name: str, rows: list[Expected]) -> None:
+    from designer.cli.output import table
+
+    print(f"{name}: run each on the idle machine, three times, and keep the best\n")
+    told: dict[tuple[str, str], list[Expected]] = {}
+    for row in rows:
+        e = row.estimate
+        told.setdefault((row.trial.command, f"{e.value:.4g} {row.limit:.4g}"), []).append(row)
+    lines = [_sheet_row(alike) for alike in told.values()]
+    print(table(("test", "of", "expected", "80 % band", "not below", "command"), lines, (2, 3, 4)))
+
+
+def _sheet_row(alike: list[Expected]) -> tuple[str, ...]:
+    from designer.units import format_si
+
+    first = alike[0]
+    e, trial = first.estimate, first.trial
+    about = trial.parts[0] if len(trial.parts) == 1 else f"{trial.parts[0]} … {trial.parts[-1]}"
+    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+    band = f"{format_si(e.low, e.unit)} – {format_si(e.high, e.unit)}"
+    limit = format_si(first.limit, e.unit)
+    return (trial.sort, f"{about}{more}", format_si(e.value, e.unit), band, limit, trial.command)
+
+
+def _print_results(name: str, judged: list[Judged], causes: list[Cause]) -> None:
+    from designer.cli.output import paragraph, table
+    from designer.units import format_si
+
+    failed = [j for j in judged if not j.passed]
+    print(f"{name}: {len(judged)} results, {len(failed)} below their limit\n")
+    rows = [
+        (
+            j.expected.trial.id,
+            format_si(j.measured, j.expected.estimate.unit),
+            format_si(j.expected.estimate.value, j.expected.estimate.unit),
+            format_si(j.expected.limit, j.expected.estimate.unit),
+            f"{j.share:.0%}",
+            "pass" if j.passed else "FAIL",
+        )
+        for j in sorted(judged, key=lambda j: (j.passed, j.share))[:_MOST]
+    ]
+    print(table(("test", "measured", "expected", "not below", "share", ""), rows, (1, 2, 3, 4)))
+    print("\nWhat explains them, the likeliest first:")
+    for cause in (c for c in causes if c.probability >= 1e-3 or c is causes[0]):
+        text = "nothing is wrong" if cause.sound else "; or ".join(f.title for f in cause.faults[:3])
+        more = f" (and {len(cause.faults) - 3} that would show alike)" if len(cause.faults) > 3 else ""
+        print(paragraph(f"  {cause.probability:4.0%}  ", f"{text}{more}"))
+        if not cause.sound:
+            print(paragraph("        ", next(f.remedy for f in cause.faults)))
+
+
+COMMAND = Command(
+    "accept",
+    "acceptance of a built machine: tests with commands, expected values, and what results mean",
+    "designer accept hgx-h100-8",
+    add_arguments,
+    run,
+    _MORE,
+)

@@ -1,0 +1,283 @@
+"""Acceptance of a built machine: which tests to run with which command, what to expect, and what results mean.
+
+A test asks for one rate that the drawing promises with a band. A result passes if it is not below the one-sided 97.5 %
+limit: the end of the 80 % band, moved out as far as a normal spread of logarithms asks. What passes by far is told too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.network import HOST, NETWORK, Network, build_network
+from designer.analysis.results import WorkloadResult
+from designer.analysis.study import run_workload
+from designer.analysis.training.accelerators import accelerator_of
+from designer.catalog.parttype import Capability
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import AnalysisError, DesignerError
+from designer.formulas.calibration import generation, share
+from designer.sources import Estimate
+
+#: normal quantiles: the ends of an 80 % band, and the one-sided 97.5 % limit
+BAND_QUANTILE: Final = 1.2816
+LIMIT_QUANTILE: Final = 1.9600
+#: large messages, which measure bandwidth
+LARGE: Final = 1 << 30
+_COLLECTIVES: Final = {
+    "all_reduce": "all-reduce",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
+    "alltoall": "all-to-all",
+    "broadcast": "broadcast",
+    "sendrecv": "send-recv",
+}
+#: collectives of the sheet
+_SHEET: Final = ("all_reduce", "all_gather", "alltoall")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One number to measure.
+
+    Parameters
+    ----------
+    sort
+        What is measured alike: ``h2d``, ``d2h``, ``d2d``, ``fio``, ``ib``, ``gemm`` or the name of a collective.
+    parts
+        What it is about: the accelerators, drives or NICs.
+    size
+        Message of a collective [B].
+    """
+
+    sort: str
+    parts: tuple[str, ...]
+    tool: str
+    command: str
+    size: int = 0
+
+    @property
+    def id(self) -> str:
+        """Its name in results."""
+        about = self.parts[0] if len(self.parts) == 1 else f"{self.parts[0]},{self.parts[-1]}"
+        size = f"@{self.size}" if self.size else ""
+        return f"{self.sort}:{about}{size}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A trial with what the drawing promises, and the links its traffic takes."""
+
+    trial: Trial
+    estimate: Estimate
+    links: frozenset[str]
+
+    @property
+    def limit(self) -> float:
+        """The one-sided 97.5 % limit: what is below it is not normal."""
+        return limit_of(self.estimate)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A result beside what was expected."""
+
+    expected: Expected
+    measured: float
+
+    @property
+    def passed(self) -> bool:
+        """True if it is not below the limit."""
+        return self.measured >= self.expected.limit
+
+    @property
+    def share(self) -> float:
+        """Measured over expected."""
+        return self.measured / self.expected.estimate.value
+
+
+def limit_of(estimate: Estimate) -> float:
+    """The one-sided 97.5 % limit of an estimate: logarithms spread normally, 10 % lie below the low end of its band."""
+    if not 0 < estimate.low < estimate.value:
+        return max(estimate.low, 0.0) if estimate.low < estimate.value else estimate.value
+    return estimate.value * (estimate.low / estimate.value) ** (LIMIT_QUANTILE / BAND_QUANTILE)
+
+
+class Machine:
+    """The first machine of a design that has accelerators, and the next one beside it."""
+
+    def __init__(self, design: Design) -> None:
+        self.design, self.network = design, build_network(design)
+        network = self.network
+        gpus = np.flatnonzero(network.has(Capability.ACCELERATE))
+        if not len(gpus):
+            raise AnalysisError("the design has no accelerators to test", remedy="choose a design with GPUs")
+        islands = list(dict.fromkeys(network.island[gpus].tolist()))
+        self.islands: tuple[int, ...] = tuple(islands[:2])
+        self.gpus = self._paths(np.isin(np.arange(network.net.n_parts), gpus), 0)
+        self.drives = self._paths(self._of_kind("drive"), 0)
+        self.nics = tuple(self._paths(self._cabled(), k) for k in range(len(self.islands)))
+
+    def _paths(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], machine: int) -> tuple[str, ...]:
+        here = mask & (self.network.island == self.islands[machine])
+        return tuple(self.network.net.path(int(n)) for n in np.flatnonzero(here))
+
+    def _of_kind(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        mask = np.zeros(self.network.net.n_parts, dtype=bool)
+        mask[self.network.parts_of_kind(name)] = True
+        return mask
+
+    def _cabled(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """NICs that a network cable is in."""
+        net = self.network.net
+        cables = self.network.domain == NETWORK
+        mask = np.zeros(net.n_parts, dtype=bool)
+        mask[net.link_a[cables]] = mask[net.link_b[cables]] = True
+        return mask & self._of_kind("nic")
+
+    def memory_near(self, gpu: str) -> str:
+        """The memories of the machine, of which the nearest serves."""
+        here = self._of_kind("memory") & (self.network.island == self.islands[0])
+        del gpu
+        return ",".join(self.network.net.path(int(n)) for n in np.flatnonzero(here))
+
+
+def sheet(machine: Machine) -> list[Trial]:
+    """The trials of a machine: its accelerators one by one and in pairs, drives, rails, and collectives."""
+    gpus = machine.gpus
+    found: list[Trial] = []
+    n = len(gpus)
+    for k, gpu in enumerate(gpus):
+        found.append(Trial("gemm", (gpu,), "gpu-burn", f"gpu_burn -tc -i {k} 60"))
+    for sort, name in (("h2d", "host_to_device_memcpy_ce"), ("d2h", "device_to_host_memcpy_ce")):
+        found += [Trial(sort, (gpu,), "nvbandwidth", f"nvbandwidth -t {name}") for gpu in gpus]
+    pairs = "nvbandwidth -t device_to_device_memcpy_write_ce"
+    found += [Trial("d2d", (a, b), "nvbandwidth", pairs) for a in gpus for b in gpus if a != b]
+    if n > 1:
+        found += [collective(machine, name, n, LARGE) for name in _SHEET]
+    for drive in machine.drives:
+        name = drive.rpartition("/")[2]
+        command = (
+            f"fio --name={name} --filename=/dev/{name} --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=32"
+            " --numjobs=4 --runtime=60 --time_based --group_reporting"
+        )
+        found.append(Trial("fio", (drive,), "fio", command))
+    if len(machine.nics) > 1:
+        for nic, other in zip(*machine.nics, strict=False):
+            name = nic.rpartition("/")[2]
+            command = f"ib_write_bw -d {name} -q 4 -s 1048576 --report_gbits -D 20 [other host]"
+            found.append(Trial("ib", (nic, other), "ib_write_bw", command))
+    return found
+
+
+def collective(machine: Machine, name: str, ranks: int, size: int) -> Trial:
+    """A collective of nccl-tests over so many accelerators of the machine."""
+    gpus = machine.gpus[:ranks]
+    command = f"{name}_perf -b {size} -e {size} -g {len(gpus)} -n 20"
+    return Trial(name, gpus, "nccl-tests", command, size)
+
+
+class Promises:
+    """What a design promises for trials; each worked out once."""
+
+    def __init__(self, machine: Machine, design: Design | None = None, algorithm: str = "auto") -> None:
+        self.machine, self.algorithm = machine, algorithm
+        self.network: Network = machine.network if design is None else build_network(design)
+        self._known: dict[str, Expected | None] = {}
+
+    def of(self, trial: Trial) -> Expected | None:
+        """What to expect; None where the drawing promises nothing, such as a way that is not there."""
+        if trial.id not in self._known:
+            try:
+                self._known[trial.id] = self._expected(trial)
+            except DesignerError:
+                self._known[trial.id] = None
+        return self._known[trial.id]
+
+    def _expected(self, trial: Trial) -> Expected | None:
+        if trial.sort == "gemm":
+            return self._product(trial)
+        if trial.sort in _COLLECTIVES:
+            settings = {
+                "collective": _COLLECTIVES[trial.sort],
+                "group": ",".join(trial.parts),
+                "size": f"{trial.size} B",
+                "algorithm": self.algorithm if trial.sort == "all_reduce" else "auto",
+            }
+            result = self._run("collective", settings)
+            return Expected(trial, result.metrics["bus_bandwidth"], frozenset())
+        memory = self.machine.memory_near(trial.parts[0])
+        ends = {
+            "h2d": (memory, trial.parts[0]),
+            "d2h": (trial.parts[0], memory),
+            "fio": (trial.parts[0], memory),
+            "d2d": (trial.parts[0], trial.parts[-1]),
+            "ib": (trial.parts[0], trial.parts[-1]),
+        }[trial.sort]
+        result = self._run("transfer", {"from": ends[0], "to": ends[1]})
+        links = frozenset(c.rpartition(":")[0] for flow in result.flows for c in flow.via)
+        estimate = result.metrics["rate"]
+        return Expected(trial, estimate, links) if estimate.value > 0 else None
+
+    def _run(self, kind: str, settings: dict[str, str]) -> WorkloadResult:
+        spec = WorkloadSpec(id="acceptance", kind=kind, settings=settings)
+        return run_workload(self.network, spec, False, None, None, explained=False)[0]
+
+    def _product(self, trial: Trial) -> Expected | None:
+        """Matrix products in the format that gpu-burn uses on tensor cores."""
+        part = np.array([self.network.net.index_of(trial.parts[0])])
+        found = accelerator_of(self.network, part, "acceptance")[0]
+        name = next((f for f in ("tf32", "fp32") if found.flops.get(f)), None)
+        if name is None:
+            return None
+        best = share(generation(found.generation).best, name)
+        peak = float(found.flops[name])
+        estimate = Estimate(peak * best.value, peak * best.low, peak * best.high, "FLOP/s", (best.source,), name)
+        return Expected(trial, estimate, frozenset())
+
+
+def expected(design: Design, trials: Sequence[Trial] | None = None) -> list[Expected]:
+    """The acceptance sheet of a design: trials with what to expect.
+
+    Raises
+    ------
+    AnalysisError
+        If it has no accelerators.
+    """
+    machine = Machine(design)
+    promises = Promises(machine)
+    found = (promises.of(trial) for trial in (sheet(machine) if trials is None else trials))
+    return [one for one in found if one is not None]
+
+
+def same_sort(rows: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """Results by what is measured alike."""
+    found: dict[str, list[Judged]] = {}
+    for row in rows:
+        found.setdefault(row.expected.trial.sort, []).append(row)
+    return found
+
+
+def spread_of(estimate: Estimate) -> float:
+    """Standard deviation of the logarithm of an estimate, by its 80 % band."""
+    if not 0 < estimate.low <= estimate.value <= estimate.high:
+        return 0.0
+    return math.log(estimate.high / estimate.low) / (2 * BAND_QUANTILE)
+
+
+def scaled(found: Expected, factor: float) -> Expected:
+    """What to expect at a share of the promise."""
+    e = found.estimate
+    return replace(found, estimate=replace(e, value=e.value * factor, low=e.low * factor, high=e.high * factor))
+
+
+def host_links(network: Network, part: str) -> list[int]:
+    """Host links at a part."""
+    net = network.net
+    number = net.index_of(part)
+    at = (net.link_a == number) | (net.link_b == number)
+    return np.flatnonzero(at & (network.domain == HOST) & (net.link_a != net.link_b)).tolist()

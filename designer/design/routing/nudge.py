@@ -1,0 +1,226 @@
+"""Setting apart what runs in one channel: pieces of links that lie upon each other get lines of their own.
+
+Pieces that overlap and can be moved over the same free height form a channel. They are ordered so that few links
+cross, the longest chain of overlapping ones gives each its slot, and the slots stand in the middle of the channel.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from designer.design.routing.grid import Grid
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: between slots at most; from boxes at least, where there is room; scene units
+_PITCH: Final = 12.0
+_CLEAR: Final = 6.0
+#: pieces end so far apart or overlap, scene units
+_APART: Final = 4.0
+#: in a tall channel pieces turn at most so far below where they come from, scene units
+_TURN: Final = 112.0
+#: among more pieces, channels are what can be moved over exactly the same height; among more, each has its own slot
+_MANY: Final = 700
+#: so many pieces of a channel are ordered by counting crossings, more of them by where they end
+_COUNTED: Final = 160
+
+
+class _Pieces(NamedTuple):
+    """Horizontal pieces that may be moved.
+
+    Parameters
+    ----------
+    way, first : (k,) link, and number of the point it starts from
+    y, left, right : (k,)
+    low, high : (k,) between which y it may be moved
+    at_left, at_right : (k,) −1 where the link goes up at that end, +1 down, 0 where it ends
+    """
+
+    way: Int
+    first: Int
+    y: Float
+    left: Float
+    right: Float
+    low: Float
+    high: Float
+    at_left: Int
+    at_right: Int
+
+
+def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int) -> Float:
+    """The ways with their pieces in channels set apart, first the horizontal, then the upright ones.
+
+    Parameters
+    ----------
+    ways : (k, v, 2) points, the last one repeated
+    corners : (k,) how many points each has
+    open_end : (k,) whether the last point may be moved along the border of the container
+    trunk : (k,) number of the trunk a link is part of, the same line for all of it; −1 for none
+    """
+    ways = ways.copy()
+    for axis in (1, 0):
+        flipped = ways if axis == 1 else ways[:, :, ::-1]
+        pieces = _pieces(grid if axis == 1 else grid.turned, flipped, corners, open_end)
+        if not len(pieces.way):
+            continue
+        y = _slotted(pieces, trunk[pieces.way])
+        ways[pieces.way, pieces.first, axis] = y
+        ways[pieces.way, pieces.first + 1, axis] = y
+        # points repeated behind an end that moved go with it
+        count = corners[pieces.way]
+        moved = np.flatnonzero(pieces.first + 2 == count)
+        for k in moved.tolist():
+            ways[pieces.way[k], int(count[k]) :, axis] = y[k]
+    return ways
+
+
+def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool) -> _Pieces:
+    found: list[tuple[Int, Int]] = []
+    for n in range(1, ways.shape[1] - 1):
+        inner = (n + 2 < corners) | ((n + 2 == corners) & open_end)
+        step = ways[:, n + 1] - ways[:, n]
+        flat = inner & (np.abs(step[:, 1]) < 1e-6) & (np.abs(step[:, 0]) > 1e-6)
+        rows = np.flatnonzero(flat)
+        found.append((rows, np.full(len(rows), n)))
+    if not found:
+        empty = np.empty(0, dtype=np.int64)
+        nothing = np.empty(0)
+        return _Pieces(empty, empty, nothing, nothing, nothing, nothing, nothing, empty, empty)
+    way, index = (np.concatenate([f[k] for f in found]) for k in (0, 1))
+    before, start, end = ways[way, index - 1], ways[way, index], ways[way, index + 1]
+    ends = index + 2 == corners[way]
+    after = np.where(ends[:, None], end, ways[way, np.minimum(index + 2, ways.shape[1] - 1)])
+    y = start[:, 1]
+    left, right = np.minimum(start[:, 0], end[:, 0]), np.maximum(start[:, 0], end[:, 0])
+    low, high = grid.band(grid.row_below(y), left, right)
+    low, high = np.minimum(low, y), np.maximum(high, y)
+    clear = np.minimum(_CLEAR, (high - low) / 4)
+    low, high = low + clear, high - clear
+    for other, first in ((before[:, 1], index == 1), (after[:, 1], index + 3 == corners[way])):
+        # pieces do not turn back: they stay between what they come from and where they go
+        room = np.where(first, _APART, 0.0)
+        low = np.where(other < y - 1e-6, np.maximum(low, np.minimum(other + room, y)), low)
+        high = np.where(other > y + 1e-6, np.minimum(high, np.maximum(other - room, y)), high)
+    from_above = np.where(before[:, 1] < y, before[:, 1], np.inf)
+    from_above = np.minimum(from_above, np.where(after[:, 1] < y, after[:, 1], np.inf))
+    high = np.where(np.isfinite(from_above), np.maximum(np.minimum(high, from_above + _TURN), y), high)
+    turn_1 = np.sign(np.round(before[:, 1] - y, 6)).astype(np.int64)
+    turn_2 = np.sign(np.round(after[:, 1] - y, 6)).astype(np.int64)
+    goes_right = end[:, 0] >= start[:, 0]
+    at_left, at_right = np.where(goes_right, turn_1, turn_2), np.where(goes_right, turn_2, turn_1)
+    return _Pieces(way, index, y, left, right, low, high, at_left, at_right)
+
+
+def _slotted(pieces: _Pieces, trunk: Int) -> Float:
+    """The y of each piece. : (k,)"""
+    y = pieces.y.copy()
+    channel = _channels(pieces, trunk)
+    order = np.argsort(channel, kind="stable")
+    cuts = np.flatnonzero(np.diff(channel[order])) + 1
+    for members in np.split(order, cuts):
+        _, line = np.unique(
+            np.where(trunk[members] >= 0, trunk[members], -1 - np.arange(len(members))), return_inverse=True
+        )
+        low, high = float(pieces.low[members].max()), float(pieces.high[members].min())
+        whole = high - low >= 1.0
+        slot, many = _slots(pieces, members, line.ravel())
+        if whole:
+            pitch = min(_PITCH, (high - low) / max(many, 1))
+            y[members] = (low + high) / 2 + (slot - (many - 1) / 2) * pitch
+        else:
+            share = (slot + 0.5) / max(many, 1)
+            y[members] = pieces.low[members] + share * (pieces.high[members] - pieces.low[members])
+    return y
+
+
+def _channels(pieces: _Pieces, trunk: Int) -> Int:
+    """Number of the channel of each piece. : (k,)"""
+    n = len(pieces.way)
+    if n > _MANY:
+        key = np.round(np.column_stack((pieces.low, pieces.high)), 3)
+        return np.unique(key, axis=0, return_inverse=True)[1].ravel()
+    across = (pieces.left[:, None] < pieces.right + _APART) & (pieces.left < pieces.right[:, None] + _APART)
+    down = (pieces.low[:, None] < pieces.high) & (pieces.low < pieces.high[:, None])
+    near = np.abs(pieces.y[:, None] - pieces.y) < _APART
+    same = (trunk[:, None] == trunk) & (trunk >= 0) & (down | near)
+    i, j = np.nonzero((across & (down | near)) | same)
+    return connected_components(coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1].astype(np.int64)
+
+
+def _slots(pieces: _Pieces, members: Int, line: Int) -> tuple[Float, int]:
+    """Slot of each piece of a channel, from above, and how many there are; pieces of one line share it."""
+    lines = int(line.max()) + 1
+    left, right = np.full(lines, np.inf), np.full(lines, -np.inf)
+    np.minimum.at(left, line, pieces.left[members])
+    np.maximum.at(right, line, pieces.right[members])
+    order = _by_ends(pieces, members, line, left, right)
+    if lines <= _COUNTED:
+        order = _fewest_crossings(pieces, members, line, left, right, order)
+    slot = np.zeros(lines)
+    if lines > _MANY:
+        slot[order] = np.arange(lines)
+        return slot[line], lines
+    at_left, at_right, at_slot = np.empty(lines), np.empty(lines), np.empty(lines)
+    for n, k in enumerate(order.tolist()):
+        meets = (at_left[:n] < right[k] + _APART) & (left[k] < at_right[:n] + _APART)
+        slot[k] = at_slot[:n][meets].max() + 1 if meets.any() else 0.0
+        at_left[n], at_right[n], at_slot[n] = left[k], right[k], slot[k]
+    return slot[line], int(slot.max()) + 1
+
+
+def _by_ends(pieces: _Pieces, members: Int, line: Int, left: Float, right: Float) -> Int:
+    """Lines from above: those that come from above at both ends, the ones passing through, those below both ends.
+
+    Of those going down to the right, the farthest right comes first; to the left, the farthest left.
+    """
+    up, down = np.zeros(len(left)), np.zeros(len(left))
+    to_right = np.zeros(len(left), dtype=bool)
+    for end in (pieces.at_left[members], pieces.at_right[members]):
+        np.add.at(up, line, end < 0)
+        np.add.at(down, line, end > 0)
+    to_right[line] = pieces.at_right[members] > 0
+    rank = np.where(down == 0, 0, np.where(up == 0, 2, 1))
+    width = right - left
+    key = np.where(rank == 0, width, np.where(rank == 2, -width, np.where(to_right, -right, left)))
+    return np.lexsort((np.arange(len(left)), key, rank))
+
+
+def _fewest_crossings(pieces: _Pieces, members: Int, line: Int, left: Float, right: Float, order: Int) -> Int:
+    """The order improved: neighbours change places as long as that saves crossings."""
+    ends_x = np.concatenate((pieces.left[members], pieces.right[members]))
+    ends_turn = np.concatenate((pieces.at_left[members], pieces.at_right[members]))
+    ends_line = np.concatenate((line, line))
+    keys = np.unique(np.column_stack((ends_x, ends_turn, ends_line)), axis=0)
+    ends_x, ends_turn, ends_line = keys[:, 0], keys[:, 1], keys[:, 2].astype(np.int64)
+    lines = len(left)
+    cost = np.zeros((lines, lines))
+    over = (ends_x[:, None] > left + 1e-6) & (ends_x[:, None] < right - 1e-6)
+    over &= ends_line[:, None] != np.arange(lines)
+    for turn in (1, -1):
+        chosen = ends_turn == turn
+        hits = np.zeros((lines, lines))
+        np.add.at(hits, ends_line[chosen], over[chosen])
+        # a line above others crosses them with what goes down from it, and is crossed by what goes up from them
+        cost += hits if turn == 1 else hits.T
+    down, up = ends_turn == 1, ends_turn == -1
+    close = np.abs(ends_x[down][:, None] - ends_x[up]) < 2.0
+    i, j = np.nonzero(close)
+    np.add.at(cost, (ends_line[down][i], ends_line[up][j]), 3.0)
+    gain = cost - cost.T
+    found = order.tolist()
+    for _ in range(len(found)):
+        changed = False
+        for n in range(len(found) - 1):
+            if gain[found[n], found[n + 1]] > 0:
+                found[n], found[n + 1] = found[n + 1], found[n]
+                changed = True
+        if not changed:
+            break
+    return np.array(found)

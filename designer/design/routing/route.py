@@ -1,0 +1,243 @@
+"""The way of each connection of a picture, container by container: from the innermost out, then where both ends meet.
+
+What is routed in one container depends on what stands in it and on where links come in from further inside, so what
+stays as it was need not be routed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.routing.grid import Grid
+from designer.design.routing.inside import Pieces, among, container_grid, lead, sides_between, tidied
+from designer.design.routing.sides import TOP
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+class Scene(NamedTuple):
+    """Boxes and what connects them.
+
+    Parameters
+    ----------
+    rect : (n, 4) x, y, width, height, scene units
+    parent : (n,) number of the container or −1
+    solid : (n,) whether links run around a box; notes and frames are none
+    a, b : (m,) boxes at both ends
+    kind : (m,) number of the kind of connection
+    above : (m,) whether a link between things of a row runs above what stands between them, else below
+    """
+
+    rect: Float
+    parent: Int
+    solid: Bool
+    a: Int
+    b: Int
+    kind: Int
+    above: Bool
+
+
+def route(scene: Scene, chosen: Int | None = None) -> Float:
+    """Points of connections, all or some of them, the last one repeated. : (k, v, 2)
+
+    Some of them are as among all, if all that share a container with one are chosen.
+    """
+    chosen = np.arange(len(scene.a)) if chosen is None else chosen
+    if not len(chosen):
+        return np.empty((0, 2, 2))
+    return _Router(scene, chosen).ways()
+
+
+class _Router:
+    def __init__(self, scene: Scene, chosen: Int) -> None:
+        self.scene = scene
+        self.a, self.b = scene.a[chosen], scene.b[chosen]
+        self.kind, self.above = scene.kind[chosen], scene.above[chosen]
+        self.grids: dict[int, Grid | None] = {}
+        order = np.argsort(scene.parent, kind="stable")
+        order = order[scene.solid[order]]
+        self._children, self._parents = order, scene.parent[order]
+        first = np.searchsorted(self._parents, self._parents)
+        self._slot = np.zeros(len(scene.rect), dtype=np.int64)
+        self._slot[order] = np.arange(len(order)) - first
+
+    def grid(self, container: int) -> Grid | None:
+        if container not in self.grids:
+            children = self._inside(container)
+            self.grids[container] = container_grid(self.scene.rect, children, container) if len(children) else None
+        return self.grids[container]
+
+    def ways(self) -> Float:
+        rect, k = self.scene.rect, len(self.a)
+        steps, top_a, top_b, meet = _climb(self.scene.parent, self.a, self.b)
+        side_a, side_b = np.full(k, TOP), np.full(k, TOP)  # where one end contains the other, they meet at its top
+        siblings = np.flatnonzero((top_a >= 0) & (top_b >= 0))
+        together = [siblings[some] for some in _split(meet[siblings])]
+        for rows in together:
+            grid = self.grid(int(meet[rows[0]]))
+            side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
+        centre = rect[:, :2] + rect[:, 2:] / 2
+        tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
+        at = (np.full(k, np.nan), np.full(k, np.nan))
+        link, end, box = self._outwards(steps)
+        depth = _depths(self.scene.parent)[box]
+        # the innermost first: where they come out is where the next goes on
+        for some in _split(depth)[::-1]:
+            rows, first = link[some], end[some] == 0
+            side = np.where(first, side_a[rows], side_b[rows])
+            came = np.where(first, at[0][rows], at[1][rows])
+            aim = centre[np.where(first, self.b[rows], self.a[rows])]
+            none = np.full(len(rows), np.nan)
+            pieces = Pieces(box[some], np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows])
+            for n, way in self._led(self.scene.parent[box[some]], pieces):
+                row, which = int(rows[n]), int(end[some[n]])
+                tails[which][row].append(way)
+                at[which][row] = way[-1, 0 if side[n] % 2 == 1 else 1]
+        found: list[list[Float]] = [[] for _ in range(k)]
+        pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind)
+        for n, way in self._led(meet[siblings], pieces.some(siblings)):
+            found[int(siblings[n])].append(way)
+        return _together(tails, found)
+
+    def _outwards(self, steps: tuple[list[tuple[Int, Int]], list[tuple[Int, Int]]]) -> tuple[Int, Int, Int]:
+        """Which links are led out at which end from which box. : (s,) each"""
+        pairs = [(rows, np.full(len(rows), end), boxes) for end in (0, 1) for rows, boxes in steps[end]]
+        if not pairs:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        link, end, box = (np.concatenate([pair[n] for pair in pairs]) for n in range(3))
+        order = np.lexsort((end, link))
+        return link[order], end[order], box[order]
+
+    def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[int, Float]]:
+        """Lead pieces through their containers, each as if it stood at the origin: what is alike is led alike."""
+        rect = self.scene.rect
+        order = np.argsort(container, kind="stable")
+        container = container[order]
+        local = among(pieces.some(order), container, rect, self._slot)
+        for some in _split(container):
+            whole, rows = int(container[some[0]]), slice(int(some[0]), int(some[-1]) + 1)
+            if whole < 0:
+                points, corners = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows))
+            else:
+                held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
+                held[:, :2] -= rect[whole, :2]
+                points, corners = _led(held.tobytes(), *(part.tobytes() for part in local.some(rows)))
+                points = points + rect[whole, :2]
+            for n, way, count in zip(order[rows].tolist(), points, corners.tolist(), strict=True):
+                yield n, way[:count]
+
+    def _inside(self, container: int) -> Int:
+        first, last = np.searchsorted(self._parents, [container, container + 1])
+        return self._children[first:last]
+
+
+@lru_cache(maxsize=4096)
+def _led(rects: bytes, *parts: bytes) -> tuple[Float, Int]:
+    """Ways through a container that stands at the origin, told as bytes: its contents and itself, then the pieces.
+
+    A design is full of alike ones, and an edit leaves most as they were.
+    """
+    rect = np.frombuffer(rects).reshape(-1, 4)
+    own = len(rect) - 1
+    whole = (np.frombuffer(part, dtype=np.int64) for part in (*parts[:4], parts[8]))
+    p, q, side_p, side_q, kind = whole
+    at_p, at_q = (np.frombuffer(part) for part in parts[4:6])
+    aim_p, aim_q = (np.frombuffer(part).reshape(-1, 2) for part in parts[6:8])
+    grid = container_grid(rect, np.arange(own), own) if own else None
+    return lead(rect, grid, own, Pieces(p, q, side_p, side_q, at_p, at_q, aim_p, aim_q, kind))
+
+
+def _split(key: Int) -> list[Int]:
+    """Rows by their keys, in the order of those. : list of (k,)"""
+    if not len(key):
+        return []
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+
+class _Climb(NamedTuple):
+    """How both ends of links are led out of containers until they meet.
+
+    Parameters
+    ----------
+    steps
+        For each end which links are led out of the containers of which boxes, step by step.
+    top_a, top_b : (k,) boxes at which both meet; −1 where one end contains the other
+    meet : (k,) their container
+    """
+
+    steps: tuple[list[tuple[Int, Int]], list[tuple[Int, Int]]]
+    top_a: Int
+    top_b: Int
+    meet: Int
+
+
+def _climb(parent: Int, a: Int, b: Int) -> _Climb:
+    top = [a.copy(), b.copy()]
+    level = [_depths(parent)[ends] for ends in top]
+    steps: tuple[list[tuple[Int, Int]], list[tuple[Int, Int]]] = ([], [])
+    while True:
+        # the deeper end climbs; at the same depth both do, until they have one container
+        apart = (top[0] != top[1]) & (parent[top[0]] != parent[top[1]])
+        climbing = [np.flatnonzero(apart & (level[end] >= level[1 - end])) for end in (0, 1)]
+        if not len(climbing[0]) and not len(climbing[1]):
+            break
+        for end, some in enumerate(climbing):
+            if len(some):
+                here = top[end][some]
+                steps[end].append((some, here))
+                top[end][some] = parent[here]
+                level[end][some] -= 1
+    same = top[0] == top[1]
+    return _Climb(steps, np.where(same, -1, top[0]), np.where(same, -1, top[1]), np.where(same, top[0], parent[top[0]]))
+
+
+def _depths(parent: Int) -> Int:
+    """How many containers are around each box; those stand in front of it. : (n,)"""
+    depth = np.zeros(len(parent), dtype=np.int64)
+    above = parent.copy()
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, parent[above], -1)
+    return depth
+
+
+def dependent(scene: Scene, stirred: Bool) -> Int:
+    """Connections whose way may depend on what changed in some containers, directly or through others. : (k,)
+
+    Parameters
+    ----------
+    stirred : (n + 1,) in which containers something changed, the last for the canvas
+    """
+    climb = _climb(scene.parent, scene.a, scene.b)
+    links = [np.arange(len(scene.a)), *(rows for steps in climb.steps for rows, _ in steps)]
+    places = [climb.meet, *(scene.parent[boxes] for steps in climb.steps for _, boxes in steps)]
+    link, place = np.concatenate(links), np.concatenate(places)
+    stirred = stirred.copy()
+    found = np.zeros(len(scene.a), dtype=bool)
+    while True:
+        new = np.zeros(len(scene.a), dtype=bool)
+        new[link[stirred[place]]] = True
+        if (new == found).all():
+            return np.flatnonzero(found)
+        found = new
+        stirred[place[found[link]]] = True
+
+
+def _together(tails: tuple[list[list[Float]], list[list[Float]]], found: list[list[Float]]) -> Float:
+    """The pieces of each connection as one way from a to b."""
+    whole: list[Float] = []
+    for head, middle, tail in zip(tails[0], found, tails[1], strict=True):
+        parts = [*head, *middle, *(part[::-1] for part in tail[::-1])]
+        whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+    many = np.array([len(way) for way in whole])
+    ways = np.repeat(np.stack([way[-1] for way in whole])[:, None], int(many.max()), axis=1)
+    ways[np.arange(ways.shape[1]) < many[:, None]] = np.concatenate(whole)
+    return tidied(ways)[0]

@@ -1,0 +1,128 @@
+"""At which sides links leave boxes, and where along them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.design.routing.grid import Grid
+
+Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: sides of a box; the odd ones run along x
+LEFT, TOP, RIGHT, BOTTOM = range(4)
+#: share of a side, in its middle, that links are spread over
+_SPREAD: Final = 0.8
+#: links are at most so far apart at a side, scene units
+_STEP: Final = 16.0
+#: free length at the ends of a side, scene units
+EDGE: Final = 6.0
+#: straight links are tried so far from the middle, in steps of so much, scene units
+_TRIES: Final = (14, 8.0)
+
+
+def facing_sides(ra: Float, rb: Float) -> tuple[Int, Int]:
+    """The sides at which links leave two boxes: one above the other first, then side by side. : (k,), (k,)"""
+    below = rb[:, 1] - ra[:, 1] - ra[:, 3]  # free height between a above and b below
+    above = ra[:, 1] - rb[:, 1] - rb[:, 3]
+    right = rb[:, 0] - ra[:, 0] - ra[:, 2]
+    left = ra[:, 0] - rb[:, 0] - rb[:, 2]
+    side_a, side_b = np.full(len(ra), BOTTOM), np.full(len(ra), TOP)
+    up = (above >= 0) & (above > below)
+    side_a[up], side_b[up] = TOP, BOTTOM
+    row = (below < 0) & (above < 0)
+    to_right, to_left = row & (right >= left), row & (right < left)
+    side_a[to_right], side_b[to_right] = RIGHT, LEFT
+    side_a[to_left], side_b[to_left] = LEFT, RIGHT
+    return side_a, side_b
+
+
+def blocked_in_row(grid: Grid, ra: Float, rb: Float) -> Bool:
+    """True where something stands between two boxes side by side. : (k,)"""
+    left, right = np.minimum(ra[:, 0] + ra[:, 2], rb[:, 0] + rb[:, 2]), np.maximum(ra[:, 0], rb[:, 0])
+    y = (np.maximum(ra[:, 1], rb[:, 1]) + np.minimum(ra[:, 1] + ra[:, 3], rb[:, 1] + rb[:, 3])) / 2
+    inside = right - left > 0.5
+    free = grid.free_across(grid.row_below(y), np.minimum(left + 0.25, right), np.maximum(right - 0.25, left))
+    return inside & ~free
+
+
+def straight_places(grid: Grid, low: Float, high: Float, start: Float, stop: Float, twin: Int) -> Float:
+    """x of vertical links that can run straight down from one box to another, NaN for the others. : (k,)
+
+    Parameters
+    ----------
+    low, high : (k,) between which x they may run
+    start, stop : (k,) y of both ends, downwards
+    twin : (k,) which one of several parallel links it is, from 0 on; each has a place of its own
+    """
+    found, left = np.full(len(low), np.nan), twin.copy()
+    first, last = grid.row_below(start), grid.row_above(stop)
+    middle = (low + high) / 2
+    going = np.flatnonzero(low <= high)
+    many, step = _TRIES
+    for n in range(2 * many + 1):
+        if not len(going):
+            break
+        x = middle[going] + (n + 1) // 2 * step * (1 if n % 2 else -1)
+        fits = (x >= low[going] - 1e-9) & (x <= high[going] + 1e-9)
+        fits &= grid.free_down(x, first[going], last[going])
+        left[going] -= fits
+        done = fits & (left[going] < 0)
+        found[going[done]] = x[done]
+        going = going[~done & ((n + 1) // 2 * step <= (high - low)[going] / 2 + step)]
+    return found
+
+
+def ports(key: Int, aim: Float, fixed: Float, low: Float, high: Float) -> Float:
+    """Where links touch the sides of boxes: `fixed` where that is a number, else spread in the order of their aims.
+
+    Parameters
+    ----------
+    key : (k,) the same for all at one side
+    aim : (k,) where each goes to, along the side
+    low, high : (k,) ends of the side
+    """
+    order = np.lexsort((np.arange(len(key)), aim, key))
+    rank, many = ranks(key, order)
+    length = high - low
+    step = np.minimum(_STEP, length * _SPREAD / many)
+    spread = (low + high) / 2 + (rank - (many - 1) / 2) * step
+    given = ~np.isnan(fixed)
+    if not given.any():
+        return spread
+    least, most = _extremes(key, np.where(given, fixed, np.inf), np.where(given, fixed, -np.inf))
+    loose = ~given & np.isfinite(least)
+    least, most = np.where(loose, least, 0.0), np.where(loose, most, 0.0)
+    behind = aim > (least + most) / 2
+    edge, limit = np.where(behind, most, least), np.where(behind, high, low)
+    sign = np.where(behind, 1.0, -1.0)
+    beside_key = np.where(loose, 2 * key + behind, -1)
+    beside_order = np.lexsort((np.arange(len(key)), sign * aim, beside_key))
+    rank, many = ranks(beside_key, beside_order)
+    reach = np.maximum(np.abs(np.where(loose, limit - edge, 0.0)) - EDGE / 2, 0.0)
+    beside = np.where(loose, edge, 0.0) + sign * np.minimum(_STEP, reach / many) * (rank + 1)
+    return np.where(given, fixed, np.where(loose, beside, spread))
+
+
+def ranks(key: Int, order: Int) -> tuple[Float, Float]:
+    """Rank of each among those with the same key, in an order that sorts by key first, and how many those are."""
+    rank, many = np.empty(len(order)), np.empty(len(order))
+    in_order = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], in_order[1:] != in_order[:-1]])) if len(order) else order
+    sizes = np.diff(np.concatenate([starts, [len(order)]]))
+    rank[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    many[order] = np.repeat(sizes, sizes)
+    return rank, many
+
+
+def _extremes(key: Int, low: Float, high: Float) -> tuple[Float, Float]:
+    """For each row the smallest `low` and largest `high` among those with the same key."""
+    sides, row = np.unique(key, return_inverse=True)
+    least, most = np.full(len(sides), np.inf), np.full(len(sides), -np.inf)
+    np.minimum.at(least, row, low)
+    np.maximum.at(most, row, high)
+    return least[row], most[row]

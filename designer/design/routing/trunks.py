@@ -1,0 +1,60 @@
+"""Links of one kind that join all of some boxes with all of others: drawn as one line with a branch to each box."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+#: fewer links stay lines of their own
+_LEAST: Final = 12
+
+
+def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
+    """Number of the trunk of each link, −1 for none. : (k,)
+
+    Parameters
+    ----------
+    upper, lower : (k,) boxes at the ends
+    kind : (k,) links of different kinds have trunks of their own
+    level : (k,) whether both ends are at the same side of boxes in a row
+    """
+    found = np.full(len(upper), -1)
+    number = 0
+    for flat in (False, True):
+        for code in np.unique(kind[level == flat]).tolist():
+            rows = np.flatnonzero((level == flat) & (kind == code))
+            if len(rows) < _LEAST:
+                continue
+            ends = np.concatenate((upper[rows], lower[rows] if flat else -1 - lower[rows]))
+            _, at = np.unique(ends, return_inverse=True)
+            at = at.ravel()
+            a, b = at[: len(rows)], at[len(rows) :]
+            n = int(at.max()) + 1
+            parts, part = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)
+            for p in range(parts):
+                inside = part[a] == p
+                links = rows[inside]
+                if len(links) < _LEAST:
+                    continue
+                whole = _is_whole(a[inside], b[inside], flat)
+                if whole:
+                    found[links] = number
+                    number += 1
+    return found
+
+
+def _is_whole(a: Int, b: Int, flat: bool) -> bool:
+    """True if everything on one side is joined with everything on the other, or in a row all with all."""
+    pairs = len(np.unique(np.stack((np.minimum(a, b), np.maximum(a, b)), axis=1), axis=0))
+    if flat:
+        n = len(np.unique(np.concatenate((a, b))))
+        return pairs == n * (n - 1) // 2
+    one, other = len(np.unique(a)), len(np.unique(b))
+    return one > 1 and other > 1 and pairs == one * other

@@ -1,0 +1,59 @@
+"""A batch of samples through a network once: launches, arithmetic, and weights and values passing through memory."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.formulas.formula import Formula
+from designer.sources import Constant, Status
+
+#: of the peak that networks of convolutions reach when they serve large batches
+CONVOLUTION: Final = Constant(0.38, 0.2, 0.55, "assumed-serving", Status.ASSUMED, "1", "compiled, ResNet-50 in INT8")
+#: and networks of matrix products
+PRODUCTS: Final = Constant(0.54, 0.35, 0.7, "fit-serving", Status.DERIVED, "1", "products in 8 bit of open H100 runs")
+#: every value is written once and read once where what stands between the products is fused
+PASSES: Final = Constant(2.0, 2.0, 6.0, "counted-serving", Status.DERIVED, "1")
+#: none of this was measured on the drawn parts: logarithm of the factor either way
+SPREAD: Final = Constant(0.45, 0.3, 0.8, "assumed-serving", Status.ASSUMED, "1")
+
+
+def batch_time(
+    samples: float,
+    flop: float,
+    moved: float,
+    weights: float,
+    launches: int,
+    rate: float,
+    bandwidth: float,
+    least: float,
+    sharpness: float,
+) -> float:
+    """Time of one batch [s].
+
+    Parameters
+    ----------
+    flop, moved
+        Arithmetic of a sample [FLOP], and bytes of values that pass through memory for it [B].
+    weights
+        Read once for the batch [B].
+    launches
+        Kernels one after the other, each of at least `least` [s].
+    rate, bandwidth
+        That the device reaches [FLOP/s, B/s].
+    sharpness
+        How abruptly arithmetic and memory meet.
+    """
+    compute, memory = samples * flop / rate, (weights + samples * moved) / bandwidth
+    most = max(compute, memory)
+    if most <= 0:
+        return launches * least
+    return launches * least + most * (1 + (min(compute, memory) / most) ** sharpness) ** (1 / sharpness)
+
+
+FORMULA: Final = Formula(
+    "batch-time",
+    "Batch through a network",
+    batch_time,
+    ("assumed-serving", "counted-serving"),
+    "compiled networks of vision, speech, ranking and embeddings",
+)

@@ -1,0 +1,170 @@
+"""Links run around boxes: on every template and import, at every level, wherever somebody drags a box."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from designer.design.address import Ref
+from designer.design.diff import diff
+from designer.design.document import Design, Link, Part
+from designer.design.edits.placement import Place
+from designer.design.geometry import lay_out, update
+from designer.design.routing.grid import Grid, grid_of
+from designer.design.routing.search import shortest_way
+from designer.design.routing.sides import BOTTOM, LEFT, TOP
+from designer.design.routing.trunks import trunks
+from designer.drawing.cut import cut_at
+from designer.interchange.importing import read_any
+from designer.interchange.templates import open_design
+from designer.resources import templates
+from tests.designs import one_server, one_unit
+from tests.real import real_files
+from tests.ways import crossings, over_any, over_boxes
+
+pytestmark = pytest.mark.without_qt
+
+TEMPLATES = sorted(templates().glob("*.design.json"))
+#: pictures up to so many boxes are looked at whole
+MOST = 1000
+
+
+def check(design: Design) -> None:
+    geometry = lay_out(design)
+    if len(geometry) > MOST:
+        return
+    assert not over_any(geometry)
+    steps = np.abs(np.diff(geometry.connection_route, axis=1))
+    assert (steps.min(axis=2, initial=0.0) == 0).all(), "all pieces run along an axis"
+    for octave in (-1, -3):
+        cut = cut_at(geometry, 2.0**octave)
+        shown = cut.stop == np.arange(len(geometry))
+        shown &= [ref.what != "annotations" for ref in geometry.refs]
+        assert not over_boxes(geometry.rect, geometry.parent, shown, cut.a, cut.b, cut.route), octave
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_no_link_of_a_template_runs_over_a_box(file: Path) -> None:
+    check(open_design(file))
+
+
+@pytest.mark.parametrize(
+    "file", real_files("hwloc_xml/*", "nvidia_smi_topo/*", "nccl_xml/*", "netbox/*"), ids=lambda f: f.name
+)
+def test_no_link_of_an_import_runs_over_a_box(file: Path) -> None:
+    try:
+        design = read_any(str(file)).design
+    except Exception as e:  # what cannot be read is not of interest here
+        pytest.skip(str(e)[:60])
+    check(design)
+
+
+def test_opened_groups_are_run_around_too() -> None:
+    unit = one_unit(3)
+    for opened in (frozenset({(("servers", None),)}), frozenset({(("servers", 1),)})):
+        geometry = lay_out(unit, opened)
+        assert not over_any(geometry)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(["gpu2", "cpu0", "psw1", "nic3", "nvsw0"]), st.integers(0, 1800), st.integers(0, 700))
+def test_what_is_dragged_anywhere_free_is_run_around_and_moving_equals_laying_out(name: str, x: int, y: int) -> None:
+    design = _SERVER
+    box = _GEOMETRY.box_of((), Ref("parts", name))
+    if box is None:
+        return
+    moved = Place({Ref("parts", name): (x, y)}).apply(design)
+    if moved is design:
+        return
+    step, whole = update(_GEOMETRY, moved, diff(design, moved)), lay_out(moved)
+    assert step.connection_route.shape == whole.connection_route.shape
+    assert (step.connection_route == whole.connection_route).all()
+    left, top, wide, high = whole.rect[box].tolist()
+    others = [i for i in range(len(whole)) if i != box and whole.parent[i] == whole.parent[box]]
+    r = whole.rect[others]
+    near = (r[:, 0] < left + wide + 1) & (r[:, 0] + r[:, 2] > left - 1)
+    near &= (r[:, 1] < top + high + 1) & (r[:, 1] + r[:, 3] > top - 1)
+    if not near.any():  # boxes that lie on each other cannot be told apart
+        assert not over_any(whole)
+
+
+_WALL = {"width": 700, "height": 60}
+_SERVER = one_server()
+_GEOMETRY = lay_out(_SERVER)
+
+
+def test_a_wall_is_run_around() -> None:
+    """Two boxes with a wall between them that reaches beyond both: down, aside, past the wall, back, down."""
+    at = {"a": (0, 0), "wall": (-300, 200), "b": (0, 400)}
+    parts = [
+        Part.model_validate(
+            {"id": i, "kind": "switch", "position": {"x": x, "y": y}, "size": _WALL if i == "wall" else None}
+        )
+        for i, (x, y) in at.items()
+    ]
+    link = Link(id="l", a="a", b="b", kind="ethernet")
+    geometry = lay_out(Design(name="d", parts={p.id: p for p in parts}, links={"l": link}))
+    (way,) = geometry.connection_route
+    assert len(way) == 6
+    assert not over_any(geometry)
+
+
+def test_what_joins_all_with_all_is_one_trunk_and_what_does_not_is_none() -> None:
+    upper, lower = np.repeat(np.arange(8), 4), np.tile(np.arange(10, 14), 8)
+    kind, flat = np.zeros(32, dtype=np.int64), np.zeros(32, dtype=bool)
+    assert set(trunks(upper, lower, kind, flat).tolist()) == {0}
+    assert set(trunks(upper[:-1], lower[:-1], kind[:-1], flat[:-1]).tolist()) == {-1}, "one is missing"
+    assert set(trunks(upper, lower, np.arange(32) % 2, flat).tolist()) == {0, 1}, "each kind has its own"
+    one, other = np.triu_indices(8, 1)
+    found = trunks(one, other, np.zeros(28, dtype=np.int64), np.ones(28, dtype=bool))
+    assert set(found.tolist()) == {0}, "a row in which each is joined with each"
+
+
+def test_a_trunk_is_one_line_and_its_links_cross_nothing() -> None:
+    geometry = lay_out(open_design("hgx-h100-8"))
+    kind = geometry.connection_kinds.index("nvlink")
+    ways = geometry.connection_route[geometry.connection_kind == kind]
+    assert len(ways) == 32
+    assert len({way[1, 1] for way in ways.tolist() for way in [np.array(way)]}) == 1
+    assert len({tuple(way[0]) for way in ways.tolist()}) == 32, "each leaves its GPU at a place of its own"
+    assert crossings(ways) == 0
+
+
+def test_the_search_finds_the_way_out_of_a_spiral() -> None:
+    """Walls around the start that are open to the left only: the way leaves there and comes round."""
+    walls = np.array([[0.0, 0.0, 100.0, 10.0], [90.0, 0.0, 10.0, 100.0], [0.0, 90.0, 100.0, 10.0]])
+    grid = grid_of(walls, (-50.0, -50.0, 150.0, 150.0))
+    assert isinstance(grid, Grid)
+    way = shortest_way(grid, (50.0, 50.0), BOTTOM, (50.0, 120.0), TOP)
+    assert way[0].tolist() == [50.0, 50.0]
+    assert way[-1].tolist() == [50.0, 120.0]
+    assert (np.abs(np.diff(way, axis=0)).min(axis=1) < 1e-9).all()
+    low, high = np.minimum(way[:-1], way[1:]), np.maximum(way[:-1], way[1:])
+    for x, y, w, h in walls.tolist():
+        over = (low[:, 0] < x + w) & (high[:, 0] > x) & (low[:, 1] < y + h) & (high[:, 1] > y)
+        assert not over.any()
+    closed = np.concatenate((walls, [[0.0, 0.0, 10.0, 100.0]]))
+    shut = grid_of(closed, (-50.0, -50.0, 150.0, 150.0))
+    assert isinstance(shut, Grid)
+    assert not len(shortest_way(shut, (50.0, 50.0), LEFT, (50.0, 120.0), TOP))
+
+
+def test_links_in_one_channel_keep_apart() -> None:
+    geometry = lay_out(open_design("su-h100-32"))
+    for design in ("dgx-a100", "dell-xe9680", "hgx-h100-8"):
+        geometry = lay_out(open_design(design))
+        routes = geometry.connection_route
+        pieces = np.concatenate((routes[:, :-1], routes[:, 1:]), axis=2).reshape(-1, 4)
+        owner = np.repeat(np.arange(len(routes)), routes.shape[1] - 1)
+        flat = (pieces[:, 1] == pieces[:, 3]) & (np.abs(pieces[:, 0] - pieces[:, 2]) > 1)
+        kinds = geometry.connection_kind[owner[flat]]
+        lines = pieces[flat]
+        left, right = np.minimum(lines[:, 0], lines[:, 2]), np.maximum(lines[:, 0], lines[:, 2])
+        close = np.abs(lines[:, None, 1] - lines[:, 1]) < 3
+        close &= (left[:, None] < right) & (left < right[:, None])
+        close &= (owner[flat][:, None] != owner[flat]) & (kinds[:, None] != kinds)
+        assert not close.any(), design
