@@ -1,4 +1,4 @@
-"""Public functions of physics, analyses and exchange say what they raise, and what each of several parameters is for."""
+"""Public functions of physics, analyses and exchange say what they raise, and name the parameters they have."""
 
 from __future__ import annotations
 
