@@ -207,6 +207,7 @@ class MainWindow(QMainWindow):
         session.message.connect(self.say)
         for signal in (
             session.analysis_changed,
+            session.survey_changed,
             session.workload_changed,
             session.simulation_changed,
             session.moment_changed,
