@@ -174,8 +174,8 @@ class Network:
     link_facts : one per link definition
     kinds : kind of each part definition
     part_resources : what is inside each part definition, None for nothing
-    frame
-        What it has in common with networks that differ in rates alone.
+    frame, arrays
+        What it has in common with networks that differ in rates alone, and the arrays of that.
     """
 
     design: Design
@@ -184,11 +184,7 @@ class Network:
     link_facts: tuple[LinkFacts, ...]
     part_resources: tuple[PartResource | None, ...]
     frame: Frame
-
-    @property
-    def arrays(self) -> FrameArrays:
-        """The arrays of its frame."""
-        return frame_arrays(self.frame)
+    arrays: FrameArrays
 
     @property
     def domain(self) -> Int:
@@ -326,6 +322,10 @@ class Network:
     def resource_part(self, resource: int) -> int:
         """Part a part resource belongs to."""
         return int(_inner_parts(self.frame)[resource - self.n_link_resources])
+
+    def parts_inside(self, resource: Int) -> Int:
+        """The part that each of some part resources belongs to. : (n,)"""
+        return _inner_parts(self.frame)[resource - self.n_link_resources]
 
     def links_of(self, resource: Int) -> Int:
         """The link that each of some link resources belongs to. : (n,)"""
@@ -605,7 +605,7 @@ def network_of(design: Design, net: Netlist) -> Network:
     frame = Frame(net, kinds, links, inner, hashed)
     if net.changed is None:
         frame = _frames(key, lambda: frame)
-    network = Network(design, net, kinds, facts, per_definition, frame)
+    network = Network(design, net, kinds, facts, per_definition, frame, frame_arrays(frame))
     _class_rate(network)
     return network
 

@@ -61,6 +61,8 @@ class Placement:
         What joins the devices of a replica, all replicas at once; None for one device.
     cut
         What of a device each replica has.
+    fetch
+        A request's mean wait for keys and values from beyond the GPU [s].
     """
 
     network: Network
@@ -81,6 +83,7 @@ class Placement:
     curve: tuple[float, ...] = ()
     guest: Guest | None = None
     cut: Slice | None = None
+    fetch: float = 0.0
 
     @property
     def accelerators(self) -> int:
