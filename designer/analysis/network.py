@@ -174,8 +174,8 @@ class Network:
     link_facts : one per link definition
     kinds : kind of each part definition
     part_resources : what is inside each part definition, None for nothing
-    frame
-        What it has in common with networks that differ in rates alone.
+    frame, arrays
+        What it has in common with networks that differ in rates alone, and the arrays of that.
     """
 
     design: Design
@@ -184,11 +184,7 @@ class Network:
     link_facts: tuple[LinkFacts, ...]
     part_resources: tuple[PartResource | None, ...]
     frame: Frame
-
-    @property
-    def arrays(self) -> FrameArrays:
-        """The arrays of its frame."""
-        return frame_arrays(self.frame)
+    arrays: FrameArrays
 
     @property
     def domain(self) -> Int:
@@ -326,6 +322,10 @@ class Network:
     def resource_part(self, resource: int) -> int:
         """Part a part resource belongs to."""
         return int(_inner_parts(self.frame)[resource - self.n_link_resources])
+
+    def parts_inside(self, resource: Int) -> Int:
+        """The part that each of some part resources belongs to. : (n,)"""
+        return _inner_parts(self.frame)[resource - self.n_link_resources]
 
     def links_of(self, resource: Int) -> Int:
         """The link that each of some link resources belongs to. : (n,)"""
@@ -565,6 +565,21 @@ def network_without(design: Design, parts: Sequence[int]) -> Network:
     return network_of(design, replace(net, shape=Shape(net.block), changed=cut_off))
 
 
+def network_without_links(network: Network, links: Sequence[int]) -> Network:
+    """The network with nothing on some of its links, by their numbers; links, parts and resources keep theirs.
+
+    Raises
+    ------
+    AnalysisError
+        As `build_network`.
+    """
+    net = network.net
+    cut = np.zeros(net.n_links, dtype=bool)
+    cut[list(links)] = True
+    cut_off = replace(net.arrays, link_b=np.where(cut, net.link_a, net.link_b))
+    return network_of(network.design, replace(net, shape=Shape(net.block), changed=cut_off))
+
+
 def _build(design: Design) -> Network:
     return network_of(design, elaborate(design))
 
@@ -590,7 +605,7 @@ def network_of(design: Design, net: Netlist) -> Network:
     frame = Frame(net, kinds, links, inner, hashed)
     if net.changed is None:
         frame = _frames(key, lambda: frame)
-    network = Network(design, net, kinds, facts, per_definition, frame)
+    network = Network(design, net, kinds, facts, per_definition, frame, frame_arrays(frame))
     _class_rate(network)
     return network
 

@@ -14,7 +14,17 @@ from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, Efficiencies
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.hashing import mix
-from designer.analysis.network import LISTED_LIMIT, SPREAD, TIE_TOLERANCE, Network, band_of, columns, in_order
+from designer.analysis.network import (
+    LISTED_LIMIT,
+    SPREAD,
+    STRUCTURES_LIMIT,
+    TIE_TOLERANCE,
+    Frame,
+    Network,
+    band_of,
+    columns,
+    in_order,
+)
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
 from designer.analysis.routes import Legs, Routes, route
@@ -25,6 +35,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.transfer import LATENCY, TransferProtocol
 from designer.formulas.transfer.achievable_fraction import both_directions_share, product
+from designer.memo import memo
 from designer.sources import Constant, Status
 from designer.workload.operations import Transfer
 
@@ -215,6 +226,15 @@ def _ends(constant: Constant) -> Float:
     return np.array([constant.value, constant.low, constant.high])
 
 
+@memo(most=STRUCTURES_LIMIT, each=4)
+def _paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]]:
+    """Paths of storage systems, and of the servers that some parts are in."""
+    net = frame.net
+    one = {s: net.path(s) for s in set(np.frombuffer(systems, dtype=np.int64).tolist())}
+    pairs = zip(np.frombuffer(systems, np.int64).tolist(), np.frombuffer(clients, np.int64).tolist(), strict=True)
+    return [(one[s], net.path(c).rpartition("/")[0] or "the server") for s, c in pairs]
+
+
 class _Evaluation:
     """One transfer being solved."""
 
@@ -356,31 +376,37 @@ class _Evaluation:
         none = np.empty(0, dtype=np.int64)
         if not per_definition:
             return none, none, np.empty(0), ()
-        flow: list[int] = []
-        resource: list[int] = []
-        usage: list[float] = []
-        limits: dict[tuple[int, int, str], int] = {}
+        flow: list[Int] = []
+        resource: list[Int] = []
+        usage: list[Float] = []
         made: list[Limit] = []
         ends = (
             ("client_read_bandwidth", legs.source, legs.target),
             ("client_write_bandwidth", legs.target, legs.source),
         )
         for name, systems, clients in ends:
-            definition = net.part_def[systems]
-            for row in np.flatnonzero(np.isin(definition, [d for n, d in per_definition if n == name])).tolist():
-                system, client = int(systems[row]), int(network.island[clients[row]])
-                key = (system, client, name)
-                if key not in limits:
-                    limits[key] = len(made)
-                    server = net.path(int(clients[row])).rpartition("/")[0] or "the server"
-                    label = f"client of {net.part(system).label} at {server}"
-                    made.append(
-                        Limit(f"client:{net.path(system)}", label, per_definition[(name, int(definition[row]))])
-                    )
-                flow.append(int(legs.flow[row]))
-                resource.append(network.n_resources + limits[key])
-                usage.append(float(legs.share[row]))
-        return np.array(flow, dtype=np.int64), np.array(resource, dtype=np.int64), np.array(usage), tuple(made)
+            rates = np.zeros(len(network.kinds))
+            for (asked, d), value in per_definition.items():
+                rates[d] = value if asked == name else rates[d]
+            rows = np.flatnonzero(rates[net.part_def[systems]])
+            if not len(rows):
+                continue
+            system, island = systems[rows], network.island[clients[rows]]
+            _, head, pair = np.unique(system * network.n_islands + island, return_index=True, return_inverse=True)
+            place = np.empty(len(head), dtype=np.int64)
+            place[np.argsort(head, kind="stable")] = np.arange(len(head))
+            lead = np.sort(head)
+            labels = {one: net.part(one).label for one in np.unique(system).tolist()}
+            capacity = rates[net.part_def[system[lead]]].tolist()
+            paths = _paths(network.frame, system[lead].tobytes(), clients[rows[lead]].tobytes())
+            flow.append(legs.flow[rows])
+            resource.append(network.n_resources + len(made) + place[pair])
+            usage.append(legs.share[rows])
+            for one, most, (path, server) in zip(system[lead].tolist(), capacity, paths, strict=True):
+                made.append(Limit(f"client:{path}", f"client of {labels[one]} at {server}", most))
+        if not made:
+            return none, none, np.empty(0), ()
+        return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage), tuple(made)
 
     def answer(self, findings: list[Finding], explained: bool = True) -> TransferAnswer:
         """Solve and explain."""
@@ -403,7 +429,7 @@ class _Evaluation:
             described,
             then,
             self._listed(rate, lows, highs, bottleneck),
-            self._loads(rate),
+            ChannelLoads.made(lambda: self._loads(rate)),
             sources,
             tuple(findings),
             incidence,
@@ -557,7 +583,7 @@ class _Evaluation:
         ]
         return columns(flow_row)
 
-    def _loads(self, rate: Float) -> ChannelLoads:
+    def _loads(self, rate: Float) -> tuple[Float, Float]:
         routes, network = self.routes, self.network
         carried = routes.share * rate[routes.flow]
         n = 2 * network.net.n_links
@@ -567,7 +593,7 @@ class _Evaluation:
         if shared.any():
             both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
             occupied = np.where(shared, both, occupied)
-        return ChannelLoads(load, occupied / np.repeat(network.rate, 2))
+        return load, occupied / np.repeat(network.rate, 2)
 
     def _listed(self, rate: Float, low: Float, high: Float, bottleneck: Binding) -> Rows[Flow]:
         """The first flows, each told when somebody looks at it; ranked by rate."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from designer.analysis.clock.frames import Frames
     from designer.analysis.results import Analysis, WorkloadResult
     from designer.analysis.simulation import Simulation
+    from designer.decisions.failures_survey import Survey
     from designer.findings import Finding
     from designer.gui.viewmodels.virtual_machines import Migration
 
@@ -77,6 +78,7 @@ class Session(QObject):
     simulation_changed = Signal(object)
     moment_changed = Signal(float)
     stale_changed = Signal(bool)
+    survey_changed = Signal(object)
     workload_changed = Signal(str)
     modified_changed = Signal(bool)
     file_changed = Signal(object)
@@ -95,6 +97,8 @@ class Session(QObject):
         self.migration: Migration | None = None
         self.simulation: Simulation | None = None
         self.frames: Frames | None = None
+        #: what failures cost, while the drawing is coloured by it
+        self.survey: Survey | None = None
         self.moment = 0.0
         #: time that what is shown is a mean of: that since the frame before, 0 for an instant [s]
         self.span = 0.0
@@ -371,6 +375,12 @@ class Session(QObject):
         self.set_highlight(())
         self._set_stale(False)
         self.analysis_changed.emit(analysis)
+
+    def set_survey(self, survey: Survey | None) -> None:
+        """Colour the drawing by what failures cost; None for loads again."""
+        if survey is not self.survey:
+            self.survey = survey
+            self.survey_changed.emit(survey)
 
     def _set_stale(self, stale: bool) -> None:
         if stale != self.stale:

@@ -60,7 +60,7 @@ def in_machine(device: Device, guest: Guest) -> Device:
     units = device.units if guest.turns else max(1, round(device.units * guest.compute.value))
     return replace(
         device,
-        name=f"share of {device.name}",
+        name=device.name if guest.compute.value == guest.bandwidth.value == 1 else f"share of {device.name}",
         flops={name: rate * speed for name, rate in device.flops.items()},
         bandwidth=device.bandwidth * traffic,
         memory=min(device.memory, guest.memory or math.inf),

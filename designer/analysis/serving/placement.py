@@ -18,7 +18,7 @@ from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
-from designer.analysis.vms.guests import Guest, Work, guest_of
+from designer.analysis.vms.guests import Guest, Work, guest_of, quiet_network
 from designer.errors import AnalysisError, CatalogError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
@@ -61,6 +61,8 @@ class Placement:
         What joins the devices of a replica, all replicas at once; None for one device.
     cut
         What of a device each replica has.
+    fetch
+        A request's mean wait for keys and values from beyond the GPU [s].
     """
 
     network: Network
@@ -81,6 +83,7 @@ class Placement:
     curve: tuple[float, ...] = ()
     guest: Guest | None = None
     cut: Slice | None = None
+    fetch: float = 0.0
 
     @property
     def accelerators(self) -> int:
@@ -150,6 +153,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
     guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place)
     if guest is not None:
         device = in_machine(device, guest)
+        network = quiet_network(network, guest.silent)
     try:
         chosen = release(asked.engine, asked.release)
     except CatalogError as error:

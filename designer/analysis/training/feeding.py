@@ -316,21 +316,24 @@ def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, fl
     flow = np.repeat(np.arange(len(alive)), np.diff(incidence.ptr))
     total = np.bincount(incidence.resource, incidence.usage, len(incidence.capacity))
     mine = alive[flow] < n
-    resource = np.unique(incidence.resource[mine])
+    resource = np.unique(incidence.resource[mine]).astype(np.int64)
     level = np.asarray(incidence.capacity)[resource] / total[resource]
-    links = network.n_link_resources
-    owners = np.flatnonzero(network.part_resource >= 0)
-    stores = network.has(Capability.STORE)
-    found: dict[str, float] = {}
-    for r, value in zip(resource.tolist(), level.tolist(), strict=True):
-        if r >= network.n_resources:
-            name = _STAGE.get(answer.limits[r - network.n_resources].id.partition(":")[0], "read")
-        elif r >= links:
-            name = "read" if stores[owners[r - links]] else "copy"
-        else:
-            name = "network" if network.domain[network.resource_channel(r) >> 1] == NETWORK else "copy"
-        found[name] = min(found.get(name, np.inf), value)
-    return {name: found[name] for name in ("read", "network", "decode", "copy") if name in found}
+    links, n_resources = network.n_link_resources, network.n_resources
+    on_link, beyond = resource < links, resource >= n_resources
+    in_part = ~on_link & ~beyond
+    stores = network.has(Capability.STORE)[network.parts_inside(resource[in_part])]
+    wide = network.domain[network.links_of(resource[on_link])] == NETWORK
+    levels: dict[str, list[Float]] = {"read": [level[in_part][stores]], "network": [level[on_link][wide]]}
+    levels["copy"] = [level[in_part][~stores], level[on_link][~wide]]
+    levels["decode"] = []
+    own = level[beyond]
+    names = [
+        _STAGE.get(answer.limits[r].id.partition(":")[0], "read") for r in (resource[beyond] - n_resources).tolist()
+    ]
+    for name in set(names):
+        levels[name].append(own[np.array([n == name for n in names])])
+    found = {name: np.concatenate([np.empty(0), *levels[name]]) for name in ("read", "network", "decode", "copy")}
+    return {name: float(values.min()) for name, values in found.items() if len(values)}
 
 
 _STAGE: Final = {"client": "read", "media": "read", "cores": "decode", "workers": "decode"}

@@ -17,7 +17,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
-from designer.analysis.vms.guests import Guest, Work, guest_of
+from designer.analysis.vms.guests import Guest, Work, guest_of, quiet_network
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
@@ -240,7 +240,11 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     findings = (*findings, *told)
     if guest is not None:
         memory = Bytes(min(accelerator.memory_capacity, guest.memory or math.inf))
+        whole = accelerator.name
         accelerator = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
+        if guest.compute.value == guest.bandwidth.value == 1:
+            accelerator = replace(accelerator, name=whole)
+        network = quiet_network(network, guest.silent)
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network
+from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network, network_without_links
 from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
@@ -27,6 +27,7 @@ from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, CatalogError
 from designer.fields import amount
 from designer.findings import Finding, Severity
+from designer.memo import memo
 from designer.sources import Constant, Estimate, Status
 from designer.workload.kind import listed
 from designer.workload.operations import Transfer
@@ -64,6 +65,8 @@ FACTORS: Final[Mapping[tuple[Work, bool], Constant]] = {
     (Work.COPYING, False): _COPIES,
 }
 _BARE: Final = Constant(1.0, 1.0, 1.0, "nvidia-mig-guide", Status.PRIMARY, "1", "no hypervisor")
+#: networks with NVLinks switched off that are kept of each
+_QUIET_LIMIT: Final = 8
 #: a MIG instance, and which of its kind
 _INSTANCE: Final = re.compile(r"\d+g\.\d+gb(\+me)?(#\d+)?\Z")
 #: time slices of the best-effort scheduler: where a GPU takes up to eight virtual GPUs, and where more
@@ -99,6 +102,8 @@ class Guest:
         By part, bytes of its memory per second that are to be had, where that is not all [B/s].
     names
         Profiles, as the hypervisor shows them.
+    silent
+        NVLinks, by number, that carry nothing for it: those its device groups switch off, and all of MIG slices.
     """
 
     machines: tuple[str, ...]
@@ -111,6 +116,7 @@ class Guest:
     turns: frozenset[int]
     rates: Mapping[int, float]
     names: tuple[str, ...]
+    silent: tuple[int, ...] = ()
 
     @property
     def speed(self) -> Constant:
@@ -243,7 +249,17 @@ def _instances(network: Network, parts: Int, named: Sequence[str], place: str) -
     slices = dict.fromkeys(parts.tolist(), named[0])
     whole = _of_slices(compute) if compute < 1 else _exactly(1.0)
     return Guest(
-        (), whole, _exactly(bandwidth), memory, bandwidth, _BARE, slices, frozenset(), rates, (f"MIG {named[0]}",)
+        (),
+        whole,
+        _exactly(bandwidth),
+        memory,
+        bandwidth,
+        _BARE,
+        slices,
+        frozenset(),
+        rates,
+        (f"MIG {named[0]}",),
+        _nvlinks_of(network, list(slices)),
     )
 
 
@@ -314,7 +330,34 @@ def _guest(
         frozenset(turns),
         rates,
         tuple(names),
+        _silent(network, mine, slices),
     )
+
+
+def _silent(
+    network: Network, mine: Mapping[int, tuple[Placed, PlacedDevice]], slices: Mapping[int, str]
+) -> tuple[int, ...]:
+    """NVLinks that the machines of a workload cannot use."""
+    cut = place_vms(network).cut
+    names = {link for placed, _ in mine.values() if placed.vm.id in cut for link in cut[placed.vm.id].links}
+    if not names:
+        return _nvlinks_of(network, list(slices))
+    net = network.net
+    found = {k for k in _nvlinks_of(network, list(mine)) if net.link_path(k) in names}
+    return tuple(sorted(found | set(_nvlinks_of(network, list(slices)))))
+
+
+def _nvlinks_of(network: Network, parts: Sequence[int]) -> tuple[int, ...]:
+    """Links of accelerators to each other and to their switches."""
+    net = network.net
+    ends = np.isin(net.link_a, parts) | np.isin(net.link_b, parts)
+    return tuple(np.flatnonzero((network.domain == ACCELERATOR) & ends).tolist())
+
+
+@memo(most=NETWORKS_LIMIT, each=_QUIET_LIMIT)
+def quiet_network(network: Network, silent: tuple[int, ...]) -> Network:
+    """The network as a workload sees it whose machines switch some NVLinks off."""
+    return network_without_links(network, silent) if silent else network
 
 
 def _of_slices(share: float) -> Constant:

@@ -13,9 +13,11 @@ from designer.analysis.selection import resolve
 from designer.analysis.simulation import simulate
 from designer.analysis.training.preparation import prepare
 from designer.analysis.vms.guests import Work, guest_of
+from designer.analysis.vms.placement import place_vms
 from designer.design.document import Design, VirtualMachine, WorkloadSpec, replaced, with_changes
 from designer.errors import AnalysisError
 from designer.findings import Severity
+from designer.interchange.templates import open_design
 from designer.workload.job_settings import job
 from designer.workload.kind import read_settings, workload_kinds
 from tests.unit.analysis.vms.machines import ask, cluster, value, with_vms
@@ -202,3 +204,28 @@ def test_mig_on_bare_metal_has_its_slices_and_loses_nothing_to_a_hypervisor() ->
     with pytest.raises(AnalysisError, match="9g") as refused:
         ask(sharing(), "training", **RESNET, machines="9g.90gb")
     assert refused.value.place == "workloads.asked.machines"
+
+
+def test_gpus_whose_nvlinks_are_off_talk_over_pcie() -> None:
+    """Two GPUs of a board: in a device group they keep NVLink, as virtual GPUs without one and as MIG slices they do
+    not, and what is left between them is a PCIe switch with a tenth of the rate or less."""
+    design = open_design("dgx-h100")
+    asked = {"model": "llama-2-7b", "sharding": "parameters", "sequence": 2048}
+
+    def between(*devices: dict[str, Any], machines: str = "") -> tuple[float, str]:
+        vm = VirtualMachine.model_validate({"id": "m", "vcpus": 8, "memory": "256 GiB", "devices": devices})
+        there = with_vms(design, *([vm] if devices else []), only=True)
+        placed = place_vms(build_network(there)).placed
+        parts = ",".join(d.part for d in placed["m"].devices) if devices else "gpu0,gpu1"
+        result = ask(there, "training", **asked, group=parts, machines=machines)
+        return value(result, "communication_time"), result.binding[0].label
+
+    bare, _ = between()
+    grouped, _ = between({"kind": "device_group", "count": 2})
+    apart, binds = between({"kind": "vgpu", "profile": "80C", "count": 2})
+    slices, _ = between(machines="7g.80gb")
+    assert grouped == pytest.approx(bare, rel=1e-6)
+    assert apart > 5 * bare
+    assert "pcie" in binds
+    # computing is a little faster without a hypervisor, so a little less hides behind it
+    assert slices == pytest.approx(apart, rel=0.05)

@@ -1,0 +1,165 @@
+"""What to change and what failures cost: asked for by a press, applied by another, undone as any edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from designer.errors import Cancelled
+from designer.gui.controls import Label
+from designer.gui.panels._panel import Panel, PanelKind, Side
+from designer.gui.panels._widgets import Table
+from designer.gui.session import Session
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import decisions
+from designer.gui.workers import Cancelled_, Newest
+
+if TYPE_CHECKING:
+    from designer.decisions.suggest import Suggestions
+
+_HINT = "Asks for the cheapest edits that lift what binds the shown workload, or takes every part away in turn."
+
+
+class DecisionsPanel(Panel):
+    """Two questions, their answers in a table, and what to do with a row."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.suggest = QPushButton("What to change")
+        self.suggest.setToolTip("The cheapest edits that lift what binds the shown workload, then the next")
+        self.suggest.clicked.connect(lambda: self._ask("suggest"))
+        self.survive = QPushButton("What failures cost")
+        self.survive.setToolTip("Take every link and part away in turn, and colour the drawing by what that costs")
+        self.survive.clicked.connect(lambda: self._ask("survive"))
+        self.stop = QPushButton("Stop")
+        self.stop.clicked.connect(self._stop)
+        self.apply_ = QPushButton("Apply")
+        self.apply_.setToolTip("Put the edits up to the selected row into the design, as one step that can be undone")
+        self.apply_.clicked.connect(self._apply)
+        self.clear = QPushButton("Show loads again")
+        self.clear.clicked.connect(self._clear)
+        self.words = Label(_HINT)
+        self.words.setWordWrap(True)
+        self.table = Table(decisions.STEP_COLUMNS, theme, "What to change", wrap=True)
+        self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True)
+        body = QWidget()
+        self._stack = QStackedLayout(body)
+        for table in (self.table, self.failures):
+            self._stack.addWidget(table)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 4, 8, 0)
+        for widget in (self.suggest, self.survive, self.stop):
+            head.addWidget(widget)
+        head.addWidget(self.words, 1)
+        for widget in (self.apply_, self.clear):
+            head.addWidget(widget)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(2)
+        box.addLayout(head)
+        box.addWidget(body, 1)
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._arrived)
+        self._asked: tuple[object, str, str] | None = None
+        self.steps: Suggestions | None = None
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self._jobs.close()
+
+    def entry(self) -> QWidget | None:
+        """The first question."""
+        return self.suggest
+
+    def watch(self, session: Session) -> None:
+        """An answer belongs to the design it was asked about."""
+        self._forget()
+        self.connect_signal(session.design_changed, self._forget)
+        self.connect_signal(session.workload_changed, self._forget)
+
+    def refresh(self) -> None:
+        """Offer what can be done."""
+        for table in (self.table, self.failures):
+            table.set_theme(self.theme)
+        self._offer()
+
+    def _forget(self, *_: object) -> None:
+        self._jobs.cancel()
+        self._asked = self.steps = None
+        for table in (self.table, self.failures):
+            table.lines.set_lines([])
+        self.words.setText(_HINT)
+        if self.session is not None:
+            self.session.set_survey(None)
+        self._offer()
+
+    def _ask(self, question: str) -> None:
+        session = self.session
+        if session is None or not session.workload:
+            return
+        self._forget()
+        design, workload = session.design, session.workload
+        self._asked = (design, workload, question)
+
+        def job(cancelled: Cancelled_) -> object:
+            work: Any = decisions.suggested if question == "suggest" else decisions.surveyed
+            return work(design, workload, cancelled)
+
+        self._jobs.submit(job)
+        self.words.setText("Looking for edits …" if question == "suggest" else "Taking everything away in turn …")
+        self._offer()
+
+    def _stop(self) -> None:
+        self._forget()
+
+    def _arrived(self, _ticket: int, result: object) -> None:
+        session, asked = self.session, self._asked
+        if session is None or asked is None or asked[0] is not session.design:
+            return
+        if isinstance(result, Exception):
+            self.words.setText("" if isinstance(result, Cancelled) else str(result))
+            self._asked = None
+        elif asked[2] == "suggest":
+            found: Any = result
+            self.steps = found
+            self.table.lines.set_lines(decisions.step_lines(found))
+            self._stack.setCurrentWidget(self.table)
+            self.words.setText(decisions.step_words(found))
+        else:
+            survey: Any = result
+            self.failures.lines.set_lines(decisions.loss_lines(survey))
+            self._stack.setCurrentWidget(self.failures)
+            self.words.setText(decisions.loss_words(survey))
+            session.set_survey(survey)
+        self._offer()
+
+    def _offer(self, *_: object) -> None:
+        busy = self._jobs.busy
+        session = self.session
+        self.suggest.setEnabled(session is not None and bool(session.workload) and not busy)
+        self.survive.setEnabled(self.suggest.isEnabled())
+        self.stop.setVisible(busy)
+        self.apply_.setVisible(self.steps is not None and bool(self.steps.steps))
+        self.clear.setVisible(session is not None and session.survey is not None)
+
+    def _apply(self) -> None:
+        """The steps up to the selected one, of which each builds on those before; the first where none is selected."""
+        session, steps = self.session, self.steps
+        if session is None or steps is None or not steps.steps:
+            return
+        from designer.design.edits.together import Together
+
+        rows = [key for key in self.table.keys() if isinstance(key, int)]  # noqa: SIM118
+        last = max(rows, default=0)
+        edits = tuple(one for step in steps.steps[: last + 1] for one in step.edit.edits)
+        titles = [one.title for step in steps.steps[: last + 1] for one in step.edits]
+        session.apply(Together(edits, "; ".join(titles)))
+
+    def _clear(self) -> None:
+        if self.session is not None:
+            self.session.set_survey(None)
+        self._offer()
+
+
+PANEL = PanelKind("decisions", "Improve", Side.BOTTOM, 45, lambda s: DecisionsPanel(s.theme))

@@ -1,0 +1,144 @@
+"""What a design costs follows what is drawn, not what it multiplies to: edits of clusters against those of a server."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from designer.analysis.network import build_network
+from designer.analysis.study import run_workload
+from designer.design.document import Block, Design
+from designer.interchange.templates import open_design
+from designer.memo import forget
+from tests.bench.pace import paced, slowness
+from tests.bench.test_training_speed import edited
+
+#: edits timed in turn, a design after the other, so that a busy moment slows all of them
+TURNS = 9
+
+
+def spread_exceptions(block: Block, share: float, rates: Any) -> Block:
+    """The block with a share of the servers of its large groups as exceptions, each with a link of another rate."""
+    groups = {}
+    for group in block.groups.values():
+        content = group.content
+        if "gpu0" in content.parts and group.replicas >= 64:
+            chosen = np.linspace(1, group.replicas - 2, max(1, round(group.replicas * share))).astype(int)
+            own = {int(i): edited(content, "pcie", f"{next(rates)} Gb/s") for i in chosen}
+            groups[group.id] = group.model_copy(update={"exceptions": own})
+        else:
+            groups[group.id] = group.model_copy(update={"content": spread_exceptions(content, share, rates)})
+    return block.model_copy(update={"groups": groups})
+
+
+def answered(design: Design) -> object:
+    """From a design to the answer of its all-reduce."""
+    return run_workload(build_network(design), design.workloads["all-reduce"], curves=False)
+
+
+def edits(designs: dict[str, Design]) -> dict[str, float]:
+    """Median time from an edit of a rate to the answer, of each design [s]."""
+    rates = count(400)
+    for design in designs.values():
+        answered(design)
+    times: dict[str, list[float]] = {name: [] for name in designs}
+    for _ in range(TURNS):
+        for name, design in designs.items():
+            changed = edited(design, "pcie", f"{next(rates)} Gb/s")
+            start = time.process_time()
+            answered(changed)
+            times[name].append(time.process_time() - start)
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+@pytest.fixture(scope="module")
+def timed() -> dict[str, float]:
+    """Edits of a server, of clusters, and of clusters in which 1 % of the servers are not like the others."""
+    forget()
+    rates = count(100)
+    designs = {
+        "server": open_design("hgx-h100-8"),
+        "1k": open_design("cluster-1024"),
+        "16k": open_design("cluster-16384"),
+        "98k": open_design("cluster-98304"),
+    }
+    designs |= {f"{name} with exceptions": spread_exceptions(designs[name], 0.01, rates) for name in ("16k", "98k")}
+    return edits(designs)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "most"),
+    [
+        ("16k", "server", 10),
+        ("98k", "server", 15),
+        ("98k", "1k", 3),
+        ("16k with exceptions", "server", 60),
+        ("98k with exceptions", "server", 60),
+    ],
+)
+def test_edits_of_clusters_cost_little_more_than_those_of_a_server(
+    benchmark: Any, timed: dict[str, float], one: str, other: str, most: float
+) -> None:
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info |= {"ratio": timed[one] / timed[other], "milliseconds": 1e3 * timed[one]}
+    assert timed[one] <= most * timed[other]
+
+
+def test_undo_is_as_quick_as_the_edit(benchmark: Any) -> None:
+    design = open_design("cluster-16384")
+    answered(design)
+    changed = [edited(design, "pcie", f"{rate} Gb/s") for rate in range(200, 207)]
+    edit = paced(lambda: answered(changed.pop()), turns=7, clock=time.process_time)
+    undo = paced(lambda: answered(design.model_copy()), turns=7, clock=time.process_time)
+    benchmark.pedantic(lambda: None, rounds=1)
+    assert undo <= 2 * edit
+
+
+def test_a_link_more_or_less_is_a_new_shape_and_no_other_changes(benchmark: Any) -> None:
+    """An edit of the drawing itself is answered afresh, and what was known of the drawing before is still known."""
+    design = open_design("cluster-1024")
+    answered(design)
+    group = design.groups["pods"] if "pods" in design.groups else next(iter(design.groups.values()))
+    fewer = group.model_copy(update={"replicas": group.replicas - 1})
+    other = design.model_copy(update={"groups": {**design.groups, group.id: fewer}})
+    answered(other)
+    again = paced(lambda: answered(design.model_copy()), turns=5, clock=time.process_time)
+    afresh = paced(lambda: answered(design.model_copy()), setup=forget, turns=3, clock=time.process_time)
+    benchmark.pedantic(lambda: None, rounds=1)
+    assert again < afresh / 2
+
+
+FIRST = """
+import pathlib, time
+import designer.analysis.study, designer.interchange.templates
+start = time.process_time()
+design = designer.interchange.templates.open_design("cluster-98304")
+designer.analysis.study.analyze(design, ["all-reduce"], curves=False)
+seconds = time.process_time() - start
+# what getrusage says begins with the largest size of the process that started this one
+status = pathlib.Path("/proc/self/status").read_text()
+print(seconds, int(status.split("VmHWM:")[1].split()[0]) / 1024)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_98304_gpus_are_opened_and_answered_in_three_seconds_and_400_mb(benchmark: Any) -> None:
+    seconds, megabytes = [], []
+    for _ in range(3):
+        before = slowness(time.process_time)
+        told = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout
+        used, memory = (float(x) for x in told.split())
+        seconds.append(2 * used / (before + slowness(time.process_time)))
+        megabytes.append(memory)
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info |= {"seconds": statistics.median(seconds), "megabytes": max(megabytes)}
+    assert statistics.median(seconds) <= 3
+    assert max(megabytes) <= 400

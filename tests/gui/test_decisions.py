@@ -1,0 +1,86 @@
+"""What to change is asked for, applied by one press and undone; failures colour the drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from designer.analysis.network import build_network
+from designer.analysis.study import run_workload
+from designer.decisions.failures_survey import survive
+from designer.design.edits.properties import SetPolicy
+from designer.gui import theme
+from designer.gui.panels.decisions import DecisionsPanel
+from designer.gui.session import Session
+from designer.gui.window.failure_heat import heat_of
+from designer.interchange.templates import open_design
+
+
+@pytest.fixture
+def panel(qapp: QApplication) -> Iterator[DecisionsPanel]:
+    made = DecisionsPanel(theme.LIGHT)
+    made.resize(1100, 300)
+    made.show()
+    yield made
+    made.set_session(None)
+    made.close_jobs()
+    made.hide()
+    made.deleteLater()
+    qapp.processEvents()
+
+
+def ask(panel: DecisionsPanel, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: bool(panel.table.lines.lines or panel.failures.lines.lines), timeout=60_000)
+
+
+def test_a_suggestion_is_applied_by_one_press_and_undone(panel: DecisionsPanel, qtbot: QtBot) -> None:
+    design = open_design("vsphere-cluster-4")
+    session = Session(design)
+    session.set_workload("evacuate")
+    panel.set_session(session)
+    QTest.mouseClick(panel.suggest, Qt.MouseButton.LeftButton)
+    ask(panel, qtbot)
+    assert panel.steps is not None
+    step = panel.steps.steps[0]
+    how = QItemSelectionModel.SelectionFlag
+    panel.table.selectionModel().select(panel.table.model().index(0, 0), how.ClearAndSelect | how.Rows)
+    QTest.mouseClick(panel.apply_, Qt.MouseButton.LeftButton)
+    after = run_workload(build_network(session.design), session.design.workloads["evacuate"], False)[0]
+    assert after.metrics[panel.steps.metric if panel.steps else "rate"].value == step.after
+    assert panel.steps is None, "the answer belonged to the design before"
+    session.undo()
+    assert session.design == design
+
+
+def test_failures_colour_the_drawing_until_the_design_changes(panel: DecisionsPanel, qtbot: QtBot) -> None:
+    session = Session(open_design("hgx-a100-4"))
+    session.set_workload("h2d")
+    panel.set_session(session)
+    QTest.mouseClick(panel.survive, Qt.MouseButton.LeftButton)
+    ask(panel, qtbot)
+    assert session.survey is not None
+    assert "single failures" in panel.words.text()
+    QTest.mouseClick(panel.clear, Qt.MouseButton.LeftButton)
+    assert session.survey is None
+    session.set_survey(survive(session.design, "h2d"))
+    session.apply(SetPolicy({"gpudirect": False}))
+    assert session.survey is None, "it belonged to the design before"
+
+
+def test_the_heat_of_a_link_is_what_its_loss_costs() -> None:
+    """Without the link of a GPU that GPU gets nothing: one of four equal shares of the copies is lost, 25 %."""
+    design = open_design("hgx-a100-4")
+    state = heat_of(design, survive(design, "h2d"))
+    net = build_network(design).net
+    number = next(k for k in range(net.n_links) if net.link_path(k) == "cpu0--gpu0")
+    assert state.utilization[2 * number] == state.utilization[2 * number + 1] == pytest.approx(0.25, abs=1e-6)
+    assert state.title == "Throughput lost without it"
+    assert state.activity is not None
+    at = int(np.flatnonzero(state.activity.parts == net.index_of("gpu0"))[0])
+    assert state.activity.busy[at] == pytest.approx(0.25, abs=1e-6)
