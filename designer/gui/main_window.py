@@ -261,11 +261,13 @@ class MainWindow(QMainWindow):
 
     def _ready_docks(self) -> Docks:
         if self.docks is None:
+            from designer.gui.actions._late import tools_of_toolbar
             from designer.gui.actions._members import show as show_member
             from designer.gui.actions._members import shown_group
             from designer.gui.docks import Docks
 
             self.menus.add_late(self.theme)
+            self.toolbar.add_tools([self.qt_actions[name] for name in tools_of_toolbar()])
             self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
             self.docks.parts.insert_requested.connect(self.requests.insert)
             self.docks.parts.left.connect(self.focus_canvas)

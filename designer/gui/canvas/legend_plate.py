@@ -33,7 +33,14 @@ class LegendPlate:
 
     def paint(self, painter: QPainter, view_state: ViewState, frame: Frame, height: float) -> None:
         """Paint it on a canvas of a height in device pixels."""
-        key = (view_state.theme.name, view_state.stale, view_state.loads.known, frame.ratio, *legend_marks(view_state))
+        key = (
+            view_state.theme.name,
+            view_state.stale,
+            view_state.loads.known,
+            view_state.loads.title,
+            frame.ratio,
+            *legend_marks(view_state),
+        )
         if self._shown != key:
             self._shown, self._pixels = key, self._rendered(view_state, frame)
         if self._pixels is None:

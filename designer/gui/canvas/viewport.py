@@ -26,8 +26,6 @@ from designer.gui.canvas.picture import picture
 from designer.gui.canvas.scene import Scene, summary_text
 from designer.gui.canvas.tile_cache import TileCache
 
-#: width and height that the legend takes in its corner, with its margin [px]
-_LEGEND: Final = (260, 94)
 _WHEEL: Final = 1.0018
 #: the slow clock, by which rings open and the view moves at the border [ms]
 _TICK: Final = 16
@@ -140,23 +138,13 @@ class Viewport(QWidget):
         """Show the whole design."""
         bounds = self.scene.view_state.bounds
         view = self.camera.view
-        target = self._beside_legend(bounds) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
+        target = view.whole(bounds) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
 
     def shows_all(self) -> bool:
         """True if the view is, or will be, the one that shows the whole design."""
         view, bounds = self.camera.target, self.scene.view_state.bounds
-        return view in (view.fitted(bounds), self._beside_legend(bounds))
-
-    def _beside_legend(self, bounds: Rect) -> View:
-        """The view of the whole design; above the legend where that would lie on it and there is room to spare."""
-        view = self.camera.view
-        target = view.fitted(bounds)
-        left, _ = target.to_view(bounds[0], bounds[1])
-        _, bottom = target.to_view(bounds[0], bounds[1] + bounds[3])
-        if left > _LEGEND[0] or bottom < view.height - _LEGEND[1] or view.height < 4 * _LEGEND[1]:
-            return target
-        return replace(view.sized(view.width, view.height - _LEGEND[1] + 24).fitted(bounds), height=view.height)
+        return view == view.whole(bounds)
 
     def zoom_to_selection(self) -> None:
         """Show what is selected, as large as fits."""
