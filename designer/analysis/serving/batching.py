@@ -66,7 +66,7 @@ def run_batches(
     Raises
     ------
     Cancelled
-        If the batches or the requests are out of range, or it was cancelled.
+        If it was stopped.
     """
     n = len(at)
     times = [0.0] + [time(k) for k in range(1, largest + 1)]
