@@ -209,7 +209,7 @@ class Canvas(ResultsView):
         """Open an editor over the name of a part or group; False if a box shows neither."""
         if self.scene.geometry.refs[box].what not in ("parts", "groups"):
             return False
-        editor = NameEditor(self, box)
+        editor = NameEditor(self, self.session, self.scene.geometry, self.view, box)
         editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         return True
 

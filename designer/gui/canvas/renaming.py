@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QRect, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QToolTip
+from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from designer.design.address import Address, Ref
 from designer.design.arrange.sizes import HEADER
 from designer.design.edit import Edit
 from designer.design.edits.groups import ChangeGroups
 from designer.design.edits.parts import ChangeParts
+from designer.design.geometry import Geometry
+from designer.drawing.view import View
 from designer.errors import DocumentError
-
-if TYPE_CHECKING:
-    from designer.gui.canvas.canvas import Canvas
+from designer.gui.session import Session
 
 #: names are told in lists and reports too: what is longer is refused
 LONGEST: Final = 200
@@ -49,24 +49,15 @@ class NameEditor(QLineEdit):
     A name that is refused stays in the editor, with the reason beside it.
     """
 
-    def __init__(self, canvas: Canvas, box: int) -> None:
+    def __init__(self, canvas: QWidget, session: Session, geometry: Geometry, view: View, box: int) -> None:
         super().__init__(canvas)
-        self._canvas = canvas
-        geometry = canvas.scene.geometry
+        self._canvas, self._session = canvas, session
         self._address, self._ref = geometry.address(box)
         self._before = geometry.label(box)
         self.setText(self._before)
         self.setAccessibleName(f"Name of {self._before}")
         self.setMaxLength(10 * LONGEST)
-        x, y, wide, high = geometry.rect[box].tolist()
-        scale = canvas.view.scale
-        left, top = canvas.view.to_view(x, y)
-        tall = min(high, HEADER) if geometry.is_container[box] else high
-        width, height = max(_LEAST[0], round(wide * scale)), max(_LEAST[1], min(round(tall * scale), 36))
-        place = QRect(round(left), round(top + (tall * scale - height) / 2), min(width, canvas.width()), height)
-        place.moveLeft(max(0, min(place.left(), canvas.width() - place.width())))
-        place.moveTop(max(0, min(place.top(), canvas.height() - place.height())))
-        self.setGeometry(place)
+        self.setGeometry(_place(geometry, view, box))
         self.returnPressed.connect(self._take)
         self.show()
         self.selectAll()
@@ -77,7 +68,7 @@ class NameEditor(QLineEdit):
             self._leave()
             return
         said: list[str] = []
-        session = self._canvas.session
+        session = self._session
         try:
             edit = rename(self._address, self._ref, self.text())
         except DocumentError as error:
@@ -117,3 +108,16 @@ class NameEditor(QLineEdit):
             return
         super().keyPressEvent(event)
         event.accept()
+
+
+def _place(geometry: Geometry, view: View, box: int) -> QRect:
+    """Where the name of a box stands, as large as can be typed in, and within the view."""
+    x, y, wide, high = geometry.rect[box].tolist()
+    left, top = view.to_view(x, y)
+    tall = (min(high, HEADER) if geometry.is_container[box] else high) * view.scale
+    width = min(max(_LEAST[0], round(wide * view.scale)), view.width)
+    height = max(_LEAST[1], min(round(tall), 36))
+    found = QRect(round(left), round(top + (tall - height) / 2), width, height)
+    found.moveLeft(max(0, min(found.left(), view.width - width)))
+    found.moveTop(max(0, min(found.top(), view.height - height)))
+    return found
