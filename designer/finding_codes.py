@@ -178,6 +178,7 @@ SERVE-READERS          info           More readers would load the model faster
 SERVE-REFUSED          warning        Long requests are refused
 SERVE-RELEASE          warning        The release of the serving engine is not known
 SERVE-SATURATED        error          More requests arrive than can be answered
+SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 TRAIN-BATCH            warning        The batch is larger than the dataset
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one

@@ -151,7 +151,13 @@ def pair_up(network: Network, operation: Transfer, place: str) -> Traffic:
 
 
 def pair_parts(network: Network, source: Int, target: Int, operation: Transfer, place: str) -> Traffic:
-    """The flows of a transfer between parts already chosen."""
+    """The flows of a transfer between parts already chosen.
+
+    Raises
+    ------
+    AnalysisError
+        If the two sides cannot be paired so.
+    """
     pairing = operation.pairing if operation.pairing != "auto" else _choose(network, source, target)
     if pairing == "nearest":
         traffic = _nearest(network, source, target)

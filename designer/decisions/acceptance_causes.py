@@ -169,7 +169,7 @@ def likelihood(rows: Sequence[Judged], promised: Sequence[Expected]) -> float:
     total = 0.0
     paired = dict(zip((id(row) for row in rows), promised, strict=True))
     scatter = SCATTER.value**2
-    for group in same_sort(rows).values():
+    for group in same_sort(rows):
         misses: list[float] = []
         shared = 0.0
         for row in group:
@@ -214,7 +214,7 @@ def _bare(design: Design) -> Design:
     return design.model_copy(update={"assertions": {}})
 
 
-def _drawn(machine: Machine, path: str) -> tuple[Address, Link] | None:
+def _on_drawing(machine: Machine, path: str) -> tuple[Address, Link] | None:
     """Where a link stands and what it is; None for one of a wiring."""
     within, name = split_path(path)
     link = block_at(machine.design, within).links.get(name)
@@ -228,7 +228,7 @@ def _devices(machine: Machine) -> Iterator[tuple[str, Address, Link, str]]:
     for device in (*machine.gpus, *nics, *machine.drives):
         for number in host_links(machine.network, device):
             path = machine.network.net.link_path(number)
-            drawn = _drawn(machine, path)
+            drawn = _on_drawing(machine, path)
             if drawn is not None and drawn[1].kind == "pcie" and path not in seen:
                 seen.add(path)
                 yield device, *drawn, path
@@ -237,7 +237,7 @@ def _devices(machine: Machine) -> Iterator[tuple[str, Address, Link, str]]:
         definition = net.link(number)
         path = net.link_path(number) if definition.kind == "pcie" else ""
         if path and path not in seen:
-            drawn = _drawn(machine, path)
+            drawn = _on_drawing(machine, path)
             if drawn is not None:
                 yield net.path(int(net.link_b[number])), *drawn, path
 
@@ -323,7 +323,7 @@ def _peer_links(machine: Machine, gpus: Sequence[str]) -> Edit | None:
     chosen: dict[Address, list[str]] = {}
     ends = np.isin(net.link_a, numbers) | np.isin(net.link_b, numbers)
     for number in np.flatnonzero(ends & (machine.network.domain == ACCELERATOR)).tolist():
-        drawn = _drawn(machine, net.link_path(number))
+        drawn = _on_drawing(machine, net.link_path(number))
         if drawn is not None:
             chosen.setdefault(drawn[0], []).append(drawn[1].id)
     if not chosen:
@@ -344,7 +344,7 @@ def _of_gpus(machine: Machine) -> Iterator[Fault]:
         remedy = "see nvidia-smi -q -d PERFORMANCE for what holds its clocks"
         yield Fault("clocks held", f"{gpu} holds its clocks down", gpu, remedy, factor=("gemm", THROTTLED.value))
         for k in at:
-            drawn = _drawn(machine, net.link_path(k)) if machine.network.domain[k] == ACCELERATOR else None
+            drawn = _on_drawing(machine, net.link_path(k)) if machine.network.domain[k] == ACCELERATOR else None
             if drawn is None:
                 continue
             within, link = drawn

@@ -23,7 +23,7 @@ from designer.design.connections import Connections, connections_of, rates_match
 from designer.design.diff import Diff, changed_fields
 from designer.design.document import Annotation, Block, Design, Group, Link, Part
 from designer.design.moved_boxes import MovingBoxes, moved
-from designer.design.routing.route import Scene, route
+from designer.design.routing.route import Terrain, route
 from designer.design.scene_geometry import STATUSES, Geometry, GroupAddress, summary
 
 __all__ = ["STATUSES", "Geometry", "GroupAddress", "lay_out", "opened_in", "summary", "update"]
@@ -182,7 +182,7 @@ def _strung(connections: Connections, rect: Float, parent: Int, solid: Bool, bef
     codes = {name: i for i, name in enumerate(kinds)}
     kind = np.array([codes[k] for k in connections.kinds], dtype=np.int64)
     a, b = connections.a + before, connections.b + before
-    routes = route(Scene(rect, parent, solid, a, b, kind, _hosts(kinds, kind)))
+    routes = route(Terrain(rect, parent, solid, a, b, kind, _hosts(kinds, kind)))
     return {
         "connection_a": a,
         "connection_b": b,
@@ -228,7 +228,7 @@ def _scene(geometry: Geometry) -> MovingBoxes:
         geometry.last,
         opened | loose[geometry.parent] | connected,
         least,
-        Scene(
+        Terrain(
             geometry.rect,
             geometry.parent,
             _solid(geometry.refs),

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.arrange.sizes import PADDING, bow_swing, fitted
-from designer.design.routing.route import Scene, dependent, route
+from designer.design.routing.route import Terrain, dependent, route
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class MovingBoxes:
     last: Int
     fixed: Bool
     least: Float
-    links: Scene
+    links: Terrain
     bows: Int
     routes: Float
 

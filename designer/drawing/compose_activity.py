@@ -19,6 +19,8 @@ Int = npt.NDArray[np.int64]
 #: thickness of the bars, and how far they keep from the edge of the card, scene units
 _THICK: Final = 4.0
 _INSET: Final = 6.0
+#: what the bar along the head of a card takes of it, scene units
+HEAD: Final = _INSET + _THICK
 
 
 def activity(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:

@@ -19,6 +19,8 @@ from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
+#: dots closer than this are one [px]
+_DOT: Final = 12
 #: so many badges are shown at once, on so many connections
 _MOST_BADGES: Final = 24
 _MOST_BOTTLENECK: Final = 200
@@ -60,7 +62,7 @@ def badges(
     taken: list[Rect] = []
     dots: list[tuple[float, float]] = []
     rings: list[Float] = []
-    for px, py, word in marks:
+    for px, py, word in _apart(marks, frame):
         plate, label = pill(word, px, py, frame, theme.bottleneck, theme.bottleneck_text, theme.bottleneck, True)
         if word and len(plates) < _MOST_BADGES and is_free(plate, taken):
             plates.append(plate)
@@ -87,9 +89,13 @@ def _connection_marks(view_state: ViewState, frame: Frame, region: Rect, named: 
         return []
     if frame.level is Level.FAR:
         cut = view_state.cut(frame.octave)
-        merged = np.unique(cut.of_connection[bottleneck])
-        ways = cut.route[merged[merged >= 0]]
-        points, connections = frame.points(halfway(ways)), np.full(len(ways), -1)
+        merged = cut.of_connection[bottleneck]
+        ways = cut.route[np.unique(merged[merged >= 0])]
+        # what binds within a closed container is marked on that
+        boxes = np.unique(cut.stop[view_state.geometry.connection_a[bottleneck[merged < 0]]])
+        rects = view_state.geometry.rect[boxes]
+        points = frame.points(np.concatenate((halfway(ways), rects[:, :2] + rects[:, 2:] / 2)))
+        connections = np.full(len(points), -1)
     else:
         connections = bottleneck[:_MOST_BOTTLENECK]
         points = _points(view_state, frame, connections)
@@ -104,6 +110,16 @@ def _connection_marks(view_state: ViewState, frame: Frame, region: Rect, named: 
             px, py = frame.points(np.array(_freest(view_state, frame, int(connections[k]))[:2])).tolist()
         marks.append((px, py - shift, "bound" if worded[k] else ""))
     return marks
+
+
+def _apart(marks: list[_Mark], frame: Frame) -> list[_Mark]:
+    """Marks of which no two dots fall upon each other: links in a bundle have one for all."""
+    found: dict[tuple[int, int, str], _Mark] = {}
+    for x, y, word in marks:
+        room = _DOT * frame.ratio
+        place = (round(x), round(y)) if word else (int(x // room), int(y // room))
+        found.setdefault((*place, word), (x, y, word))
+    return list(found.values())
 
 
 def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark]:

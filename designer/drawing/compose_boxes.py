@@ -23,6 +23,8 @@ _TINY: Final = 3.0
 BLOCK: Final = 5.0
 #: glyphs are drawn from this extent on [px]
 _GLYPH: Final = 9
+#: from a middle distance from this extent on [px]
+_ROOMY: Final = 15
 _GRID: Final = 32
 _GRID_GAP: Final = 28.0
 
@@ -171,6 +173,8 @@ def glyph_places(frame: Frame, rects: Float) -> tuple[int, Float]:
     size = int(min(22 * frame.scale, most * 0.6))
     if frame.level is Level.MIDDLE:
         size = int(min(30 * frame.scale, most * 0.72))
+        # names tell more than glyphs: where only one has room, the colour alone tells the kind
+        size = size if size >= _ROOMY * frame.ratio else 0
     x = rects[:, 0] + round(9 * frame.scale)
     y = rects[:, 1] + np.floor((rects[:, 3] - size) / 2)
     return size, np.stack((x, y), axis=1)

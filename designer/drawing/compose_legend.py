@@ -33,7 +33,11 @@ def legend(view_state: ViewState, frame: Frame) -> tuple[list[Batch], int, int]:
         np.array([[0, 0, wide, high]], dtype=np.float64), theme.pill, theme.container_edges[0], 1, round(5 * r)
     )
     found: list[Batch] = [plate]
-    text = "Utilisation of the busier direction" if not view_state.stale else "Utilisation — being worked out again"
+    text = (
+        (view_state.loads.title or "Utilisation of the busier direction")
+        if not view_state.stale
+        else "Utilisation — being worked out again"
+    )
     labels = [Label(pad, pad * 0.6, wide - 2 * pad, px * 1.4, text, px, theme.muted)]
     y = round(pad * 0.6 + px * 1.6)
     for k, colour in enumerate(theme.heat):

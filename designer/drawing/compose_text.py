@@ -17,6 +17,7 @@ from designer.drawing.compose_boxes import faded, glyph_places, heat_of, is_bloc
 from designer.drawing.fonts import lines_of, text_width
 from designer.drawing.levels import Level
 from designer.drawing.palette import rgb
+from designer.drawing.short_names import written
 from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
@@ -27,12 +28,6 @@ SMALLEST: Final = 9
 _LARGEST: Final = 22
 #: a name needs a box at least this wide and high [px]
 _ROOM: Final = (30.0, 12.0)
-#: text as it is drawn may be wider than measured by so much
-_SLACK: Final = 1.01
-#: width of a wide letter [text heights]; a number of at most so many letters stands for a name; room for a beginning
-_WIDE: Final = 0.6
-_SHORT: Final = 4
-_BEGINNING: Final = 4.5
 #: from afar, containers at least this wide carry their name [px]
 _TITLED: Final = 72.0
 #: from afar, blocks at least this wide and high carry their name [px]
@@ -135,7 +130,11 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
         x, y, width, height = rects[i].tolist()
         indent = round(9 * frame.scale) + size[i] + pad
         room = width - indent - pad
-        if room < 22 * frame.ratio:
+        if not size[i] and frame.level is Level.MIDDLE:
+            # only the bar in the colour of the kind stands in front
+            indent = round(3 * frame.scale + 2 * frame.ratio)
+            room = width - indent - round(frame.ratio)
+        if room < 22 * frame.ratio and size[i]:
             # no room beside the glyph
             if size[i] >= SMALLEST * frame.ratio:
                 continue
@@ -150,7 +149,7 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             counts.append(Label(*plate, count, px, theme.badge_text, True, "center"))
             room -= 0 if two else wide
         whole = title(geometry, box)
-        name = fitted(whole, room + exact[i] - width, px)
+        name = written(geometry, box, whole, room + exact[i] - width, px)
         if not name:
             continue
         if frame.level is Level.NEAR and text_width(whole, px, bold=True) > room:
@@ -234,29 +233,6 @@ def _notes(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
                 Label(x + pad, y + pad + k * px * 1.35, width - 2 * pad, px * 1.35, line, px, theme.note_text)
             )
     return [Labels(tuple(labels))]
-
-
-def fitted(name: str, room: float, px: float) -> str:
-    """What is written of a name in so much room: all, its number alone beside the glyph, its beginning, or nothing."""
-    if _fits(name, room, px):
-        return name
-    words = name.split(" ")
-    last = words[-1]
-    numbered = len(last) <= _SHORT and any(c.isdigit() for c in last)
-    # what kind of thing it is goes last of all: "NIC 0" of "Storage NIC 0"
-    for first in range(1, len(words) - 1 if numbered else 0):
-        shorter = " ".join(words[first:])
-        if _fits(shorter, room, px):
-            return shorter
-    short = last if numbered else ""
-    if not short and room >= _BEGINNING * px:
-        return name
-    return short if _fits(short, room, px) else ""
-
-
-def _fits(name: str, room: float, px: float) -> bool:
-    """True if a bold name fits into so much room; most do by a wide margin, the others are measured."""
-    return _WIDE * len(name) * px <= room or _SLACK * text_width(name, px, bold=True) <= room
 
 
 def title(geometry: Geometry, box: int) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.catalog.parttype import Domain
 from designer.design.arrange.roles import link_domain
 from designer.design.geometry import Geometry
-from designer.design.routing.route import Scene, route
+from designer.design.routing.route import Terrain, route
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -114,7 +114,7 @@ def _routed(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int) -> Float:
     shown = (stop == np.arange(len(geometry))) & [ref.what != "annotations" for ref in geometry.refs]
     host = np.array([link_domain(kind) is Domain.HOST for kind in geometry.connection_kinds], dtype=bool)
     kind = geometry.connection_kind[lead]
-    return route(Scene(geometry.rect, geometry.parent, shown, a, b, kind, host[kind]))
+    return route(Terrain(geometry.rect, geometry.parent, shown, a, b, kind, host[kind]))
 
 
 def _straight(rect: Float, a: Int, b: Int) -> Float:

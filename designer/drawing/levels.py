@@ -21,14 +21,19 @@ class Level(IntEnum):
 
 #: scale at which a level begins when zooming in
 ENTER: Final = {Level.MIDDLE: 0.28, Level.NEAR: 0.72}
+#: of fewer boxes than this, names and links are drawn from farther off
+MANY: Final = 400
+FEW_ENTER: Final = 0.1
 #: it ends when zooming out at this share of that
 HYSTERESIS: Final = 0.88
 
 
-def level_at(scale: float, before: Level | None = None) -> Level:
-    """The level at a scale; `before` is the level drawn so far."""
+def level_at(scale: float, before: Level | None = None, boxes: int = MANY) -> Level:
+    """The level at a scale; `before` is the level drawn so far, `boxes` how many there are to draw."""
     level = Level.FAR
     for candidate, enter in ENTER.items():
+        if candidate is Level.MIDDLE and boxes < MANY:
+            enter = FEW_ENTER
         threshold = enter * HYSTERESIS if before is not None and before >= candidate else enter
         if scale >= threshold:
             level = candidate

@@ -65,16 +65,20 @@ class ChannelState:
     utilization : (n_channels,) share of what the channel can achieve, 0 to 1; NaN where nothing is known
     activity
         What parts do at an instant of a run; None where nothing is run over time.
+    title
+        What the colours mean where that is something else than utilisation.
     """
 
     load: Float
     utilization: Float
     activity: Activity | None = None
+    title: str = ""
 
     def same(self, other: ChannelState) -> bool:
         """True if both numbers are equal."""
         return (
             np.array_equal(self.load, other.load)
+            and self.title == other.title
             and np.array_equal(self.utilization, other.utilization, True)
             and (self.activity is None) == (other.activity is None)
             and (self.activity is None or other.activity is None or self.activity.same(other.activity))
@@ -132,6 +136,7 @@ class Loads:
     box_on_route: Bool | None
     box_used: Float
     known: bool = False
+    title: str = ""
     box_busy: Float | None = None
     box_fill: Float | None = None
 
@@ -206,6 +211,7 @@ def with_loads(loads: Loads, geometry: Geometry, found: ConnectionMap, channels:
         heat=heat,
         box_used=np.where(box < 0, np.nan, box),
         known=bool((heat >= 0).any()),
+        title=channels.title,
         box_busy=_of_boxes(geometry, found, channels.activity, "busy"),
         box_fill=_of_boxes(geometry, found, channels.activity, "fill"),
     )

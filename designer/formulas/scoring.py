@@ -106,7 +106,13 @@ def band_score(points: Iterable[Scored]) -> BandScore:
 
 
 def kendall_tau(predicted: Sequence[float], measured: Sequence[float]) -> float:
-    """Kendall's tau-b between two rankings [1]: 1 same order, −1 reversed; NaN when one side is all ties."""
+    """Kendall's tau-b between two rankings [1]: 1 same order, −1 reversed; NaN when one side is all ties.
+
+    Raises
+    ------
+    AssertionError
+        If there are too few pairs to rank.
+    """
     if len(predicted) != len(measured):
         raise AssertionError("both rankings need the same points")
     agreement = 0

@@ -15,7 +15,7 @@ from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
-    from designer.gui.canvas.tools.tool import QuickAdd
+    from designer.gui.canvas.tools._tool import QuickAdd
     from designer.gui.session import Picked, Session
 
 FindIcon = Callable[[str], QIcon | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from designer.gui.workspace import Document
 
 _ACTIONS: Final = (
-    "view.select",
-    "edit.connect",
-    "view.pan",
-    "",
     "edit.undo",
     "edit.redo",
     "",
@@ -151,6 +147,15 @@ class ToolBar(QToolBar):
         button = SteadyButton(action)
         button.setIconSize(self.iconSize())
         self.addWidget(button)
+
+    def add_tools(self, actions: Sequence[QAction]) -> None:
+        """Put tools in front; the first document brings them."""
+        first = self.actions()[0]
+        for action in actions:
+            button = SteadyButton(action)
+            button.setIconSize(self.iconSize())
+            self.insertWidget(first, button)
+        self.insertSeparator(first)
 
     def follow(self, document: Document | None) -> None:
         """Show the state of a document from now on."""

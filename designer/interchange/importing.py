@@ -81,6 +81,11 @@ def read_bytes(data: bytes, format: str | None = None, file: str = _UNNAMED) -> 
     """The design in the bytes of a foreign file called `file`; raises as `read_any` does.
 
     More than ``MAX_BYTES`` are refused, so reading one byte more than that from a stream is enough.
+
+    Raises
+    ------
+    ExchangeError
+        If no importer knows the format, or the file is refused.
     """
     try:
         if len(data) > MAX_BYTES:

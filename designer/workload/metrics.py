@@ -81,6 +81,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "power": Metric("W", "of all accelerators that serve"),
         "energy_per_token": Metric("J", "of the accelerators, per token put out"),
         "energy_per_million_requests": Metric("J", "of the accelerators, per million requests answered"),
+        "fetch_time": Metric("s", "of keys and values from beyond the GPU, mean request"),
         "hand_over_time": Metric("s", "of keys and values to the engine that answers, mean request"),
         "cold_start_time": Metric("s", "from an empty accelerator to the first request"),
         # input

@@ -92,6 +92,8 @@ class Load:
         Path of a file of requests.
     prefix
         Share of prompt tokens found in the prefix cache [1].
+    reuse
+        Share of prompt tokens found by room, in place of `prefix`; empty for none.
     count
         Requests that are looked at.
     waves, warm_up
@@ -113,6 +115,7 @@ class Load:
     waves: int
     warm_up: int
     seed: int
+    reuse: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,8 @@ class Serving:
     ----------
     storage, readers
         Where weights come from when an engine starts, and readers at once; empty to leave starting out.
+    tiers, tier_share
+        Parts that hold keys and values beyond the GPU, and the share of their capacity that does [1].
     """
 
     answered_by: ClassVar[str] = "serving"
@@ -142,3 +147,5 @@ class Serving:
     limits: Limits
     storage: str = ""
     readers: int = 1
+    tiers: str = ""
+    tier_share: float = 0.5

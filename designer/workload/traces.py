@@ -14,8 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
-from designer.errors import ExchangeError
+from designer.errors import ExchangeError, UnitError
 from designer.resources import assets
+from designer.units import parse
 
 #: traces of months are some hundred megabytes
 LARGEST_FILE: Final = 2**30
@@ -331,3 +332,39 @@ def lengths(name: str) -> Lengths:
         data["gaps"]["cv"],
         data["rate_per_s"],
     )
+
+
+def reuse_curve(text: str) -> tuple[tuple[float, float], ...]:
+    """Share of prompt tokens found by room in tokens: ``5M:22 %, 50M:36 %``, or the name of shipped lengths.
+
+    Raises
+    ------
+    ExchangeError
+        If it is neither.
+    """
+    name = text.strip()
+    if ":" not in name:
+        path = assets() / "serving" / "loads" / f"{name}.json"
+        known = json.loads(path.read_text(encoding="utf-8")).get("prefix") if path.is_file() else None
+        if not known:
+            raise ExchangeError(f"{name!r} has no reuse of prefixes", remedy="write pairs such as 5M:22 %, 50M:36 %")
+        block = known["block_tokens"]
+        return tuple((int(k) * block, float(v)) for k, v in known["lru_hit_tokens_by_capacity_blocks"].items())
+    pairs: list[tuple[float, float]] = []
+    for piece in name.split(","):
+        room, _, share = piece.partition(":")
+        try:
+            pairs.append((_counted(room.strip()), float(parse(share.strip(), "ratio"))))
+        except (ValueError, UnitError):
+            raise ExchangeError(f"{piece.strip()!r} is no room and share", remedy="such as 5M:22 %") from None
+    pairs.sort()
+    rising = all(a[1] <= b[1] for a, b in pairwise(pairs))
+    if not rising or pairs[0][0] <= 0 or not all(0 <= share < 1 for _, share in pairs):
+        raise ExchangeError(f"{name!r} does not rise from 0 to below 1", remedy="such as 5M:22 %, 50M:36 %")
+    return tuple(pairs)
+
+
+def _counted(text: str) -> float:
+    """A count with k, M or G after it."""
+    factor = {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 0.0)
+    return float(text[:-1]) * factor if factor else float(text)

@@ -36,7 +36,7 @@ def panel(qapp: QApplication) -> Iterator[DecisionsPanel]:
 
 
 def ask(panel: DecisionsPanel, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: bool(panel.table.lines.lines), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(panel.table.lines.lines or panel.failures.lines.lines), timeout=60_000)
 
 
 def test_a_suggestion_is_applied_by_one_press_and_undone(panel: DecisionsPanel, qtbot: QtBot) -> None:
@@ -80,6 +80,7 @@ def test_the_heat_of_a_link_is_what_its_loss_costs() -> None:
     net = build_network(design).net
     number = next(k for k in range(net.n_links) if net.link_path(k) == "cpu0--gpu0")
     assert state.utilization[2 * number] == state.utilization[2 * number + 1] == pytest.approx(0.25, abs=1e-6)
+    assert state.title == "Throughput lost without it"
     assert state.activity is not None
     at = int(np.flatnonzero(state.activity.parts == net.index_of("gpu0"))[0])
     assert state.activity.busy[at] == pytest.approx(0.25, abs=1e-6)

@@ -266,3 +266,22 @@ def test_later_starts_are_looked_for_and_offered(window: MainWindow, player: Pla
     menu.close()
     assert player.scenario.starts["resnet-50"] == 0.25
     qtbot.waitUntil(lambda: not player.busy, timeout=30_000)
+
+
+def test_frames_that_draw_only_what_changes_are_the_same_pictures(window: MainWindow, player: Player, qtbot: QtBot):
+    canvas, session = window.canvas, player.session
+    assert canvas is not None
+    assert session.frames is not None
+    canvas.settle()
+    for k in range(12):
+        session.set_moment(0.05 + k * 0.013, 0.003)
+        canvas.settle()
+        played = canvas.tile_cache.surface.pixmap
+        assert played is not None
+        played = played.toImage()
+        canvas.tile_cache.drop()
+        canvas.repaint()
+        canvas.settle()
+        anew = canvas.tile_cache.surface.pixmap
+        assert anew is not None
+        assert played == anew.toImage(), k

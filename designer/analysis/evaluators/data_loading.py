@@ -14,7 +14,13 @@ from designer.workload.jobs import DataLoading
 
 
 def evaluate(network: Network, operation: DataLoading, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
-    """Rates of loading."""
+    """Rates of loading.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings do not go together with the drawing.
+    """
     place = question.place
     if operation.batch < 1:
         raise AnalysisError("a batch of no samples", place=f"{place}.batch", remedy="use 1 sample or more")

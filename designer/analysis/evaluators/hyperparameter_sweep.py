@@ -23,7 +23,13 @@ from designer.workload.jobs import HyperparameterSweep
 def evaluate(
     network: Network, operation: HyperparameterSweep, question: Question
 ) -> tuple[WorkloadResult, ChannelLoads]:
-    """A sweep: trials in rounds, as many at once as the group holds."""
+    """A sweep: trials in rounds, as many at once as the group holds.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings do not go together with the drawing.
+    """
     place, training = question.place, operation.training
     each, trials = operation.accelerators_per_trial, operation.trials
     parts = resolve(network, training.job.group, f"{place}.group")

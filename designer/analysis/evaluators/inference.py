@@ -114,9 +114,14 @@ def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work
     values = shape.layers * sequence * (2 * shape.hidden + width + shape.ffn)
     kernels = 2 * 2 + 2  # four products, attention, what stands between
     return Work(
-        shape.name, flop, PASSES.value * values * size, shape.parameters * size, 2.0 * sequence,
-        kernels * shape.layers, PRODUCTS.value,
-    )  # fmt: skip
+        shape.name,
+        flop,
+        PASSES.value * values * size,
+        shape.parameters * size,
+        2.0 * sequence,
+        kernels * shape.layers,
+        PRODUCTS.value,
+    )
 
 
 def evaluate(network: Network, operation: Inference, question: Question) -> tuple[WorkloadResult, ChannelLoads | None]:
@@ -163,9 +168,17 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
         found["streams"] = _estimate([m / operation.frames for m in most], "1", "streams whose frames all get through")
     nothing = np.zeros(2 * network.net.n_links)
     result = WorkloadResult(
-        question.id, question.reports, question.title, found, binding[:1], binding[1:], Rows(lambda: ()), 0,
-        tuple(findings), curves,
-    )  # fmt: skip
+        question.id,
+        question.reports,
+        question.title,
+        found,
+        binding[:1],
+        binding[1:],
+        Rows(lambda: ()),
+        0,
+        tuple(findings),
+        curves,
+    )
     return result, ChannelLoads(nothing, nothing)
 
 
@@ -194,9 +207,16 @@ def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]
 
     def time(samples: int) -> float:
         return batch_time(
-            samples, work.flop, work.moved, work.weights, work.launches, work.share * peak,
-            kernels.memory * device.bandwidth, kernels.floor, kernels.sharpness,
-        )  # fmt: skip
+            samples,
+            work.flop,
+            work.moved,
+            work.weights,
+            work.launches,
+            work.share * peak,
+            kernels.memory * device.bandwidth,
+            kernels.floor,
+            kernels.sharpness,
+        )
 
     return time
 
@@ -330,9 +350,14 @@ def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> 
 
 
 def _binding(
-    network: Network, parts: npt.NDArray[np.int64], cut: Slice, work: Work, asked: Inference,
-    path: TransferAnswer | None, each: float,
-) -> tuple[Bottleneck, ...]:  # fmt: skip
+    network: Network,
+    parts: npt.NDArray[np.int64],
+    cut: Slice,
+    work: Work,
+    asked: Inference,
+    path: TransferAnswer | None,
+    each: float,
+) -> tuple[Bottleneck, ...]:
     """What makes a typical batch shorter when it is twice as good, best first."""
     size = 1 if asked.scenario == "single-stream" else asked.query if asked.scenario == "multi-stream" else asked.batch
     device = cut.device

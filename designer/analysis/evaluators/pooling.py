@@ -18,7 +18,13 @@ from designer.workload.operations import Pooling
 
 
 def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[WorkloadResult, None]:
-    """Utilisation and waiting, dedicated and shared."""
+    """Utilisation and waiting, dedicated and shared.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings do not go together with the drawing.
+    """
     parts = resolve(network, operation.group, f"{question.place}.group")
     count = int(network.has(Capability.ACCELERATE)[parts].sum())
     if operation.owners < 1 or count < operation.owners:

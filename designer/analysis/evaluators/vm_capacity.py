@@ -26,7 +26,13 @@ GPUS_LIMIT: Final = 64
 
 
 def evaluate(network: Network, operation: VmCapacity, question: Question) -> tuple[WorkloadResult, None]:
-    """How many more, and where."""
+    """How many more, and where.
+
+    Raises
+    ------
+    AnalysisError
+        If its settings do not go together with the drawing.
+    """
     vm = network.design.vms.get(operation.vm)
     if vm is None:
         known = ", ".join(network.design.vms) or "none"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.load import Sent, sent_to_one
+from designer.analysis.serving.load import Sent
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.scheduler import Requests, Steps, run_requests
+from designer.analysis.serving.tiers import Tier, stored
 from designer.analysis.transfers import TransferAnswer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -102,6 +103,7 @@ class Served:
     prompts: Placement | None = None
     pull: HandedOver | None = None
     stands: int = 1
+    tier: Tier | None = None
 
     @property
     def saturated(self) -> bool:
@@ -133,8 +135,12 @@ def serve(
         If a trace cannot be read, or no request fits.
     """
     replicas = len(placement.replicas)
-    sent = sent_to_one(asked.load, replicas, placement.place, placement.capacity)
+    placement, sent, tier, fetching = stored(placement, asked)
     requests = sent.requests
+    if asked.load.reuse and requests.cached:
+        # what was found holds for other loads on the same caches as well
+        share = sum(requests.cached) / sum(requests.prompt)
+        asked = replace(asked, load=replace(asked.load, prefix=share, reuse=""))
     longest = max(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
     shortest = min(p + o for p, o in zip(requests.prompt, requests.output, strict=True))
     if shortest > placement.capacity:
@@ -143,7 +149,7 @@ def serve(
             place=placement.place,
             remedy="use more devices for a replica, narrower formats, or shorter requests",
         )
-    findings: list[Finding] = [*sampled(sent.notes)]
+    findings: list[Finding] = [*sampled(sent.notes), *fetching]
     if longest > placement.capacity:
         text = f"requests of more than {placement.capacity:,} tokens are refused: their keys and values do not fit"
         findings.append(Finding("SERVE-REFUSED", Severity.WARNING, text, (), "give a replica more memory"))
@@ -154,7 +160,7 @@ def serve(
     rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if open_loop and requests.at[-1] > 0 else 0.0
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
         findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together"))
-        return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas)
+        return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)
     runs = tuple(
         settled(placement, requests, factor, cancelled)
         for factor, end in zip(factors, most, strict=False)
@@ -164,7 +170,7 @@ def serve(
     if open_loop and banded and len(runs) < len(factors):
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
-    return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas)
+    return Served(placement, asked, sent, runs, most, spread, tuple(findings), stands=replicas, tier=tier)
 
 
 def settled(
@@ -186,7 +192,7 @@ def settled(
 
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
     steps = placement.timed if factor == 1 else Scaled(placement.timed, factor)
-    path = placement.release.overheads.path
+    path = placement.release.overheads.path + placement.fetch
     return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
 
 
@@ -430,6 +436,10 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     if hits:
         part = sum(hits) / sum(served.sent.requests.prompt)
         found["prefix_hits"] = Estimate(part, part, part, "1", SOURCES)
+    if served.tier is not None:
+        time, rates = served.tier.fetch, served.tier.path
+        ends = [float((rates.rate / side).max()) for side in (rates.high, rates.low)]
+        found["fetch_time"] = Estimate(time, time * min(1.0, ends[0]), time * max(1.0, ends[1]), "s", SOURCES)
     limits = served.serving.limits
     if limits.ttft or limits.tpot or limits.latency:
         shares = [within(one, served.sent.first, limits) for one in served.runs]

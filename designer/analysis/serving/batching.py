@@ -62,6 +62,11 @@ def run_batches(
     -----
     A batch begins when the instance is free and either it is full or its first sample has waited long enough. With a
     largest batch of 1 this is the Lindley recursion.
+
+    Raises
+    ------
+    Cancelled
+        If it was stopped.
     """
     n = len(at)
     times = [0.0] + [time(k) for k in range(1, largest + 1)]

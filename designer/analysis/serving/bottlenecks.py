@@ -72,6 +72,7 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
     now: list[Bottleneck] = list(_full(served))
     then: list[Bottleneck] = []
     now += handing_over(served)
+    now += _fetching(served)
     for phase in phases(served):
         # of a split deployment prompts have devices of their own
         alone = served.prompts if served.prompts is not None and phase.tokens else served.placement
@@ -97,6 +98,25 @@ def handing_over(served: Served) -> list[Bottleneck]:
     )
     bounds = pull.together.binding
     # links of a group are alike: one stands for them
+    return [
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=None, alike=max(b.alike, len(bounds)))
+        for b in bounds[:1]
+    ]
+
+
+def _fetching(served: Served) -> list[Bottleneck]:
+    """The way from beyond the GPU, where it is nearly all in use or a good part of the first token."""
+    tier = served.tier
+    if tier is None or not served.runs:
+        return []
+    share = tier.fetch / float(np.nanmean(served.runs[0].first - served.runs[0].sent))
+    if tier.use < HELD_UP.value and share < HELD_UP.value:
+        return []
+    why = (
+        f"fetching keys and values: {format_quantity(tier.fetch, 'duration')} of a request, the way is used to "
+        f"{tier.use:.0%}"
+    )
+    bounds = tier.path.binding
     return [
         replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=None, alike=max(b.alike, len(bounds)))
         for b in bounds[:1]

@@ -61,6 +61,8 @@ class Placement:
         What joins the devices of a replica, all replicas at once; None for one device.
     cut
         What of a device each replica has.
+    fetch
+        A request's mean wait for keys and values from beyond the GPU [s].
     """
 
     network: Network
@@ -81,6 +83,7 @@ class Placement:
     curve: tuple[float, ...] = ()
     guest: Guest | None = None
     cut: Slice | None = None
+    fetch: float = 0.0
 
     @property
     def accelerators(self) -> int:
@@ -387,3 +390,34 @@ def _gridded(exact: Callable[[float], float]) -> Joining:
         return low + (at(power + 1) - low) * (size / 2.0**power - 1)
 
     return time
+
+
+def changed(placement: Placement, asked: Deployment) -> Placement | None:
+    """The same replicas with another engine, formats or scheduler; None where that does not fit or cannot run.
+
+    Widths, group and what joins the devices stay as they are, so this is quick.
+    """
+    try:
+        chosen = release(asked.engine, asked.release)
+        how = _scheduling(chosen.release, asked, placement.place)
+        weights, cache = number_format(asked.weights), number_format(asked.cache)
+        placement.device.runs_as(weights)
+    except (AnalysisError, CatalogError):
+        return None
+    shape, device, split = placement.shape, placement.device, placement.split
+    capacities = [_capacity(shape, device, how, split, weights, cache, end) for end in ("value", "high", "low")]
+    if capacities[0] <= 0:
+        return None
+    joins = placement.steps.joins
+    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
+    held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
+    return replace(
+        placement,
+        deployment=asked,
+        chosen=chosen,
+        scheduling=how,
+        steps=steps,
+        capacity=capacities[0],
+        capacity_band=(capacities[1], capacities[2]),
+        weights=held,
+    )

@@ -13,9 +13,10 @@ from designer.analysis.serving.answers import most_of, read, serve, settled, ste
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.searching import screened, told
 from designer.errors import AnalysisError, Cancelled
 from designer.units import format_quantity
-from designer.workload.serving import Limits, Serving
+from designer.workload.serving import Deployment, Limits, Serving
 
 #: widths that are tried: powers of two
 _WIDTHS_LIMIT: Final = 8
@@ -25,6 +26,9 @@ _STRIDE_LIMIT: Final = 8
 _REPLICAS_LIMIT: Final = 4096
 #: a load within limits is found this closely
 _LOAD_TOLERANCE: Final = 0.01
+#: so many of the ways that a closed form finds smallest are run, and so many are told
+_RUN_LIMIT: Final = 6
+_TOLD_LIMIT: Final = 16
 #: above this use a queue takes longer to settle than any run lasts
 _FULL_TOLERANCE: Final = 0.95
 
@@ -51,6 +55,8 @@ class Candidate:
     latency: float
     kept: float
     why: str
+    choice: str = ""
+    deployment: Deployment | None = None
 
     @property
     def holds(self) -> bool:
@@ -66,6 +72,7 @@ class Sized:
     drawn: int
     place: str
     binding: tuple[Bottleneck, ...] = ()
+    looked: int = 0
 
     @property
     def best(self) -> Candidate | None:
@@ -107,8 +114,14 @@ def size_serving(
     place: str,
     progress: Callable[[float, str], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    search: Sequence[str] = (),
 ) -> Sized:
     """The fewest accelerators of the kind drawn that serve a rate of requests within limits.
+
+    Parameters
+    ----------
+    search
+        What else to choose, see `searching.CHOICES`: a closed form screens all combinations, the best are run.
 
     Notes
     -----
@@ -127,6 +140,7 @@ def size_serving(
     found: list[Candidate] = []
     drawn = 0
     refused: AnalysisError | None = None
+    placed: list[Placement] = []
     widths = [2**k for k in range(_WIDTHS_LIMIT.bit_length())]
     for number, tensor in enumerate(widths):
         if progress is not None:
@@ -135,15 +149,21 @@ def size_serving(
             raise Cancelled("stopped")
         deployment = replace(asked.deployment, tensor=tensor, replicas=0, prompts="")
         try:
-            placement = place_deployment(network, deployment, place)
+            placement = _placed(network, deployment, place, search)
         except AnalysisError as error:
             refused = error
             found.append(Candidate(tensor, 0, 0, math.nan, math.nan, math.nan, 0.0, error.text))
             continue
         drawn = max(drawn, placement.accelerators)
-        found.append(_fewest(placement, asked, cancelled))
+        placed.append(placement)
+        if not search:
+            found.append(_fewest(placement, asked, cancelled))
     if refused is not None and not drawn:
         raise refused
+    looked = len(placed)
+    if search:
+        looked, more = _searched(placed, asked, search, progress, cancelled)
+        found += more
     found.sort(key=lambda c: (not c.holds, c.accelerators, c.latency))
     best = found[0]
     if best.holds:
@@ -153,14 +173,49 @@ def size_serving(
             else c
             for c in found[1:]
         ]
-    return Sized(tuple(found), drawn, place, _binding(network, asked, best, place))
+    return Sized(tuple(found), drawn, place, _binding(network, asked, best, place), looked)
+
+
+def _placed(network: Network, deployment: Deployment, place: str, search: Sequence[str]) -> Placement:
+    """The deployment; where weights are to be chosen and these do not fit, that of the narrowest."""
+    try:
+        return place_deployment(network, deployment, place)
+    except AnalysisError:
+        if not {"weights", "all"} & set(search):
+            raise
+        return place_deployment(network, replace(deployment, weights="int4"), place)
+
+
+def _searched(
+    placed: Sequence[Placement],
+    asked: Serving,
+    search: Sequence[str],
+    progress: Callable[[float, str], None] | None,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[int, list[Candidate]]:
+    """How many ways were looked at, and the smallest of them: run, and beside them those that lost unrun."""
+    one = sent_to_one(asked.load, 1, placed[0].place, placed[0].capacity).requests
+    rate = (len(one.at) - 1) / (one.at[-1] - one.at[0]) if len(one.at) > 1 else 0.0
+    means = sum(one.prompt) / len(one.prompt), sum(one.output) / len(one.output)
+    ways = screened(placed, search, (rate, *means), asked.limits, progress, cancelled)
+    found: list[Candidate] = []
+    for number, way in enumerate(ways):
+        tensor = way.placement.split.tensor
+        if number < _RUN_LIMIT:
+            run = _fewest(way.placement, asked, cancelled)
+            found.append(replace(run, choice=way.choice, deployment=way.placement.deployment))
+        elif number < _TOLD_LIMIT:
+            nan = math.nan
+            found.append(Candidate(tensor, 0, 0, nan, nan, nan, 0.0, told(way), way.choice))
+    return len(ways), found
 
 
 def _binding(network: Network, asked: Serving, best: Candidate, place: str) -> tuple[Bottleneck, ...]:
     """What binds prompts and decoding in the smallest set, by as many of its replicas as are drawn."""
     if not best.holds:
         return ()
-    deployment = replace(asked.deployment, tensor=best.tensor, replicas=0, prompts="")
+    chosen = best.deployment or asked.deployment
+    deployment = replace(chosen, tensor=best.tensor, replicas=0, prompts="")
     placement = place_deployment(network, deployment, place)
     here = min(best.replicas, len(placement.replicas))
     placement = replace(placement, replicas=placement.replicas[:here])
@@ -254,8 +309,12 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
 def ways(found: Sequence[Candidate]) -> list[str]:
     """The ways in words, best first."""
     return [
-        f"tensor parallel {c.tensor}: {c.replicas} replicas, {c.accelerators} accelerators"
+        f"tensor parallel {c.tensor}{_with(c)}: {c.replicas} replicas, {c.accelerators} accelerators"
         if c.holds
-        else f"tensor parallel {c.tensor}: {c.why}"
+        else f"tensor parallel {c.tensor}{_with(c)}: {c.why}"
         for c in found
     ]
+
+
+def _with(one: Candidate) -> str:
+    return f", {one.choice}" if one.choice else ""

@@ -11,8 +11,10 @@ from designer.cli.design import add_design
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from designer.analysis.network import Network
     from designer.analysis.serving.sizing import Sized
     from designer.design.document import WorkloadSpec
+    from designer.workload.serving import Serving
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="given",
         help='of the load, for this run: "model=config.json", "rate=20 1/s", "ttft_limit=1 s"; without a serving '
         "workload in the design these make one",
+    )
+    parser.add_argument(
+        "--largest", action="store_true", help="the largest load the drawn parts serve within the limits, instead"
+    )
+    parser.add_argument(
+        "--search",
+        metavar="WHAT",
+        default="",
+        help="what else to choose, with commas: engine, weights, cache, budget, slots; all for all of them",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -50,7 +61,11 @@ def run(options: argparse.Namespace) -> int:
         settings, place = _asked(options, {k: w for k, w in design.workloads.items() if w.kind == "serving"})
         operation = lower("serving", settings, place)
         assert isinstance(operation, Serving)
-        found = size_serving(build_network(design), operation, place, progress_bar())
+        network = build_network(design)
+        if options.largest:
+            return _largest(network, operation, place, options.json)
+        wide = tuple(piece.strip() for piece in options.search.split(",") if piece.strip())
+        found = size_serving(network, operation, place, progress_bar(), search=wide)
     except DesignerError as error:
         raise error.at(file=options.design) from None
     if options.json:
@@ -58,6 +73,25 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(found)
     return 0 if found.best is not None else 1
+
+
+def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:
+    """What the drawn parts serve within the limits."""
+    from designer.analysis.serving.placement import place_deployment
+    from designer.analysis.serving.sizing import largest_load
+    from designer.cli.output import print_json
+    from designer.units import format_quantity
+
+    placement = place_deployment(network, operation.deployment, place)
+    rate = largest_load(placement, operation)
+    replicas, width = placement.replicas.shape
+    if as_json:
+        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width})
+    elif rate > 0:
+        print(f"{format_quantity(rate, 'frequency')} within the limits, by {replicas} replicas of {width}")
+    else:
+        print("no load keeps the limits on these parts")
+    return 0 if rate > 0 else 1
 
 
 def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> tuple[dict[str, object], str]:
@@ -99,6 +133,7 @@ def as_document(found: Sized) -> dict[str, Any]:
     rows = [
         {
             "tensor": c.tensor,
+            "with": c.choice,
             "replicas": c.replicas or None,
             "accelerators": c.accelerators or None,
             "holds": c.holds,
@@ -110,7 +145,13 @@ def as_document(found: Sized) -> dict[str, Any]:
         for c in found.candidates
     ]
     binding = [{"what": b.label, "why": b.why} for b in found.binding]
-    return {"drawn": found.drawn, "best": rows[0] if found.best else None, "binding": binding, "candidates": rows}
+    return {
+        "drawn": found.drawn,
+        "looked_at": found.looked,
+        "best": rows[0] if found.best else None,
+        "binding": binding,
+        "candidates": rows,
+    }
 
 
 def _print(found: Sized) -> None:
@@ -121,7 +162,8 @@ def _print(found: Sized) -> None:
         print("no way to serve this load within its limits on these parts:")
     else:
         drawn = f", {found.drawn} are drawn" if best.accelerators > found.drawn else ""
-        print(f"{best.accelerators} accelerators: {best.replicas} replicas of {best.tensor}{drawn}; {best.why}")
+        chosen = f" with {best.choice}" if best.choice else ""
+        print(f"{best.accelerators} accelerators: {best.replicas} replicas of {best.tensor}{chosen}{drawn}; {best.why}")
         for bottleneck in found.binding:
             print(f"  bottleneck: {bottleneck.label}: {bottleneck.why}")
         print()

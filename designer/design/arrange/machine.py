@@ -36,6 +36,9 @@ _WORTH: Final = 1.04
 _FEW: Final = 6
 #: between the row of accelerators and that of their switches, scene units
 _FAN: Final = 112
+#: the same where there are two rows of trees, and between the rows of those
+_LOW_FAN: Final = 80
+_LOW_GAP: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,16 @@ class _Style:
 
     stacked: bool = False
     rows: int = 1
+
+    @property
+    def gap(self) -> int:
+        """Between rows of a tree, scene units; of two rows of trees each has less height."""
+        return ROW_GAP if self.rows == 1 else _LOW_GAP
+
+    @property
+    def fan(self) -> int:
+        """Between the row of accelerators and that of their switches, scene units."""
+        return _FAN if self.rows == 1 else _LOW_FAN
 
 
 _STYLES: Final = (_Style(), _Style(stacked=True), _Style(rows=2), _Style(stacked=True, rows=2))
@@ -94,7 +107,7 @@ def _arranged(
         for row in _rows(forest, measures, _are_linked(items, joints), style.rows):
             bottom = _Row(row, measures, joints, top, style).put(at)
             top = grid_up(bottom + ROW_GAP)
-        _put_accelerator_switches(items, joints, at, extents)
+        _put_accelerator_switches(items, joints, at, extents, style)
     _put_rest(items, at, extents)
     return at
 
@@ -111,12 +124,12 @@ def _put_mirrored(
     """Two rows of trees whose accelerators face each other, with their switches between them."""
     upper, lower = _halves(forest.roots, measures)
     _Row(upper, measures, joints, 0.0, style).put(at)
-    _put_accelerator_switches(items, joints, at, extents)
+    _put_accelerator_switches(items, joints, at, extents, style)
     bottom = max(at[ref][1] + extents[ref].height for ref in at)
     below: Places = {}
     high = _Row(lower, measures, joints, 0.0, style).put(below)
     switches = any(role_of(extents[ref].kind) is Role.ACCELERATOR_SWITCH for ref in at)
-    top = grid_up(bottom + (_FAN if switches else 2 * _FAN))
+    top = grid_up(bottom + (style.fan if switches else 2 * style.fan))
     for ref, (x, y) in below.items():
         at[ref] = (x, top + high - y - extents[ref].height)
 
@@ -283,7 +296,7 @@ class _Row:
         for level in range(len(heights)):
             last = level == len(heights) - 1
             only_leaves = not any(t.level == level for t in self.trees)
-            y.append(grid_up(y[-1] + heights[level] + (GAP if last and only_leaves else ROW_GAP)))
+            y.append(grid_up(y[-1] + heights[level] + (GAP if last and only_leaves else self.style.gap)))
         bottom = start
         for tree in self.trees:
             bottom = max(bottom, self._drop(tree, y, at))
@@ -396,7 +409,7 @@ def _lower(item: Item, y: float, at: Places) -> float:
 
 
 def _put_accelerator_switches(
-    items: Sequence[Item], joints: Sequence[Joint], at: Places, extents: Mapping[Ref, Item]
+    items: Sequence[Item], joints: Sequence[Joint], at: Places, extents: Mapping[Ref, Item], style: _Style
 ) -> None:
     """A row under the accelerators, spread over their width, each where its links are on average."""
     switches = [i for i in items if role_of(i.kind) is Role.ACCELERATOR_SWITCH]
@@ -405,7 +418,7 @@ def _put_accelerator_switches(
         return
     left = min(at[r][0] for r in accelerators)
     right = max(at[r][0] + extents[r].width for r in accelerators)
-    top = grid_up(max(at[r][1] + extents[r].height for r in at) + _FAN)
+    top = grid_up(max(at[r][1] + extents[r].height for r in at) + style.fan)
     linked: dict[Ref, list[float]] = {i.ref: [] for i in switches}
     for j in joints:
         for switch, other in ((j.a, j.b), (j.b, j.a)):

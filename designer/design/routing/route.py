@@ -22,7 +22,7 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 
-class Scene(NamedTuple):
+class Terrain(NamedTuple):
     """Boxes and what connects them.
 
     Parameters
@@ -44,7 +44,7 @@ class Scene(NamedTuple):
     above: Bool
 
 
-def route(scene: Scene, chosen: Int | None = None) -> Float:
+def route(scene: Terrain, chosen: Int | None = None) -> Float:
     """Points of connections, all or some of them, the last one repeated. : (k, v, 2)
 
     Some of them are as among all, if all that share a container with one are chosen.
@@ -56,7 +56,7 @@ def route(scene: Scene, chosen: Int | None = None) -> Float:
 
 
 class _Router:
-    def __init__(self, scene: Scene, chosen: Int) -> None:
+    def __init__(self, scene: Terrain, chosen: Int) -> None:
         self.scene = scene
         self.a, self.b = scene.a[chosen], scene.b[chosen]
         self.kind, self.above = scene.kind[chosen], scene.above[chosen]
@@ -209,7 +209,7 @@ def _depths(parent: Int) -> Int:
     return depth
 
 
-def dependent(scene: Scene, stirred: Bool) -> Int:
+def dependent(scene: Terrain, stirred: Bool) -> Int:
     """Connections whose way may depend on what changed in some containers, directly or through others. : (k,)
 
     Parameters

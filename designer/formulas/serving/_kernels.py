@@ -36,9 +36,9 @@ class Kernels:
     narrow_compute, narrow_memory, narrow_floor
         Of products in 8 or 4 bit, their scaling with them.
     expert_compute, expert_memory, expert_floor
-        Of the grouped products of routed experts in 8 or 4 bit.
+        Of the grouped products of routed experts kept in 4 bit and multiplied in 16.
     grouped_compute, grouped_memory, grouped_floor
-        Of the same in 16 bit.
+        Of those multiplied in the format they are kept in.
     sharpness, inner
         How abruptly compute and memory meet, and the inner length at which half the compute share is lost.
     prefill, decode, decode_floor

@@ -99,7 +99,8 @@ class StepTime:
         self._half = (kernels.compute, kernels.memory, kernels.floor)
         self._narrow = (kernels.narrow_compute, kernels.narrow_memory, kernels.narrow_floor)
         self._grouped = (kernels.grouped_compute, kernels.grouped_memory, kernels.grouped_floor)
-        if weights.runs[0] in ("fp8", "int8", "fp4"):
+        if weights.size.value < 1 and device.runs_as(weights) != "fp4":
+            # 4 bit on a device without: experts are unpacked while they are multiplied
             self._grouped = (kernels.expert_compute, kernels.expert_memory, kernels.expert_floor)
         self._base = number_format(weights.dense) if weights.dense else weights
         self._known: dict[int, float] = {}

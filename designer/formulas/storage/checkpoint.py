@@ -39,7 +39,13 @@ class CheckpointEstimate:
 
 
 def checkpoint_size(parameters: float, bytes_per_parameter: Bytes = Bytes(BYTES_PER_PARAMETER.value)) -> Bytes:
-    """Bytes of a full training checkpoint [B]."""
+    """Bytes of a full training checkpoint [B].
+
+    Raises
+    ------
+    AnalysisError
+        If a count or a share is out of range.
+    """
     if parameters <= 0 or bytes_per_parameter <= 0:
         raise AnalysisError(f"a checkpoint of {parameters:g} parameters", remedy="give a model with parameters")
     return Bytes(parameters * bytes_per_parameter)
@@ -99,6 +105,11 @@ def best_interval(stall: Seconds, mean_time_between_failures: Seconds) -> Second
     Sources
     -------
     Young 1974.
+
+    Raises
+    ------
+    AnalysisError
+        If a time is not positive.
     """
     if stall <= 0 or mean_time_between_failures <= 0:
         raise AnalysisError("no stall or no failures", remedy="give both, above 0")

@@ -68,6 +68,11 @@ def effective_time(interval: Seconds, failures: Interruptions) -> Ratio:
     Sources
     -------
     Daly 2006, the complete model; Kokolis et al. 2025 for the name.
+
+    Raises
+    ------
+    AnalysisError
+        If a time or a share is out of range.
     """
     if not 0 < interval < math.inf:
         raise AnalysisError(f"a checkpoint every {interval:g} s", remedy="give an interval above 0")
@@ -106,6 +111,11 @@ def simulated(
     """ETTR of runs of a length with failures drawn at random: the mean, and what 80 % of single runs lie between [1].
 
     Work that is under way when a run ends is done, not lost.
+
+    Raises
+    ------
+    AnalysisError
+        If a time or a count is out of range.
     """
     if not 0 < length < math.inf or runs < 1 or interval <= 0:
         raise AnalysisError(f"{runs} runs of {length:g} s", remedy="give one run or more, of a length above 0")
@@ -137,6 +147,11 @@ def spares(between: Seconds, repair: Seconds) -> int:
     -----
     Failures at random and repairs beside each other: the number out is Poisson with mean repair ÷ time between
     failures, whatever repairs are distributed like (M/G/∞).
+
+    Raises
+    ------
+    AnalysisError
+        If a time, a count or a share is out of range.
     """
     if between <= 0 or not 0 <= repair < math.inf:
         raise AnalysisError(f"a repair of {repair:g} s", remedy="give 0 s or more, and a time between failures above 0")

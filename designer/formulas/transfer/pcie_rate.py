@@ -24,6 +24,11 @@ def packet_efficiency(payload: Bytes) -> float:
     """Share of packet bytes that is payload, for a maximum payload in bytes [1].
 
     This is an upper bound for copies; ``achievable_fraction`` already contains it.
+
+    Raises
+    ------
+    AssertionError
+        If the payload is empty.
     """
     if payload <= 0:
         raise AssertionError("a packet needs a payload")

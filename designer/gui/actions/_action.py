@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -249,7 +249,7 @@ class _Late:
 _late = _Late()
 
 
-@cache
+@lru_cache(maxsize=2)
 def _menus(late: bool) -> tuple[Menu, ...]:
     found: Mapping[str, Menu] = discover("designer.gui.actions", "MENU", Menu)
     ordered = sorted(found.values(), key=lambda m: m.order)
@@ -264,7 +264,7 @@ def _merged(actions: tuple[Action, ...], late: Sequence[Action]) -> tuple[Action
     return tuple(a for n in sections for part in (late, actions) for a in part if a.section == n)
 
 
-@cache
+@lru_cache(maxsize=2)
 def _all_actions(late: bool) -> Mapping[str, Action]:
     found: dict[str, Action] = {}
     for action in (a for menu in _menus(late) for a in menu.actions):

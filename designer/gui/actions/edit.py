@@ -115,21 +115,6 @@ def _ungroup(window: Window) -> None:
         window.document.session.apply(Ungroup(refs[0].id, within=within))
 
 
-def _replicate(window: Window) -> None:
-    if window.canvas is not None:
-        window.canvas.start_replicating()
-
-
-def _connect(window: Window) -> None:
-    canvas = window.canvas
-    if canvas is not None:
-        if not canvas.hasFocus():
-            # asked for from the outline: the parts are brought into sight, and the next keys choose the other end
-            canvas.reveal(canvas.session.selection)
-            canvas.setFocus()
-        canvas.start_connecting()
-
-
 def _remove_unused_types(window: Window) -> None:
     from designer.design.edits.properties import RemoveUnusedPartTypes
 
@@ -162,9 +147,7 @@ ACTIONS = (
     Action("edit.delete", "Delete", _on_session("delete"), ("Del",), has_selection, "delete", 1),
     Action("edit.select_all", "Select all", _on_session("select_all"), ("Ctrl+A",), has_document, section=2),
     Action("edit.find", "Find in the design", lambda w: w.find_in_design(), ("Ctrl+F",), has_document, "search", 2),
-    Action("edit.connect", "Connect selected parts", _connect, ("C",), has_selection, "connect", 3),
     Action("edit.connect_to", "Connect selected parts to…", linking.connect_to, ("Ctrl+L",), has_selection, section=3),
-    Action("edit.replicate", "Replicate in rows and columns…", _replicate, ("Ctrl+Shift+D",), has_selection, section=3),
     Action("edit.group", "Make a group of equal members", _group, ("Ctrl+G",), has_selection, section=3),
     Action("edit.reset_member", "Make this member like the others", members.reset, (), members.differs, section=3),
     Action("edit.ungroup", "Dissolve group", _ungroup, ("Ctrl+Shift+G",), _one_group, section=3),

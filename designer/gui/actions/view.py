@@ -34,8 +34,6 @@ ACTIONS = (
     Action(
         "view.palette", "Search everything…", lambda w: w.command_palette(), ("Ctrl+K", "Ctrl+Shift+P"), icon="search"
     ),
-    Action("view.select", "Select", _on_canvas("use_select"), ("V",), has_document, "select", 1),
-    Action("view.pan", "Move the view", _on_canvas("use_hand"), ("H",), has_document, "pan", 1),
     Action("view.fit", "Fit the design", _on_canvas("zoom_to_fit"), ("Ctrl+1", "F"), has_document, "fit", 2),
     Action(
         "view.fit_selection",

@@ -46,11 +46,11 @@ from designer.gui.canvas.machine_moves import MachineMoves
 from designer.gui.canvas.results_view import ResultsView
 from designer.gui.canvas.scene import Scene, region_of, union
 from designer.gui.canvas.together import Together
+from designer.gui.canvas.tools._tool import Pointer, Press, QuickAdd, Tool
 from designer.gui.canvas.tools.drop import PART_MIME, TEMPLATE_MIME, Drop, dragged_part
 from designer.gui.canvas.tools.link import Connect
 from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.select import Select
-from designer.gui.canvas.tools.tool import Pointer, Press, QuickAdd, Tool
 from designer.gui.session import Session
 
 Bool = npt.NDArray[np.bool_]
@@ -221,21 +221,9 @@ class Canvas(ResultsView):
 
     # ---- commands
 
-    def start_connecting(self) -> None:
-        """Connect what is selected: the C key."""
-        self._rest.connect_selected()
-
-    def start_replicating(self) -> None:
-        """Copy what is selected in rows and columns."""
-        self._rest.replicate()
-
     def delete_selected(self, heal: bool = False) -> None:
         """Take out what is selected; with `heal` join the neighbours of parts in a chain."""
         self._rest.delete(heal)
-
-    def use_hand(self) -> None:
-        """Move the view with the left button until Esc."""
-        self.switch(Hand(self, held=False))
 
     def use_select(self) -> None:
         """Back to selecting, whatever is going on."""

@@ -12,6 +12,7 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.geometry import Geometry, lay_out, opened_in, update
+from designer.drawing.compose_activity import HEAD
 from designer.drawing.compose_boxes import heat_of
 from designer.drawing.loads import (
     ChannelState,
@@ -192,12 +193,17 @@ class Scene:
             now.box_bottleneck != before.box_bottleneck
         )
         boxes |= heat_of(now.box_used) != heat_of(before.box_used)
-        for a, b in ((now.box_busy, before.box_busy), (now.box_fill, before.box_fill)):
-            if a is not None or b is not None:
-                boxes |= _hundredths(a, len(boxes)) != _hundredths(b, len(boxes))
-        if not connections.any() and not boxes.any():
+        n = len(boxes)
+        boxes |= _hundredths(now.box_fill, n) != _hundredths(before.box_fill, n)
+        # most of the time only the bars at the heads of cards move
+        heads = ~boxes & (_hundredths(now.box_busy, n) != _hundredths(before.box_busy, n))
+        if not connections.any() and not boxes.any() and not heads.any():
             return None
-        return region_of(self.view_state, boxes, connections) if len(geometry) else None
+        strips = geometry.rect[heads].copy()
+        strips[:, 3] = np.minimum(strips[:, 3], HEAD)
+        return bounds_of(
+            np.concatenate([*_rects(geometry, np.flatnonzero(boxes), np.flatnonzero(connections)), strips])
+        )
 
     def set_binding(self, ids: Iterable[str]) -> None:
         """Mark channels that bind."""

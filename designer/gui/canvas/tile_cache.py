@@ -74,7 +74,7 @@ class TileCache(QObject):
 
     def frame(self, view: View, ratio: float) -> Frame:
         """How a view falls on device pixels; the level of detail changes with hysteresis."""
-        self.level = level_at(view.scale, self.level)
+        self.level = level_at(view.scale, self.level, len(self._view_state().geometry))
         self.octave = next_octave(self.octave, view.scale * ratio)
         return Frame(view.scale * ratio, round(view.x * ratio), round(view.y * ratio), self.level, ratio, self.octave)
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from designer.drawing.display_list import Batch
 from designer.drawing.theme import CanvasTheme
-from designer.drawing.view import Rect, View
+from designer.drawing.view import LEGEND, Rect, View
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.blank import Blank
@@ -26,8 +26,6 @@ from designer.gui.canvas.picture import picture
 from designer.gui.canvas.scene import Scene, summary_text
 from designer.gui.canvas.tile_cache import TileCache
 
-#: width and height that the legend takes in its corner, with its margin [px]
-_LEGEND: Final = (260, 94)
 _WHEEL: Final = 1.0018
 #: the slow clock, by which rings open and the view moves at the border [ms]
 _TICK: Final = 16
@@ -140,23 +138,22 @@ class Viewport(QWidget):
         """Show the whole design."""
         bounds = self.scene.view_state.bounds
         view = self.camera.view
-        target = self._beside_legend(bounds) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
+        target = view.whole(bounds) if len(self.scene.geometry) else replace(view, scale=1.0, x=40.0, y=40.0)
         self._go(target, animated)
 
     def shows_all(self) -> bool:
         """True if the view is, or will be, the one that shows the whole design."""
         view, bounds = self.camera.target, self.scene.view_state.bounds
-        return view in (view.fitted(bounds), self._beside_legend(bounds))
+        return view == view.whole(bounds)
 
-    def _beside_legend(self, bounds: Rect) -> View:
-        """The view of the whole design; above the legend where that would lie on it and there is room to spare."""
-        view = self.camera.view
-        target = view.fitted(bounds)
-        left, _ = target.to_view(bounds[0], bounds[1])
-        _, bottom = target.to_view(bounds[0], bounds[1] + bounds[3])
-        if left > _LEGEND[0] or bottom < view.height - _LEGEND[1] or view.height < 4 * _LEGEND[1]:
-            return target
-        return replace(view.sized(view.width, view.height - _LEGEND[1] + 24).fitted(bounds), height=view.height)
+    def _legend_has_room(self) -> bool:
+        """True unless it would lie on the drawing of a small canvas; the pointer in its corner shows it then."""
+        view, bounds = self.camera.view, self.scene.view_state.bounds
+        if view.height >= 4 * LEGEND[1]:
+            return True
+        left, _ = view.to_view(bounds[0], bounds[1])
+        _, bottom = view.to_view(bounds[0], bounds[1] + bounds[3])
+        return left > LEGEND[0] or bottom < view.height - LEGEND[1]
 
     def zoom_to_selection(self) -> None:
         """Show what is selected, as large as fits."""
@@ -220,7 +217,7 @@ class Viewport(QWidget):
         surface = self.tile_cache.surface
         for batch in self.overlay(frame, (0.0, 0.0, float(surface.width), float(surface.height))):
             self.batch_painter.draw(painter, batch)
-        self.legend.paint(painter, self.scene.view_state, frame, surface.height)
+        self.legend.paint(painter, self.scene.view_state, frame, surface.height, not self._legend_has_room())
         painter.end()
         self.last_calls = self.batch_painter.calls - first
 
@@ -245,12 +242,14 @@ class Viewport(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         ratio = self.devicePixelRatioF()
+        # who sees the whole design goes on seeing it
+        whole = self._fitted and bool(len(self.scene.geometry)) and self.shows_all()
         self.camera.view = self.camera.view.sized(self.width(), self.height())
         self.tile_cache.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
         self._place_minimap()
         self.blank.show_if(not len(self.scene.geometry))
-        if not self._fitted:
+        if whole or not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
 

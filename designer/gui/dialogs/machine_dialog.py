@@ -97,9 +97,14 @@ class MachineDialog(QDialog):
     def wanted(self) -> Wanted:
         """What the fields say."""
         return Wanted(
-            self.name.text(), str(self.host.currentData() or ""), self.vcpus.value(), self.memory.text(),
-            str(self.profile.currentData() or ""), self.count.value(), str(self.like.currentData() or ""),
-        )  # fmt: skip
+            self.name.text(),
+            str(self.host.currentData() or ""),
+            self.vcpus.value(),
+            self.memory.text(),
+            str(self.profile.currentData() or ""),
+            self.count.value(),
+            str(self.like.currentData() or ""),
+        )
 
     def _take(self) -> None:
         """All as another machine has it, but for its name and host."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from designer.errors import Cancelled
 from designer.gui.controls import Label
@@ -41,8 +41,12 @@ class DecisionsPanel(Panel):
         self.clear.clicked.connect(self._clear)
         self.words = Label(_HINT)
         self.words.setWordWrap(True)
-        self.table = Table(decisions.STEP_COLUMNS, theme, "What to change, and what failures cost", wrap=True)
-        self.table.selectionModel().selectionChanged.connect(self._offer)
+        self.table = Table(decisions.STEP_COLUMNS, theme, "What to change", wrap=True)
+        self.failures = Table(decisions.LOSS_COLUMNS, theme, "What failures cost", wrap=True)
+        body = QWidget()
+        self._stack = QStackedLayout(body)
+        for table in (self.table, self.failures):
+            self._stack.addWidget(table)
         head = QHBoxLayout()
         head.setContentsMargins(10, 4, 8, 0)
         for widget in (self.suggest, self.survive, self.stop):
@@ -54,7 +58,7 @@ class DecisionsPanel(Panel):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(2)
         box.addLayout(head)
-        box.addWidget(self.table, 1)
+        box.addWidget(body, 1)
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._asked: tuple[object, str, str] | None = None
@@ -76,13 +80,15 @@ class DecisionsPanel(Panel):
 
     def refresh(self) -> None:
         """Offer what can be done."""
-        self.table.set_theme(self.theme)
+        for table in (self.table, self.failures):
+            table.set_theme(self.theme)
         self._offer()
 
     def _forget(self, *_: object) -> None:
         self._jobs.cancel()
         self._asked = self.steps = None
-        self.table.lines.set_lines([])
+        for table in (self.table, self.failures):
+            table.lines.set_lines([])
         self.words.setText(_HINT)
         if self.session is not None:
             self.session.set_survey(None)
@@ -117,11 +123,13 @@ class DecisionsPanel(Panel):
         elif asked[2] == "suggest":
             found: Any = result
             self.steps = found
-            self.table.lines.set_lines(decisions.step_lines(found), decisions.STEP_COLUMNS)
+            self.table.lines.set_lines(decisions.step_lines(found))
+            self._stack.setCurrentWidget(self.table)
             self.words.setText(decisions.step_words(found))
         else:
             survey: Any = result
-            self.table.lines.set_lines(decisions.loss_lines(survey), decisions.LOSS_COLUMNS)
+            self.failures.lines.set_lines(decisions.loss_lines(survey))
+            self._stack.setCurrentWidget(self.failures)
             self.words.setText(decisions.loss_words(survey))
             session.set_survey(survey)
         self._offer()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from designer.catalog.parttype import part_kinds
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
 from designer.units import format_si
@@ -73,6 +74,12 @@ def _step(number: int, step: Step, found: Suggestions) -> Line:
     )
 
 
+def kind_title(kind: str) -> str:
+    """What fails, for people."""
+    known = part_kinds().get(kind)
+    return known.title if known is not None else sentence_case(kind)
+
+
 def loss_lines(found: Survey) -> list[Line]:
     """A row for each class of failures that cost something; its key is the path of its example."""
     return [_loss(loss) for loss in found.losses if any(loss.badness)]
@@ -83,10 +90,10 @@ def _loss(loss: Loss) -> Line:
     tone = "bad" if loss.stops else "warn" if loss.lost else ""
     return Line(
         (
-            Cell(sentence_case(loss.kind.replace("_", " ")), loss.kind),
+            Cell(kind_title(loss.kind), loss.kind),
             Cell(loss.path, loss.path, tip=loss.path),
             Cell(f"{loss.count:,}", loss.count),
-            Cell("all" if loss.stops else f"{loss.lost:.1%}", loss.lost, tone=tone, bar=loss.lost),
+            Cell("all" if loss.stops else f"{loss.lost:.1%}", loss.lost, tone=tone),
             Cell(f"{loss.gpus_lost:,}" if loss.gpus_lost else "", loss.gpus_lost),
             Cell(f"{loss.gpus_stranded:,}" if loss.gpus_stranded else "", loss.gpus_stranded),
             Cell(limits, limits, tip=limits, tone="warn" if limits else ""),

@@ -30,4 +30,4 @@ def heat_of(design: Design, survey: Survey) -> ChannelState:
     busy = np.array([parts[n] for n in numbers.tolist()], dtype=np.float64)
     doing = Activity(numbers, busy, np.full(len(numbers), np.nan))
     amount = np.nan_to_num(both) * (survey.value if survey.unit == "B/s" else 0.0)
-    return ChannelState(amount, both, doing)
+    return ChannelState(amount, both, doing, "Throughput lost without it")

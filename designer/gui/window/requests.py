@@ -11,7 +11,7 @@ from designer.gui.window.menus import Menus
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
-    from designer.gui.canvas.tools.tool import QuickAdd
+    from designer.gui.canvas.tools._tool import QuickAdd
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
     from designer.gui.session import Picked, Session

@@ -23,7 +23,13 @@ _GIB = float(2**30)
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
-    """Write the dimensions."""
+    """Write the dimensions.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
     del options
     rows: list[tuple[str, int, float, float]] = []
     gpus, inner = _inside(design)

@@ -33,7 +33,13 @@ _EDGE: Final = "endArrow=none;html=1;edgeStyle=orthogonalEdgeStyle;rounded=1;fon
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
-    """Write the drawing as it is shown, groups open or closed."""
+    """Write the drawing as it is shown, groups open or closed.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
     geometry = lay_out(design, options.opened)
     if len(geometry) + geometry.n_connections > _MOST:
         raise ExchangeError(

@@ -18,7 +18,13 @@ _LANES = 4
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
-    """Write the InfiniBand cables, each under both of its systems."""
+    """Write the InfiniBand cables, each under both of its systems.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
     del options
     view = network_view(design)
     cables = [c for c in view.singles() if c.kind == "infiniband"]

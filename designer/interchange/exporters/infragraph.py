@@ -58,7 +58,13 @@ class _Home:
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
-    """Write the document as JSON."""
+    """Write the document as JSON.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
     del options
     net = elaborate(design)
     if max(net.n_parts, net.n_links) > _MOST:

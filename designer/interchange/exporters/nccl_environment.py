@@ -19,7 +19,13 @@ from designer.interchange.network_view import network_view, one_line
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
-    """Write shell assignments."""
+    """Write shell assignments.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
     del options
     view = network_view(design)
     net = elaborate(design)

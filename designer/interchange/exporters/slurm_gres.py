@@ -17,7 +17,13 @@ from designer.interchange.network_view import network_view, one_line, safe
 
 
 def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
-    """Write one line for each set of equal nodes."""
+    """Write one line for each set of equal nodes.
+
+    Raises
+    ------
+    ExchangeError
+        If the design holds nothing that this format can say.
+    """
     del options
     view = network_view(design)
     net = elaborate(design)

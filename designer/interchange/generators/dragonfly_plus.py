@@ -24,7 +24,13 @@ _MOST = 200_000
 
 
 def make(asked: Asked) -> Design:
-    """The design: one NIC a server."""
+    """The design: one NIC a server.
+
+    Raises
+    ------
+    FormatError
+        If the numbers make no such network.
+    """
     groups, leaves, spines = (asked.number(n) for n in ("groups", "leaves", "spines"))
     hosts, between = asked.number("hosts"), asked.number("global_links")
     if groups * groups * between // 2 > _MOST:

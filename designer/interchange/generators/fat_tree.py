@@ -12,7 +12,13 @@ PARAMETERS = (Parameter("ports", 8, "ports k of a switch, even", least=2), *SERV
 
 
 def make(asked: Asked) -> Design:
-    """The design: one NIC a server."""
+    """The design: one NIC a server.
+
+    Raises
+    ------
+    FormatError
+        If the numbers make no such network.
+    """
     k = asked.number("ports")
     if k % 2 or k > 128:
         raise refuse(f"{k} ports", "use an even number up to 128")

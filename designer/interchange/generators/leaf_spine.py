@@ -20,7 +20,13 @@ PARAMETERS = (
 
 
 def make(asked: Asked) -> Design:
-    """The design."""
+    """The design.
+
+    Raises
+    ------
+    FormatError
+        If the numbers make no such network.
+    """
     nodes, nics, ports = asked.number("nodes"), asked.number("rails"), asked.number("ports")
     over = asked.number("oversubscription")
     down = ports * over // (over + 1)

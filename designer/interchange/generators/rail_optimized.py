@@ -26,7 +26,13 @@ PARAMETERS = (
 
 
 def make(asked: Asked) -> Design:
-    """The design."""
+    """The design.
+
+    Raises
+    ------
+    FormatError
+        If the numbers make no such network.
+    """
     nodes, rails, planes, ports = (asked.number(n) for n in ("nodes", "rails", "planes", "ports"))
     over, tiers = asked.number("oversubscription"), asked.number("tiers")
     down = ports * over // (over + 1)

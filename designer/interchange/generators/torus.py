@@ -17,7 +17,13 @@ _MOST = 20_000
 
 
 def make(asked: Asked) -> Design:
-    """The design."""
+    """The design.
+
+    Raises
+    ------
+    FormatError
+        If the numbers make no such network.
+    """
     words = asked.text("shape").lower().split("x")
     if not 1 <= len(words) <= 4 or not all(w.isascii() and w.isdigit() and 0 < len(w) < 6 for w in words):
         raise refuse(f"{asked.text('shape')[:40]!r} is no shape", "write 4x4x4")

@@ -149,7 +149,13 @@ def _current(content: Any, steps: Mapping[int, Upgrade], version: int) -> tuple[
 
 @cache
 def upgrades() -> Mapping[int, Upgrade]:
-    """The upgrade steps of this program by the version they start from."""
+    """The upgrade steps of this program by the version they start from.
+
+    Raises
+    ------
+    AssertionError
+        If a step between two versions is missing.
+    """
     found = discover("designer.interchange.native.upgrades", "UPGRADE", Upgrade)
     steps = {step.source: step for step in found.values()}
     if sorted(steps) != list(range(1, VERSION)) or len(steps) != len(found):

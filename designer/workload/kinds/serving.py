@@ -38,6 +38,8 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         raise AnalysisError(f"lengths that spread by {s['spread']:g}", place="spread", remedy="give 0 to 1")
     if s["prefix"] >= 1:
         raise AnalysisError("a prefix cache that holds whole prompts", place="prefix", remedy="give less than 1")
+    if s["tier_share"] > 1:
+        raise AnalysisError(f"{s['tier_share']:g} of a tier", place="tier_share", remedy="give 0 to 1")
     if s["load"] == "rate" and s["rate"] <= 0:
         raise AnalysisError("no requests arrive", place="rate", remedy="give requests a second, above 0")
     if s["load"] == "clients" and s["clients"] < 1:
@@ -89,9 +91,10 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["waves"],
         s["warm_up"],
         s["seed"],
+        s["reuse"],
     )
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
-    return Serving("serving", deployment, load, limits, s["storage"], s["readers"])
+    return Serving("serving", deployment, load, limits, s["storage"], s["readers"], s["tiers"], s["tier_share"])
 
 
 WORKLOAD = WorkloadKind(
@@ -124,6 +127,7 @@ WORKLOAD = WorkloadKind(
         "kv_capacity",
         "memory_per_gpu",
         "prefix_hits",
+        "fetch_time",
         "power",
         "energy_per_token",
         "energy_per_million_requests",
@@ -180,6 +184,9 @@ WORKLOAD = WorkloadKind(
         Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped lengths in place of the above"),
         Setting("trace", "Trace", "text", "", help="path of a Mooncake JSONL or Azure CSV file"),
         Setting("prefix", "Prefix found", "ratio", 0, help="share of prompt tokens that are already cached"),
+        Setting("reuse", "Found by room", "text", "", help="such as 5M:22 %, 50M:36 % of tokens; or a name of lengths"),
+        Setting("tiers", "Cache also in", "selector", "", help="memory, drives or storage beyond the GPU"),
+        Setting("tier_share", "Share of it", "ratio", "50 %"),
         Setting("count", "Requests looked at", "count", 2000),
         Setting("waves", "Requests per client", "count", 10),
         Setting("warm_up", "Not counted of them", "count", 2),

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QApplication
 
 from designer.design.address import Ref
 from designer.design.document import Annotation, Design, Group, Link, Part, Position, Size
+from designer.gui.canvas.tools._tool import QuickAdd
 from designer.gui.canvas.tools.band import Band
 from designer.gui.canvas.tools.drag import Drag
 from designer.gui.canvas.tools.drop import PART_MIME, dragged_part
@@ -31,7 +32,6 @@ from designer.gui.canvas.tools.pan import Hand, Pan
 from designer.gui.canvas.tools.replicate import Replicate
 from designer.gui.canvas.tools.resize import Resize
 from designer.gui.canvas.tools.select import Select
-from designer.gui.canvas.tools.tool import QuickAdd
 from tests import designs
 
 pytestmark = pytest.mark.platform

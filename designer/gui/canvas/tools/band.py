@@ -10,8 +10,8 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import band, selection
 from designer.gui.canvas.editing import Picked
-from designer.gui.canvas.hit import inside
-from designer.gui.canvas.tools.tool import Host, Pointer, Tool
+from designer.gui.canvas.hit import Hit, inside
+from designer.gui.canvas.tools._tool import Host, Pointer, Rest, Tool, ToolKind
 
 
 class Band(Tool):
@@ -54,3 +54,12 @@ class Band(Tool):
         view_state = self.host.scene.view_state
         found = selection(view_state, frame, region, self._found, np.empty(0, dtype=np.int64))
         return found + band(self._rect(), frame, view_state.theme, self._touch)
+
+
+def _drag(rest: Rest, down: Pointer, hit: Hit) -> Tool | None:
+    """From anywhere else."""
+    del hit
+    return Band(rest.host, down)
+
+
+TOOL = ToolKind("band", 90, drag=_drag)

@@ -19,9 +19,9 @@ from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts, guides
 from designer.gui.canvas.copying import copy_to
 from designer.gui.canvas.editing import Offer, movable, move, put_into, thread
-from designer.gui.canvas.hit import connection_at, container_for
+from designer.gui.canvas.hit import Area, Hit, connection_at, container_for
 from designer.gui.canvas.snapping import MOST_NEIGHBOURS, Snapped, snapped
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -191,3 +191,13 @@ class Drag(Tool):
         shift = np.array([self._snap.dx, self._snap.dy])
         a, b = self._lifted[geometry.connection_a[connections]], self._lifted[geometry.connection_b[connections]]
         return stretched(geometry.connection_route[connections], np.outer(a, shift), np.outer(b, shift))
+
+
+def _drag(rest: Rest, down: Pointer, hit: Hit) -> Tool | None:
+    """By a selected card, its header, or the inside of one that was selected before."""
+    movable = hit.area in (Area.CARD, Area.HEADER) or (hit.area is Area.BODY and rest.was_selected)
+    selected = rest.host.scene.selected
+    return Drag(rest.host, down, selected) if movable and hit.number in selected and not down.shift else None
+
+
+TOOL = ToolKind("drag", 10, drag=_drag)

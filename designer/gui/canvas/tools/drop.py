@@ -21,7 +21,7 @@ from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.editing import Offer, insert
 from designer.gui.canvas.hit import box_at, connection_at, container_for
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.tools.tool import Host, Pointer, Tool
+from designer.gui.canvas.tools._tool import Host, Pointer, Tool, ToolKind
 
 PART_MIME = "application/x-designer-part"
 TEMPLATE_MIME = "application/x-designer-template"
@@ -168,3 +168,6 @@ class Drop(Tool):
         if fits.any():
             found.append(outline(rects[fits], frame.ratio, view_state.theme.good))
         return found
+
+
+TOOL = ToolKind("drop", 60)

@@ -18,10 +18,10 @@ from designer.drawing.view_state import Frame
 from designer.gui.canvas.bulk import Rule, connect_all, holds_nics, rules_of
 from designer.gui.canvas.compose_overlay import handles, side_points
 from designer.gui.canvas.editing import Offer, connect, rehang
-from designer.gui.canvas.hit import box_at, container_at
+from designer.gui.canvas.hit import Area, Hit, box_at, container_at
 from designer.gui.canvas.navigate import Direction, nearest
 from designer.gui.canvas.together import Together
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
+from designer.gui.canvas.tools._tool import ARROWS, Host, Pointer, Press, QuickAdd, Rest, Tool, ToolKind
 
 Int = npt.NDArray[np.int64]
 
@@ -29,12 +29,6 @@ Int = npt.NDArray[np.int64]
 _MOST: Final = 500
 #: an end snaps to a box within this distance [view px]
 _SNAP: Final = 14.0
-ARROWS: Final[dict[int, Direction]] = {
-    int(Qt.Key.Key_Left): "left",
-    int(Qt.Key.Key_Right): "right",
-    int(Qt.Key.Key_Up): "up",
-    int(Qt.Key.Key_Down): "down",
-}
 
 
 class _Aim(Tool):
@@ -335,3 +329,55 @@ class Rehang(_Aim):
 
     def _asked(self, box: int) -> Offer:
         return rehang(self.host.scene.geometry, self._connection, self._side, box)
+
+
+def connect_selected(host: Host) -> None:
+    """Begin to connect what is selected."""
+    scene = host.scene
+    view_state = scene.view_state
+    cards = [int(b) for b in scene.selected if view_state.boxes.is_card[b] or view_state.geometry.is_container[b]]
+    if cards:
+        host.switch(Connect(host, cards))
+    elif any(ref.what == "parts" for _, ref in scene.selection):
+        host.warn("the selected part is inside something closed: open that first, then press C to connect it")
+    else:
+        host.warn("select a part first, then press C to connect it")
+
+
+def _press(rest: Rest, p: Pointer) -> Tool | None:
+    """On a port handle of a card; from one port of several selected parts, all are connected."""
+    if p.button is not Qt.MouseButton.LeftButton or rest.chip_at(p) >= 0:
+        return None
+    handle = rest.handle_at(p)
+    chosen = rest.host.scene.selected.tolist()
+    return Connect(rest.host, chosen if handle in chosen else [handle], p) if handle >= 0 else None
+
+
+def _drag(rest: Rest, down: Pointer, hit: Hit) -> Tool | None:
+    """By an end of a selected connection."""
+    if hit.area not in (Area.CONNECTION_A, Area.CONNECTION_B) or not rest.was_selected:
+        return None
+    return Rehang(rest.host, hit.number, "a" if hit.area is Area.CONNECTION_A else "b", down)
+
+
+def _key(rest: Rest, press: Press) -> bool:
+    if press.key != Qt.Key.Key_C or press.ctrl:
+        return False
+    connect_selected(rest.host)
+    return True
+
+
+TOOL = ToolKind(
+    "connect",
+    20,
+    _press,
+    _drag,
+    _key,
+    take_up=connect_selected,
+    title="Connect selected parts",
+    shortcut=("C",),
+    icon="connect",
+    menu="edit",
+    section=3,
+    on_selection=True,
+)

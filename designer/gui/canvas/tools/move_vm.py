@@ -15,7 +15,7 @@ from designer.drawing.trays import CHIP, Trays
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.hit import box_at
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.virtual_machines import Verdict
@@ -154,3 +154,12 @@ def _short(reason: str) -> str:
     """As much of a reason as can be read beside the pointer; all of it is told on the drop."""
     first = reason.split("; ")[0]
     return first if len(first) <= _LONGEST else first[: _LONGEST - 1].rstrip() + "…"
+
+
+def _press(rest: Rest, p: Pointer) -> Tool | None:
+    """On the chip of a virtual machine."""
+    chip = rest.chip_at(p) if p.button is Qt.MouseButton.LeftButton else -1
+    return MoveMachine(rest.host, p, chip) if chip >= 0 else None
+
+
+TOOL = ToolKind("move_vm", 40, _press)

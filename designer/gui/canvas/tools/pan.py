@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.tools._tool import Host, Pointer, Press, Rest, Tool, ToolKind
 
 
 class Pan(Tool):
@@ -71,3 +71,31 @@ class Hand(Tool):
 
     def redrawn(self) -> None:
         """Nothing to do."""
+
+
+def _press(rest: Rest, p: Pointer) -> Tool | None:
+    """With the middle or the right button."""
+    if p.button is Qt.MouseButton.RightButton:
+        rest.choose_for_menu(rest.host.hit(p))
+    elif p.button is not Qt.MouseButton.MiddleButton:
+        return None
+    return Pan(rest.host, p)
+
+
+def _key(rest: Rest, press: Press) -> bool:
+    if press.key != Qt.Key.Key_Space:
+        return False
+    rest.host.switch(Hand(rest.host))
+    return True
+
+
+TOOL = ToolKind(
+    "pan",
+    30,
+    _press,
+    key=_key,
+    take_up=lambda host: host.switch(Hand(host, held=False)),
+    title="Move the view",
+    shortcut=("H",),
+    icon="pan",
+)

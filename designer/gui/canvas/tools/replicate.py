@@ -13,8 +13,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.tools.link import ARROWS
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, Tool
+from designer.gui.canvas.tools._tool import ARROWS, Host, Pointer, Press, Rest, Tool, ToolKind
 
 _GAP = 24.0
 _MOST = 200
@@ -93,3 +92,31 @@ class Replicate(Tool):
 
 def _count(steps: float) -> int:
     return int(min(max(np.ceil(steps) + 1, 1), _MOST))
+
+
+def replicate(host: Host) -> None:
+    """Begin to copy what is selected in rows and columns."""
+    if len(host.scene.selected):
+        host.switch(Replicate(host))
+    else:
+        host.warn("select what to copy first")
+
+
+def _key(rest: Rest, press: Press) -> bool:
+    if press.key != Qt.Key.Key_D or not (press.ctrl and press.shift):
+        return False
+    replicate(rest.host)
+    return True
+
+
+TOOL = ToolKind(
+    "replicate",
+    70,
+    key=_key,
+    take_up=replicate,
+    title="Replicate in rows and columns…",
+    shortcut=("Ctrl+Shift+D",),
+    menu="edit",
+    section=3,
+    on_selection=True,
+)

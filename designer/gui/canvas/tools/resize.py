@@ -11,7 +11,7 @@ from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.compose_overlay import ghosts
 from designer.gui.canvas.snapping import gridded
-from designer.gui.canvas.tools.tool import Host, Pointer, Tool
+from designer.gui.canvas.tools._tool import Host, Pointer, Rest, Tool, ToolKind
 
 _SMALLEST = (48.0, 32.0)
 
@@ -55,3 +55,12 @@ class Resize(Tool):
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
         rect = np.array([[*self._rect[:2], *(self._origin - self._rect[:2] + self._size)]])
         return ghosts(rect, frame, self.host.scene.theme)
+
+
+def _press(rest: Rest, p: Pointer) -> Tool | None:
+    """On the lower right corner of what is selected."""
+    grip = rest.grip_at(p) if p.button is Qt.MouseButton.LeftButton else -1
+    return Resize(rest.host, grip, p) if grip >= 0 else None
+
+
+TOOL = ToolKind("resize", 50, _press)

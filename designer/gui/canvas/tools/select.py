@@ -25,14 +25,7 @@ from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, cont
 from designer.gui.canvas.navigate import first_inside, following, nearest
 from designer.gui.canvas.steppers import step_at, steppers
 from designer.gui.canvas.together import Together
-from designer.gui.canvas.tools.band import Band
-from designer.gui.canvas.tools.drag import Drag
-from designer.gui.canvas.tools.link import ARROWS, Connect, Rehang
-from designer.gui.canvas.tools.move_vm import MoveMachine
-from designer.gui.canvas.tools.pan import Hand, Pan
-from designer.gui.canvas.tools.replicate import Replicate
-from designer.gui.canvas.tools.resize import Resize
-from designer.gui.canvas.tools.tool import Host, Pointer, Press, QuickAdd, Tool
+from designer.gui.canvas.tools._tool import ARROWS, Host, Pointer, Press, QuickAdd, Tool, ToolKind, tool_kinds
 
 #: arrow keys move by this, with Shift by that, with Alt by one [scene units]
 _NUDGE: Final = (8, 64, 1)
@@ -77,35 +70,26 @@ class Select(Tool):
 
     # ---- pointer
 
+    @property
+    def was_selected(self) -> bool:
+        """True if what was pressed on was selected before."""
+        return self._was_selected
+
     def press(self, p: Pointer) -> None:
-        if p.button in (Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton):
-            if p.button is Qt.MouseButton.RightButton:
-                self._choose_for_menu(self.host.hit(p))
-            self.host.switch(Pan(self.host, p))
-            return
-        if p.button is not Qt.MouseButton.LeftButton:
-            return
-        chip = self._chip_at(p)
-        if chip >= 0:
-            self.host.switch(MoveMachine(self.host, p, chip))
-            return
-        step = self._step_at(p)
+        left = p.button is Qt.MouseButton.LeftButton
+        step = self._step_at(p) if left and self.chip_at(p) < 0 else (-1, 0)
         if step[1]:
             self.host.step_member(*step)
             return
+        for kind in tool_kinds():
+            tool = kind.press(self, p) if kind.press is not None else None
+            if tool is not None:
+                self._down = None
+                self.host.switch(tool)
+                return
+        if not left:
+            return
         self._down = p
-        handle = self._handle_at(p)
-        if handle >= 0:
-            self._down = None
-            chosen = self.host.scene.selected.tolist()
-            # from one port of several selected parts, all are connected
-            self.host.switch(Connect(self.host, chosen if handle in chosen else [handle], p))
-            return
-        grip = self._grip_at(p)
-        if grip >= 0:
-            self._down = None
-            self.host.switch(Resize(self.host, grip, p))
-            return
         self._hit = hit = self.host.hit(p)
         picked = self._picked(hit)
         selection = self.host.scene.selection
@@ -126,7 +110,7 @@ class Select(Tool):
             return frozenset((geometry.address(hit.number),))
         return connection_picks(geometry, hit.number) if hit.is_connection else frozenset()
 
-    def _choose_for_menu(self, hit: Hit) -> None:
+    def choose_for_menu(self, hit: Hit) -> None:
         """A right click means what is under it; a selection it belongs to stays."""
         picked = self._picked(hit)
         if picked and not picked <= self.host.scene.selection:
@@ -137,8 +121,8 @@ class Select(Tool):
             if p.far_from(self._down):
                 self._begin_drag(p)
             return
-        chip = self._chip_at(p)
-        handle, over = (-1, NOTHING) if chip >= 0 else (self._handle_at(p), self.host.hit(p))
+        chip = self.chip_at(p)
+        handle, over = (-1, NOTHING) if chip >= 0 else (self.handle_at(p), self.host.hit(p))
         step = self._step_at(p)
         if (handle, over, chip, step) != (self._handle, self._over, self._chip, self._step):
             self._handle, self._over, self._chip, self._step = handle, over, chip, step
@@ -150,7 +134,7 @@ class Select(Tool):
         frame = self.host.frame()
         return step_at(self.host.scene.view_state, frame, p.x * frame.ratio, p.y * frame.ratio)
 
-    def _chip_at(self, p: Pointer) -> int:
+    def chip_at(self, p: Pointer) -> int:
         """The chip of a virtual machine under the pointer; −1 for none."""
         frame, scene = self.host.frame(), self.host.scene
         if frame.level is Level.FAR or scene.view_state.trays is None:
@@ -165,7 +149,7 @@ class Select(Tool):
             return Qt.CursorShape.OpenHandCursor
         if self._handle >= 0:
             return Qt.CursorShape.CrossCursor
-        if self._grip_at(p) >= 0:
+        if self.grip_at(p) >= 0:
             return Qt.CursorShape.SizeFDiagCursor
         if self._step[1] or self._over.area is Area.FOLD or self._over.is_connection:
             return Qt.CursorShape.PointingHandCursor
@@ -175,16 +159,12 @@ class Select(Tool):
         down, hit = self._down, self._hit
         assert down is not None
         self._down = None
-        selected = self.host.scene.selected
-        movable = hit.area in (Area.CARD, Area.HEADER) or (hit.area is Area.BODY and self._was_selected)
-        if movable and hit.number in selected and not down.shift:
-            tool: Tool = Drag(self.host, down, selected)
-        elif hit.area in (Area.CONNECTION_A, Area.CONNECTION_B) and self._was_selected:
-            tool = Rehang(self.host, hit.number, "a" if hit.area is Area.CONNECTION_A else "b", down)
-        else:
-            tool = Band(self.host, down)
-        self.host.switch(tool)
-        tool.move(p)
+        for kind in tool_kinds():
+            tool = kind.drag(self, down, hit) if kind.drag is not None else None
+            if tool is not None:
+                self.host.switch(tool)
+                tool.move(p)
+                return
 
     def release(self, p: Pointer) -> None:
         """A click that did not become a drag."""
@@ -227,7 +207,7 @@ class Select(Tool):
 
     # ---- handles
 
-    def _handle_at(self, p: Pointer) -> int:
+    def handle_at(self, p: Pointer) -> int:
         """The card one of whose port handles is under the pointer; −1 for none.
 
         With Shift or Ctrl a click adds to the selection, whatever is under it.
@@ -254,7 +234,7 @@ class Select(Tool):
         least = float(view_state.geometry.rect[box, 2:].min()) * frame.scale
         return not view_state.boxes.is_note[box] and least > _ROOM_FOR_HANDLES * frame.ratio
 
-    def _grip_at(self, p: Pointer) -> int:
+    def grip_at(self, p: Pointer) -> int:
         """The selected box whose lower right corner is under the pointer; −1 for none."""
         selected = self.host.scene.selected
         if len(selected) != 1 or self.host.scene.geometry.is_group[selected[0]]:
@@ -301,16 +281,10 @@ class Select(Tool):
             self._arrow(press)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._go_in()
-        elif key == Qt.Key.Key_C and not press.ctrl:
-            self.connect_selected()
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.delete(heal=press.ctrl)
-        elif key == Qt.Key.Key_Space:
-            self.host.switch(Hand(self.host))
-        elif key == Qt.Key.Key_D and press.ctrl and press.shift:
-            self.replicate()
         else:
-            return False
+            return any(kind.key(self, press) for kind in tool_kinds() if kind.key is not None)
         return True
 
     def cancel(self) -> bool:
@@ -381,18 +355,6 @@ class Select(Tool):
         else:
             self.host.activate(scene.geometry.address(box))
 
-    def connect_selected(self) -> None:
-        """Begin to connect what is selected."""
-        scene = self.host.scene
-        view_state = scene.view_state
-        cards = [int(b) for b in scene.selected if view_state.boxes.is_card[b] or view_state.geometry.is_container[b]]
-        if cards:
-            self.host.switch(Connect(self.host, cards))
-        elif any(ref.what == "parts" for _, ref in scene.selection):
-            self.host.warn("the selected part is inside something closed: open that first, then press C to connect it")
-        else:
-            self.host.warn("select a part first, then press C to connect it")
-
     def delete(self, heal: bool = False) -> None:
         """Take the selected things out; with `heal` join the neighbours of parts in a chain."""
         by_block: dict[Address, list[Ref]] = {}
@@ -403,13 +365,6 @@ class Select(Tool):
         edits: list[Edit] = [Delete(tuple(sorted(by_block[within])), heal, within=within) for within in order]
         if edits:
             self.host.make(edits[0] if len(edits) == 1 else Together(tuple(edits), "Delete things"))
-
-    def replicate(self) -> None:
-        """Begin to copy what is selected in rows and columns."""
-        if len(self.host.scene.selected):
-            self.host.switch(Replicate(self.host))
-        else:
-            self.host.warn("select what to copy first")
 
     # ---- opening and closing
 
@@ -426,3 +381,6 @@ class Select(Tool):
         geometry = self.host.scene.geometry
         within, ref = geometry.address(box)
         self.host.make(SetCollapsed((ref,), bool(geometry.is_container[box]), within=within))
+
+
+TOOL = ToolKind("select", 10, take_up=lambda host: host.use_select(), title="Select", shortcut=("V",), icon="select")

@@ -118,3 +118,14 @@ def test_settings_of_a_load_are_checked(capsys: pytest.CaptureFixture[str]) -> N
     assert "pace" in capsys.readouterr().err
     assert run(["size", "hgx-h100-8"]) == 2
     assert "--with" in capsys.readouterr().err
+
+
+def test_the_largest_load_of_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    load = ["--with", "count=300"]
+    assert run(["size", "serving-h100-8", "--for", "chat-70b", *load, "--largest", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["replicas"] == 2
+    # two replicas answer some 12 requests a second at all
+    assert 4 < found["requests_per_second"] < 14
+    assert run(["size", "serving-h100-8", "--for", "chat-70b", *load, "--with", "ttft_limit=1 ms", "--largest"]) == 1
+    assert "no load" in capsys.readouterr().out

@@ -8,9 +8,11 @@ import pytest
 
 import designer
 from designer.analysis.network import build_network
+from designer.analysis.serving.answers import serve
 from designer.analysis.serving.placement import place_deployment
+from designer.analysis.serving.searching import closed_form
 from designer.analysis.serving.sizing import largest_load, size_serving
-from designer.errors import AnalysisError
+from designer.errors import AnalysisError, Cancelled
 from designer.workload.kind import lower
 from designer.workload.serving import Serving
 
@@ -72,3 +74,34 @@ def test_the_largest_load_keeps_the_limits_and_more_does_not() -> None:
     strict = largest_load(placement, asked(ttft_limit="200 ms"))
     loose = largest_load(placement, operation)
     assert 0 < strict < loose
+
+
+def test_a_search_looks_at_thousands_of_ways_and_finds_none_larger_than_without() -> None:
+    plain = size_serving(NETWORK, asked(), "s").best
+    told: list[str] = []
+    found = size_serving(NETWORK, asked(), "s", lambda _, text: told.append(text), search=("all",))
+    best = found.best
+    assert plain is not None
+    assert best is not None
+    assert found.looked > 2000
+    assert best.accelerators <= plain.accelerators
+    assert best.choice
+    assert any("ways looked at" in text for text in told)
+    assert all(c.why for c in found.candidates)
+
+
+def test_a_search_can_be_stopped_and_refuses_what_it_cannot_choose() -> None:
+    with pytest.raises(Cancelled):
+        size_serving(NETWORK, asked(), "s", cancelled=lambda: True, search=("all",))
+    with pytest.raises(AnalysisError, match="not chosen by a search"):
+        size_serving(NETWORK, asked(), "s", search=("colour",))
+
+
+def test_the_closed_form_is_near_the_run_where_the_load_is_light() -> None:
+    operation = asked(rate="2 1/s")
+    placement = place_deployment(NETWORK, replace(operation.deployment, tensor=4, replicas=1), "s")
+    ttft, tpot = closed_form(placement, 2.0, 2000, 256)
+    run = serve(placement, operation, banded=False).runs[0]
+    assert tpot == pytest.approx(float(run.tpot.mean()), rel=0.1)
+    assert ttft == pytest.approx(float(run.ttft.mean()), rel=0.25)
+    assert closed_form(placement, 1000.0, 2000, 256)[0] == float("inf")

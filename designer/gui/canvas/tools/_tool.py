@@ -6,9 +6,10 @@ which is one step of undo; cancelled, it leaves no trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cache
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,16 @@ from designer.drawing.view import Rect, View
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.editing import Picked
 from designer.gui.canvas.hit import Hit
+from designer.gui.canvas.navigate import Direction
 from designer.gui.canvas.scene import Scene
+from designer.registry import discover
+
+ARROWS: Final[dict[int, Direction]] = {
+    int(Qt.Key.Key_Left): "left",
+    int(Qt.Key.Key_Right): "right",
+    int(Qt.Key.Key_Up): "up",
+    int(Qt.Key.Key_Down): "down",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,10 @@ class Host(Protocol):
 
     def finish(self) -> None:
         """Go back to the resting tool."""
+        ...
+
+    def use_select(self) -> None:
+        """Go back to the resting tool, whatever is going on."""
         ...
 
     def make(self, edit: Edit, select_new: bool = False) -> bool:
@@ -210,3 +224,76 @@ class Tool:
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:
         """What the tool draws over the picture."""
         return []
+
+
+class Rest(Protocol):
+    """What the resting tool knows of a press, for tools that a press or a drag begins."""
+
+    @property
+    def host(self) -> Host:
+        """The canvas."""
+        ...
+
+    @property
+    def was_selected(self) -> bool:
+        """True if what was pressed on was selected before."""
+        ...
+
+    def chip_at(self, p: Pointer) -> int:
+        """The chip of a virtual machine under the pointer; −1 for none."""
+        ...
+
+    def handle_at(self, p: Pointer) -> int:
+        """The card one of whose port handles is under the pointer; −1 for none."""
+        ...
+
+    def grip_at(self, p: Pointer) -> int:
+        """The selected box whose lower right corner is under the pointer; −1 for none."""
+        ...
+
+    def choose_for_menu(self, hit: Hit) -> None:
+        """Select what a right click means."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolKind:
+    """A tool as its file declares it, under the name ``TOOL``: how one comes to it, and what menus say of it.
+
+    Parameters
+    ----------
+    order
+        Tools are asked in this order whether something is theirs, and stand so in menus and toolbar.
+    press
+        The tool that a press begins; None if it is not theirs.
+    drag
+        The tool that a drag begins, by where it began and what was hit there; None if it is not theirs.
+    key
+        Whether a key was theirs.
+    take_up
+        What its menu entry does; None for tools that only the hand begins.
+    title, shortcut, icon, menu, section
+        Of the menu entry; with an icon it stands in the toolbar too.
+    on_selection
+        True if something must be selected.
+    """
+
+    name: str
+    order: int
+    press: Callable[[Rest, Pointer], Tool | None] | None = None
+    drag: Callable[[Rest, Pointer, Hit], Tool | None] | None = None
+    key: Callable[[Rest, Press], bool] | None = None
+    take_up: Callable[[Host], object] | None = None
+    title: str = ""
+    shortcut: tuple[str, ...] = ()
+    icon: str = ""
+    menu: str = "view"
+    section: int = 1
+    on_selection: bool = False
+
+
+@cache
+def tool_kinds() -> tuple[ToolKind, ...]:
+    """All tools in order; loads their files."""
+    found = discover("designer.gui.canvas.tools", "TOOL", ToolKind)
+    return tuple(sorted(found.values(), key=lambda k: (k.order, k.name)))

@@ -1,0 +1,151 @@
+"""Keys and values kept beyond the GPU: how much more is found there, and how long it takes over the drawn links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.network import Network
+from designer.analysis.selection import resolve
+from designer.analysis.serving.load import Sent, sent_to_one
+from designer.analysis.serving.placement import Placement
+from designer.analysis.training.accelerators import number
+from designer.analysis.transfers import TransferAnswer, evaluate_transfer
+from designer.errors import AnalysisError, DesignerError
+from designer.findings import Finding, Severity
+from designer.formulas.serving.attention_prefill import prefill_area
+from designer.formulas.serving.reuse import reused
+from designer.units import format_quantity
+from designer.workload.operations import Transfer
+from designer.workload.serving import Serving
+from designer.workload.traces import reuse_curve
+
+Int = npt.NDArray[np.int64]
+
+#: fetching that wants more than this of its path is cut down to it: the rest is computed again
+_FULL_TOLERANCE: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tier:
+    """What lies beyond the GPU.
+
+    Parameters
+    ----------
+    tokens
+        Whose keys and values it has room for, all replicas together.
+    near, all
+        Share of prompt tokens found on the GPU, and with the tier [1].
+    path
+        What the links bring to every device while all fetch.
+    use
+        Share of that path in use [1].
+    fetch
+        Mean time of fetching what is found there [s].
+    """
+
+    tokens: float
+    near: float
+    all: float
+    path: TransferAnswer
+    use: float
+    fetch: float
+
+
+def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier | None, tuple[Finding, ...]]:
+    """The load with what is found in the caches, and the deployment that fetches some of it.
+
+    Raises
+    ------
+    AnalysisError
+        If the tier holds nothing, or no way leads to it.
+    """
+    load, replicas = asked.load, len(placement.replicas)
+    room = placement.capacity * replicas
+    tier = _tokens(placement, asked) if asked.tiers.strip() else 0.0
+    if load.kind == "trace" or not load.reuse.strip():
+        near = sent_to_one(load, replicas, placement.place, placement.capacity)
+        if not tier or load.kind != "trace":
+            return placement, near, None, _useless(tier)
+        sent = sent_to_one(load, replicas, placement.place, placement.capacity + int(tier / replicas))
+        shares = _share(near), _share(sent)
+    else:
+        try:
+            curve = reuse_curve(load.reuse)
+        except DesignerError as error:
+            raise AnalysisError(error.text, place=f"{placement.place}.reuse", remedy=error.remedy) from None
+        shares = reused(curve, room), reused(curve, room + tier)
+        sent = sent_to_one(replace(load, prefix=shares[1]), replicas, placement.place)
+    if not tier:
+        return placement, sent, None, ()
+    return _fetched(placement, asked, sent, tier, shares)
+
+
+def _useless(tier: float) -> tuple[Finding, ...]:
+    if not tier:
+        return ()
+    text = "how much more is found with more room is not said: keys and values beyond the GPU change nothing"
+    return (Finding("SERVE-TIER", Severity.WARNING, text, (), "give a reuse curve, or a trace with prefixes"),)
+
+
+def _share(sent: Sent) -> float:
+    requests = sent.requests
+    return sum(requests.cached) / sum(requests.prompt) if requests.cached else 0.0
+
+
+def _tokens(placement: Placement, asked: Serving) -> float:
+    """Tokens that fit in the tier [1]."""
+    network, place = placement.network, f"{placement.place}.tiers"
+    parts = resolve(network, asked.tiers, place)
+    size = sum(_room(network, int(p)) for p in parts) * asked.tier_share
+    each = placement.steps.kv.token * placement.split.tensor / placement.split.data
+    if size <= 0 or each <= 0:
+        raise AnalysisError(
+            f"{asked.tiers!r} holds nothing", place=place, remedy="name memory, drives or storage with a capacity"
+        )
+    return size / each
+
+
+def _room(network: Network, part: int) -> float:
+    return number(network, part, "memory_capacity") or number(network, part, "capacity") or 0.0
+
+
+def _fetched(
+    placement: Placement, asked: Serving, sent: Sent, tier: float, shares: tuple[float, float]
+) -> tuple[Placement, Sent, Tier, tuple[Finding, ...]]:
+    network, requests = placement.network, sent.requests
+    devices = ",".join(network.net.path(int(p)) for p in np.unique(placement.replicas).tolist())
+    path = evaluate_transfer(network, Transfer("fetch", asked.tiers, devices, "nearest"), placement.place)
+    rate = float(path.rate.min())
+    beyond = max(0.0, shares[1] - shares[0]) * float(np.mean(requests.prompt))
+    moved = beyond * placement.steps.kv.token
+    last = requests.at[-1] if len(requests.at) else 0.0
+    pace = (len(requests.at) - 1) / last if last > 0 else 0.0
+    use = pace * moved / rate
+    told: list[Finding] = []
+    kept = 1.0
+    if use > _FULL_TOLERANCE:
+        kept = _FULL_TOLERANCE / use
+        text = (
+            f"the way from {asked.tiers} gives {format_quantity(rate, 'rate')} to a device, "
+            f"{format_quantity(pace * moved, 'rate')} would be fetched: the rest is computed again"
+        )
+        told.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "widen that way, or keep less there"))
+        found = shares[0] + kept * (shares[1] - shares[0])
+        again = [int(p * found) for p in requests.prompt]
+        sent = replace(sent, requests=replace(requests, cached=again))
+        shares = shares[0], found
+    use = min(use, _FULL_TOLERANCE)
+    fetch = kept * moved / rate / (1 - use)
+    tokens = max(1, round(beyond * kept))
+    steps = placement.steps
+    computed = steps.step(tokens, prefill_area(tokens, 0.0), 0, 0, 0.0) if beyond > 0 else 0.0
+    if fetch > computed > 0:
+        slow, quick = format_quantity(fetch, "duration"), format_quantity(computed, "duration")
+        text = f"fetching takes {slow}, computing the same again {quick}: that tier only spares the GPU work"
+        told.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "use a quicker tier"))
+    tiered = Tier(tier, shares[0], shares[1], path, use, fetch)
+    return replace(placement, fetch=fetch), sent, tiered, tuple(told)

@@ -1,0 +1,100 @@
+"""Names as they are written where there is little room: shorter words, never without kind and number. No Qt.
+
+No two things of one container are told apart by words that were left out: a shorter form is used only where it means
+one of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import numpy as np
+
+from designer.design.document import Group
+from designer.design.geometry import Geometry
+from designer.drawing.fonts import text_width
+from designer.memo import memo
+
+#: usual short forms of words in names of parts
+_SHORT: Final = {
+    "accelerator": "Acc",
+    "adapter": "Adp",
+    "bluefield": "BF",
+    "compute": "Comp",
+    "controller": "Ctrl",
+    "drive": "Drv",
+    "ethernet": "Eth",
+    "frontend": "FE",
+    "infiniband": "IB",
+    "management": "Mgmt",
+    "memory": "Mem",
+    "network": "Net",
+    "nvswitch": "NVSw",
+    "server": "Srv",
+    "storage": "Stor",
+    "switch": "sw",
+    "system": "Sys",
+}
+_SHORTEST: Final = {"nvswitch": "NVS", "drive": "D"}
+#: a last word of so few letters tells things apart as a number does: PCIe switch (top)
+_LAST: Final = 6
+#: text as it is drawn may be wider than measured by so much; width of a wide letter [text heights]
+_SLACK: Final = 1.01
+_WIDE: Final = 0.6
+#: a beginning with … needs room for so much [text heights]
+_BEGINNING: Final = 4.5
+
+
+def shorter(name: str) -> tuple[str, ...]:
+    """Forms of a name, the longest first; all keep the word before the number, and the number."""
+    words = name.split()
+    if not words:
+        return (name,)
+    found = [name, " ".join(_SHORT.get(word.lower(), word) for word in words)]
+    numbered = any(c.isdigit() for c in words[-1])
+    if numbered:
+        found.append(" ".join(_SHORTEST.get(word.lower(), _SHORT.get(word.lower(), word)) for word in words))
+    if numbered and len(words) > 3:
+        found.append(" ".join(_SHORT.get(word.lower(), word) for word in (*words[:2], words[-1])))
+    if len(words) > 2 and (numbered or len(words[-1]) <= _LAST):
+        rest = [_SHORT.get(word.lower(), word) for word in words[-2:]]
+        # initials of what stands in front: S-NIC 0 of Storage NIC 0
+        found.append("".join(word[0].upper() for word in words[:-2]) + "-" + " ".join(rest))
+        found += [" ".join(words[-2:]), " ".join(rest)]
+    return tuple(dict.fromkeys(found))
+
+
+@memo(most=8, each=4096)
+def forms(geometry: Geometry, container: int) -> dict[int, tuple[str, ...]]:
+    """For each thing of a container, or of the canvas where that is −1, the forms that mean no other of them."""
+    here = np.flatnonzero(geometry.parent == container).tolist()
+    names = {box: " ".join(geometry.label(box).split()) for box in here}
+    whole = Counter(names.values())
+    parts = {box: shorter(name) for box, name in names.items()}
+    told = Counter(form for all_forms in parts.values() for form in all_forms)
+    return {
+        box: tuple(form for form in all_forms if form == names[box] or (told[form] == 1 and form not in whole))
+        for box, all_forms in parts.items()
+    }
+
+
+def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> str:
+    """What is written of a thing's name in so much room: all, a shorter form, its beginning, or nothing."""
+    if fits(name, room, px):
+        return name
+    if not isinstance(geometry.thing(box), Group):
+        for form in forms(geometry, int(geometry.parent[box])).get(box, ()):
+            if fits(form, room, px):
+                return form
+    if room < _BEGINNING * px:
+        return ""
+    # the beginning tells something where no other thing begins so
+    begins = name[: max(1, int(room / px / _WIDE) - 1)]
+    others = (geometry.label(other) for other in forms(geometry, int(geometry.parent[box])) if other != box)
+    return "" if any(other.startswith(begins) for other in others) else name
+
+
+def fits(name: str, room: float, px: float) -> bool:
+    """True if a bold name fits into so much room; most do by a wide margin, the others are measured."""
+    return _WIDE * len(name) * px <= room or _SLACK * text_width(name, px, bold=True) <= room

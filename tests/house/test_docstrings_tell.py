@@ -1,0 +1,60 @@
+"""Public functions of physics, analyses and exchange say what they raise, and name the parameters they have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.without_qt
+
+DESIGNER = Path(__file__).parents[2] / "designer"
+PACKAGES = ("formulas", "analysis", "interchange")
+#: what it raises it catches itself: a measurement that cannot be predicted is an answer
+OWN = {"analysis/validation.py:predict"}
+
+
+def _functions(package: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in sorted((DESIGNER / package).rglob("[!_]*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield f"{path.relative_to(DESIGNER).as_posix()}:{node.name}", node
+
+
+def _raises(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Raise) and node.exc is not None for node in ast.walk(function))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_function_has_a_docstring(package: str) -> None:
+    assert [name for name, function in _functions(package) if not ast.get_docstring(function)] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_raised_is_told(package: str) -> None:
+    silent = [
+        name
+        for name, function in _functions(package)
+        if _raises(function) and "Raises\n" not in (ast.get_docstring(function) or "") and name not in OWN
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_parameters_that_are_told_are_there(package: str) -> None:
+    """A section that names what the function no longer has misleads."""
+    wrong: list[str] = []
+    for name, function in _functions(package):
+        lines = (ast.get_docstring(function) or "").splitlines()
+        given = {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+        given |= {a.arg for a in (function.args.vararg, function.args.kwarg) if a is not None}
+        if "Parameters" in lines:
+            for line in lines[lines.index("Parameters") + 2 :]:
+                if not line or set(line) == {"-"}:
+                    break
+                if not line.startswith(" "):
+                    told = {each.strip(" `*") for each in line.partition(" : ")[0].split(",")}
+                    wrong += [f"{name}: {each}" for each in told - given if each.isidentifier()]
+    assert wrong == []

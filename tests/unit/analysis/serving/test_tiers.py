@@ -1,0 +1,87 @@
+"""Keys and values beyond the GPU: more is found, over links that take their time."""
+
+from __future__ import annotations
+
+import pytest
+
+import designer
+from designer.analysis.results import WorkloadResult
+from designer.design.document import WorkloadSpec
+from designer.errors import AnalysisError
+from designer.formulas.serving.reuse import reused
+from designer.interchange.overrides import overridden
+from designer.workload.traces import reuse_curve
+
+BASE = {
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "tensor": 4,
+    "rate": "3 1/s",
+    "prompt": 4000,
+    "output": 200,
+    "count": 400,
+    "reuse": "1M:10 %, 10M:40 %, 100M:60 %",
+}
+
+
+def served(sets: tuple[str, ...] = (), **changes: object) -> WorkloadResult:
+    design = overridden(designer.open_design("serving-h100-8"), sets)
+    spec = WorkloadSpec.model_validate({"id": "s", "kind": "serving", "settings": {**BASE, **changes}})
+    return designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
+
+
+def test_a_curve_by_hand() -> None:
+    curve = ((1e6, 0.1), (1e7, 0.4))
+    assert reused(curve, 5e5) == pytest.approx(0.05)
+    assert reused(curve, 1e7 / 10**0.5) == pytest.approx(0.25)
+    assert reused(curve, 1e9) == 0.4
+    assert reused((), 1e9) == 0
+
+
+def test_the_shipped_curve_is_that_of_the_trace() -> None:
+    curve = reuse_curve("mooncake-conversation")
+    # 10,000 blocks of 512 tokens find 21.6 % of the tokens
+    assert reused(curve, 5_120_000) == pytest.approx(0.2157)
+    assert [share for _, share in curve] == sorted(share for _, share in curve)
+
+
+def test_host_memory_finds_more_and_its_way_takes_time() -> None:
+    near, far = served(), served(tiers="memory")
+    hits = [f.metrics["prefix_hits"].value for f in (near, far)]
+    assert hits[1] > hits[0] + 0.1
+    fetch = far.metrics["fetch_time"]
+    assert fetch.low <= fetch.value <= fetch.high
+    # what is found is not computed: more requests can be answered
+    assert far.metrics["most_requests_per_second"].value > near.metrics["most_requests_per_second"].value
+    # by hand: 4,000 tokens x 327,680 B / 4 devices x what the tier adds, at some 50 GB/s of PCIe 5
+    moved = (hits[1] - hits[0]) * 4000 * 327_680 / 4
+    assert fetch.value == pytest.approx(moved / 50e9, rel=0.5)
+
+
+def test_a_slow_tier_is_named_and_what_it_cannot_bring_is_computed_again() -> None:
+    slow = served(("storage.client_read_bandwidth=0.5 GB/s", "storage.capacity=100 TB"), tiers="storage")
+    assert "SERVE-TIER" in {f.code for f in slow.findings}
+    quick = served(tiers="memory")
+    assert slow.metrics["prefix_hits"].value < quick.metrics["prefix_hits"].value
+    assert any("storage" in b.id or "store" in b.label.lower() for b in (*slow.binding, *slow.next))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"reuse": "much"}, "no reuse"),
+        ({"reuse": "5M:40 %, 50M:10 %"}, "does not rise"),
+        ({"reuse": "5M:x"}, "no room and share"),
+        ({"tiers": "nic0"}, "holds nothing"),
+        ({"tiers": "memory", "tier_share": "200 %"}, "of a tier"),
+    ],
+)
+def test_bad_input_is_refused_in_words(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(AnalysisError, match=words) as told:
+        served(**changes)
+    assert told.value.remedy
+
+
+def test_a_tier_without_reuse_is_told_to_change_nothing() -> None:
+    assert "SERVE-TIER" in {f.code for f in served(reuse="", tiers="memory").findings}

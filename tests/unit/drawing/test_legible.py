@@ -1,0 +1,129 @@
+"""In the default window every template shows what its parts are called, what joins them and where it is tight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from designer.design.geometry import Geometry, lay_out
+from designer.drawing.batches import Label, Labels, Lines
+from designer.drawing.compose import compose
+from designer.drawing.compose_badges import badges
+from designer.drawing.fonts import text_width
+from designer.drawing.levels import Level, level_at, next_octave
+from designer.drawing.loads import Loads, nothing
+from designer.drawing.short_names import forms, shorter, written
+from designer.drawing.theme import LIGHT
+from designer.drawing.view import View
+from designer.drawing.view_state import Frame, ViewState
+from designer.interchange.templates import open_design
+from designer.resources import templates
+from tests.designs import one_server
+
+pytestmark = pytest.mark.without_qt
+
+TEMPLATES = sorted(templates().glob("*.design.json"))
+#: the canvas in a window of 1440 × 900 with all docks
+CANVAS = (838, 505)
+
+
+def state(geometry: Geometry, bound: bool = False) -> tuple[ViewState, Frame]:
+    loads = nothing(geometry)
+    if bound and geometry.n_connections:
+        first = np.arange(geometry.n_connections) == 0
+        loads = Loads(**{**{f: getattr(loads, f) for f in loads.__slots__}, "bottleneck": first})
+    view_state = ViewState(geometry, loads, LIGHT)
+    view = View(width=CANVAS[0], height=CANVAS[1]).whole(view_state.bounds)
+    level = level_at(view.scale, None, len(geometry))
+    return view_state, Frame(view.scale, round(view.x), round(view.y), level, 1.0, next_octave(None, view.scale))
+
+
+def labels(view_state: ViewState, frame: Frame) -> list[Label]:
+    found = compose(view_state, frame, ((0.0, 0.0, *CANVAS),))
+    return [label for batch in found if isinstance(batch, Labels) for label in batch.labels]
+
+
+def drawn(label: Label) -> tuple[float, float, float, float]:
+    """Where the letters of a label are, within the room it has."""
+    wide = min(label.width, text_width(label.text, label.px, label.bold))
+    free = {"left": 0.0, "center": 0.5, "right": 1.0}[label.align] * (label.width - wide)
+    high = min(label.height, label.px * 1.2)
+    return label.x + free, label.y + (label.height - high) / 2, wide, high
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_every_template_shows_its_names_at_fit(file: Path) -> None:
+    geometry = lay_out(open_design(file))
+    view_state, frame = state(geometry)
+    assert frame.level >= Level.MIDDLE
+    found = labels(view_state, frame)
+    rects = np.array([label[:4] for label in found])
+    cards = np.flatnonzero(view_state.boxes.is_card)
+    for box, (x, y, w, h) in zip(cards.tolist(), frame.boxes(geometry.rect[cards]).tolist(), strict=True):
+        inside = (rects[:, 0] >= x - 1) & (rects[:, 1] >= y - 1)
+        inside &= (rects[:, 0] + rects[:, 2] <= x + w + 3) & (rects[:, 1] + rects[:, 3] <= y + h + 3)
+        told = [found[k].text for k in np.flatnonzero(inside).tolist()]
+        name = geometry.label(box)
+        assert told, f"{name} has no name"
+        if name[-1].isdigit():
+            assert any(any(c.isdigit() for c in text) and any(c.isalpha() for c in text) for text in told), (name, told)
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_names_lie_on_no_others_and_no_two_are_alike(file: Path) -> None:
+    geometry = lay_out(open_design(file))
+    view_state, frame = state(geometry)
+    found = [label for label in labels(view_state, frame) if label.text]
+    rects = np.array([drawn(label) for label in found])
+    left, top, right, bottom = rects[:, 0], rects[:, 1], rects[:, 0] + rects[:, 2], rects[:, 1] + rects[:, 3]
+    over = (left[:, None] < right - 1) & (left + 1 < right[:, None])
+    over &= (top[:, None] < bottom - 1) & (top + 1 < bottom[:, None])
+    np.fill_diagonal(over, False)
+    assert not over.any(), [(found[i].text, found[j].text) for i, j in np.argwhere(over)[:3].tolist()]
+    for container in set(geometry.parent.tolist()):
+        own = forms(geometry, container)
+        whole = {geometry.label(box) for box in own}
+        if len(whole) == len(own):
+            told = [form for all_forms in own.values() for form in all_forms]
+            assert len(told) == len(set(told))
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda f: f.name.split(".")[0])
+def test_links_and_the_mark_of_the_bottleneck_are_there_from_near_and_far(file: Path) -> None:
+    geometry = lay_out(open_design(file))
+    if not geometry.n_connections:
+        return
+    view_state, frame = state(geometry, bound=True)
+    region = (0.0, 0.0, float(CANVAS[0]), float(CANVAS[1]))
+    for level in (frame.level, Level.FAR):
+        seen = Frame(frame.scale, frame.x, frame.y, level, 1.0, frame.octave)
+        assert any(isinstance(b, Lines) and len(b) for b in compose(view_state, seen, (region,)))
+        assert any(len(batch) for batch in badges(view_state, seen, region)), level
+
+
+def test_short_forms_keep_kind_and_number() -> None:
+    assert shorter("GPU 3") == ("GPU 3",)
+    assert shorter("NVSwitch 1") == ("NVSwitch 1", "NVSw 1", "NVS 1")
+    assert shorter("Storage NIC 0") == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "NIC 0")
+    assert shorter("PCIe switch 0.1")[-1] == "sw 0.1"
+
+
+def test_what_is_left_out_of_a_name_makes_no_two_alike() -> None:
+    geometry = lay_out(one_server())
+    server = next(i for i in range(len(geometry)) if geometry.is_container[i])
+    design = geometry.design
+    nics = [p for p in design.parts.values() if p.kind == "nic"][:2]
+    renamed = {
+        **design.parts,
+        nics[0].id: nics[0].model_copy(update={"name": "NIC 0"}),
+        nics[1].id: nics[1].model_copy(update={"name": "Storage NIC 0"}),
+    }
+    geometry = lay_out(design.model_copy(update={"parts": renamed}))
+    own = {geometry.label(box): kept for box, kept in forms(geometry, server).items()}
+    assert own["NIC 0"] == ("NIC 0",)
+    assert own["Storage NIC 0"] == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0")
+    box = next(box for box in forms(geometry, server) if geometry.label(box) == "Storage NIC 0")
+    assert written(geometry, box, "Storage NIC 0", 30.0, 9.0) == "", "rather nothing than a name that means another"
+    assert written(geometry, box, "Storage NIC 0", 45.0, 9.0) == "S-NIC 0"
