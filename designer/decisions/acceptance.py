@@ -36,6 +36,8 @@ _COLLECTIVES: Final = {
     "broadcast": "broadcast",
     "sendrecv": "send-recv",
 }
+#: promises whose logarithms are this close are the same
+_ALIKE: Final = 0.05
 #: collectives of the sheet
 _SHEET: Final = ("all_reduce", "all_gather", "alltoall")
 
@@ -254,12 +256,13 @@ def expected(design: Design, trials: Sequence[Trial] | None = None) -> list[Expe
     return [one for one in found if one is not None]
 
 
-def same_sort(rows: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Results by what is measured alike."""
-    found: dict[str, list[Judged]] = {}
+def same_sort(rows: Sequence[Judged]) -> list[list[Judged]]:
+    """Results by what is measured alike: tests of one sort that the drawing promises the same of."""
+    found: dict[tuple[str, int], list[Judged]] = {}
     for row in rows:
-        found.setdefault(row.expected.trial.sort, []).append(row)
-    return found
+        level = round(math.log(row.expected.estimate.value) / _ALIKE)
+        found.setdefault((row.expected.trial.sort, level), []).append(row)
+    return list(found.values())
 
 
 def spread_of(estimate: Estimate) -> float:

@@ -169,7 +169,7 @@ def likelihood(rows: Sequence[Judged], promised: Sequence[Expected]) -> float:
     total = 0.0
     paired = dict(zip((id(row) for row in rows), promised, strict=True))
     scatter = SCATTER.value**2
-    for group in same_sort(rows).values():
+    for group in same_sort(rows):
         misses: list[float] = []
         shared = 0.0
         for row in group:

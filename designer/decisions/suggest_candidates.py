@@ -32,6 +32,9 @@ from designer.fields import amount
 
 #: lanes a slot can have
 _LANES: Final = (1, 2, 4, 8, 16)
+#: line rates that cables and ports are sold with: IEEE 802.3, and InfiniBand from EDR on [bit/s]
+_LINE_RATES: Final = (1e9, 10e9, 25e9, 40e9, 50e9, 100e9, 200e9, 400e9, 800e9)
+_BITS: Final = 8
 #: what a type of a kind is chosen by: the rate that a better one has more of
 _RATE: Final[Mapping[str, str]] = {
     "nic": "bandwidth_per_direction",
@@ -268,10 +271,12 @@ def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
         )
         yield Candidate(title, about, edit, cost)
     rate = amount(definition.bandwidth_per_direction, "rate") if definition.bandwidth_per_direction else 0.0
-    if rate:
-        edit = change(ids, {"bandwidth_per_direction": f"{2 * rate * 8 / 1e9:g} Gb/s"}, within=within)
+    faster = next((r for r in _LINE_RATES if rate * _BITS < r * (1 - 1e-9)), None)
+    if rate and faster is not None:
+        text = f"{faster / 1e9:g} Gb/s"
+        edit = change(ids, {"bandwidth_per_direction": text}, within=within)
         cost = Cost.of(prices.by_part, prices.of_link(definition.kind, definition.count * times), 2 * times)
-        yield Candidate(f"cables of {2 * rate * 8 / 1e9:g} Gb/s for {what}", about, edit, cost)
+        yield Candidate(f"cables of {text} for {what}", about, edit, cost)
 
 
 def _free_ports(network: Network, number: int) -> float:

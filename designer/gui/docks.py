@@ -59,6 +59,10 @@ class Docks:
         self.inspector, self.findings = self._one(InspectorPanel), self._one(FindingsPanel)
         self.flow, self.compare = self._one(FlowPanel), self._one(ComparePanel)
         self.docks: dict[str, QDockWidget] = {}
+        #: told which dock is wanted in front, before it is
+        self.before_raise: Callable[[str], object] = lambda name: None
+        #: False while the start page is all there is to be seen
+        self.shown = True
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         window.setCorner(Qt.Corner.BottomLeftCorner, Side.LEFT.value)
         window.setCorner(Qt.Corner.BottomRightCorner, Side.RIGHT.value)
@@ -108,17 +112,20 @@ class Docks:
 
     def show_all(self) -> None:
         """Show the docks again after the start page."""
+        self.shown = True
         for dock in self.docks.values():
             dock.setVisible(True)
         self._dress_tabs()
 
     def hide_all(self) -> None:
         """Only the start page is to be seen."""
+        self.shown = False
         for dock in self.docks.values():
             dock.hide()
 
     def raise_dock(self, name: str) -> None:
         """Bring a dock to the front."""
+        self.before_raise(name)
         dock = self.docks[name]
         dock.show()
         dock.raise_()

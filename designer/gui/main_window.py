@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.time_bar import TimeBar
     from designer.gui.viewmodels.sweep import Varied
+    from designer.gui.window.folding import Folding
     from designer.gui.workers import Sweeper
     from designer.gui.workspace import Document, Workspace
 
@@ -82,6 +83,7 @@ class MainWindow(QMainWindow):
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
+        self.folding: Folding | None = None
         self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.menus = Menus(self, self, self.pages, self.theme)
         self.qt_actions = self.menus.actions
@@ -244,6 +246,8 @@ class MainWindow(QMainWindow):
         if document is not None:
             self.toolbar.show()
             self._ready_docks().show_all()
+            if self.folding is not None:
+                self.folding.fit(again=True)
             self._follow(document)
 
     def show_start(self) -> None:
@@ -257,6 +261,8 @@ class MainWindow(QMainWindow):
         self.toolbar.hide()
         if self.docks is not None:
             self.docks.hide_all()
+        if self.folding is not None:
+            self.folding.fit()
         self.update_actions()
 
     def _ready_docks(self) -> Docks:
@@ -284,6 +290,9 @@ class MainWindow(QMainWindow):
             state = self.settings.layout("docks")
             if state is not None:
                 self.restoreState(state, _LAYOUT)
+            from designer.gui.window.folding import Folding
+
+            self.folding = Folding(self, self.docks, self.theme)
         return self.docks
 
     def _follow(self, document: Document | None) -> None:
@@ -377,6 +386,8 @@ class MainWindow(QMainWindow):
             canvas.set_theme(self._canvas_theme())
         if self.docks is not None:
             self.docks.set_theme(self.theme)
+        if self.folding is not None:
+            self.folding.set_theme(self.theme)
         self.toolbar.set_theme(self.theme)
         if self.time_bar_ is not None:
             self.time_bar_.set_theme(self.theme)
@@ -477,6 +488,8 @@ class MainWindow(QMainWindow):
         self.settings.set_layout("docks", None)
         if self.docks is not None:
             self.docks.arrange()
+        if self.folding is not None:
+            self.folding.fit(again=True)
 
     def next_tab(self, by: int) -> None:
         """Show another open document."""

@@ -31,8 +31,10 @@ class LegendPlate:
         """Width and height in device pixels; zeros while nothing is told."""
         return (self._pixels.width(), self._pixels.height()) if self._pixels is not None else (0, 0)
 
-    def paint(self, painter: QPainter, view_state: ViewState, frame: Frame, height: float) -> None:
-        """Paint it on a canvas of a height in device pixels."""
+    def paint(
+        self, painter: QPainter, view_state: ViewState, frame: Frame, height: float, gives_way: bool = False
+    ) -> None:
+        """Paint it on a canvas of a height in device pixels; one that gives way only where the pointer asks for it."""
         key = (
             view_state.theme.name,
             view_state.stale,
@@ -43,10 +45,10 @@ class LegendPlate:
         )
         if self._shown != key:
             self._shown, self._pixels = key, self._rendered(view_state, frame)
-        if self._pixels is None:
+        if self._pixels is None or (gives_way and not self._pointed):
             return
         margin = _MARGIN * frame.ratio
-        painter.setOpacity(_COVERS[self._pointed])
+        painter.setOpacity(_COVERS[self._pointed and not gives_way])
         painter.drawPixmap(QPointF(margin, round(height - self._pixels.height() - margin)), self._pixels)
         painter.setOpacity(1.0)
         self._batch_painter.calls += 1

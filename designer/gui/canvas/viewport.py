@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from designer.drawing.display_list import Batch
 from designer.drawing.theme import CanvasTheme
-from designer.drawing.view import Rect, View
+from designer.drawing.view import LEGEND, Rect, View
 from designer.drawing.view_state import Frame
 from designer.gui.canvas.batch_painter import BatchPainter
 from designer.gui.canvas.blank import Blank
@@ -146,6 +146,15 @@ class Viewport(QWidget):
         view, bounds = self.camera.target, self.scene.view_state.bounds
         return view == view.whole(bounds)
 
+    def _legend_has_room(self) -> bool:
+        """True unless it would lie on the drawing of a small canvas; the pointer in its corner shows it then."""
+        view, bounds = self.camera.view, self.scene.view_state.bounds
+        if view.height >= 4 * LEGEND[1]:
+            return True
+        left, _ = view.to_view(bounds[0], bounds[1])
+        _, bottom = view.to_view(bounds[0], bounds[1] + bounds[3])
+        return left > LEGEND[0] or bottom < view.height - LEGEND[1]
+
     def zoom_to_selection(self) -> None:
         """Show what is selected, as large as fits."""
         scene = self.scene
@@ -208,7 +217,7 @@ class Viewport(QWidget):
         surface = self.tile_cache.surface
         for batch in self.overlay(frame, (0.0, 0.0, float(surface.width), float(surface.height))):
             self.batch_painter.draw(painter, batch)
-        self.legend.paint(painter, self.scene.view_state, frame, surface.height)
+        self.legend.paint(painter, self.scene.view_state, frame, surface.height, not self._legend_has_room())
         painter.end()
         self.last_calls = self.batch_painter.calls - first
 
@@ -233,12 +242,14 @@ class Viewport(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         ratio = self.devicePixelRatioF()
+        # who sees the whole design goes on seeing it
+        whole = self._fitted and bool(len(self.scene.geometry)) and self.shows_all()
         self.camera.view = self.camera.view.sized(self.width(), self.height())
         self.tile_cache.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
         self._place_minimap()
         self.blank.show_if(not len(self.scene.geometry))
-        if not self._fitted:
+        if whole or not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QSplitter,
     QStackedLayout,
     QVBoxLayout,
@@ -55,7 +56,12 @@ class MeasuredPanel(Panel):
         box.setContentsMargins(14, 12, 14, 12)
         box.setSpacing(10)
         box.addStretch(1)
-        box.addWidget(self.intro, 0, Qt.AlignmentFlag.AlignHCenter)
+        # in the middle, as wide as is read well: an alignment would give it the width of a few words
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(self.intro, 100)
+        line.addStretch(1)
+        box.addLayout(line)
         box.addWidget(self.opener, 0, Qt.AlignmentFlag.AlignHCenter)
         box.addStretch(1)
         self.headline = quiet("")
@@ -87,7 +93,11 @@ class MeasuredPanel(Panel):
         box.addLayout(head)
         box.addWidget(self._split, 1)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(first)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(first)
+        self._stack.addWidget(area)
         self._stack.addWidget(second)
         self._views: list[FigureView] = []
         self._jobs = Newest(self)

@@ -13,9 +13,16 @@ from designer.interchange.overrides import overridden
 from designer.workload.traces import reuse_curve
 
 BASE = {
-    "model": "llama-3-70b", "weights": "fp8", "release": "0.12.0", "tensor": 4, "rate": "3 1/s", "prompt": 4000,
-    "output": 200, "count": 400, "reuse": "1M:10 %, 10M:40 %, 100M:60 %",
-}  # fmt: skip
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "tensor": 4,
+    "rate": "3 1/s",
+    "prompt": 4000,
+    "output": 200,
+    "count": 400,
+    "reuse": "1M:10 %, 10M:40 %, 100M:60 %",
+}
 
 
 def served(sets: tuple[str, ...] = (), **changes: object) -> WorkloadResult:

@@ -1,0 +1,79 @@
+"""``designer survive``, ``suggest`` and ``accept``: JSON as promised, exit codes, refusals in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from designer.__main__ import main
+from designer.interchange.templates import open_design
+
+pytestmark = pytest.mark.without_qt
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, object]]:
+    """Exit code and the JSON on stdout."""
+    code = main([*arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_survive_tells_every_class(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = document(capsys, "survive", "hgx-a100-4", "--workload", "h2d", "--pairs", "5", "--seed", "2")
+    assert code == 0
+    losses = found["losses"]
+    assert isinstance(losses, list)
+    assert sum(row["count"] for row in losses) == found["failures"]
+    assert {"kind", "example", "lost", "gpus_stranded", "machines", "limits", "why"} <= set(losses[0])
+    pairs = found["pairs"]
+    assert isinstance(pairs, list)
+    assert len(pairs) == 5
+
+
+def test_suggest_writes_the_design_with_its_edits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "better.design.json"
+    code = main(["suggest", "vsphere-cluster-4", "--workload", "evacuate", "--steps", "1", "-o", str(out)])
+    told = capsys.readouterr().out
+    assert code == 0
+    assert "the cheapest of all sets of" in told
+    assert "25 Gb/s" in told
+    assert open_design(out).wirings["vmotion_network"].bandwidth_per_direction == "25 Gb/s"
+
+
+def test_suggest_refuses_what_is_no_gain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suggest", "hgx-a100-4", "--gain", "0.5"]) == 2
+    assert "--gain" in capsys.readouterr().err
+
+
+def test_a_price_list_of_two_currencies_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    prices = tmp_path / "prices.csv"
+    prices.write_text("part,currency,price\nnic/generic/nic,USD,10\ndrive/generic/drive,EUR,10\n")
+    assert main(["suggest", "hgx-a100-4", "--prices", str(prices)]) == 2
+    assert "EUR and USD" in capsys.readouterr().err
+
+
+def test_accept_prints_the_sheet_and_judges(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, found = document(capsys, "accept", "hgx-a100-4")
+    assert code == 0
+    tests = found["tests"]
+    assert isinstance(tests, list)
+    assert all(0 < row["limit"] <= row["low"] <= row["expected"] and row["command"] for row in tests)
+    results = tmp_path / "burn.txt"
+    results.write_text("100.0%  proc'd: 9 (135000 Gflop/s) - 9 (90000 Gflop/s) - 9 (134800 Gflop/s)\n")
+    code, found = document(capsys, "accept", "hgx-a100-4", "--results", str(results))
+    assert code == 1
+    judged = found["results"]
+    assert isinstance(judged, list)
+    assert [row["passed"] for row in judged] == [True, False, True]
+    causes = found["causes"]
+    assert isinstance(causes, list)
+    assert causes[0]["faults"][0]["where"] == "gpu1"
+
+
+def test_accept_refuses_what_is_no_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = tmp_path / "letter.txt"
+    other.write_text("dear all")
+    assert main(["accept", "hgx-a100-4", "--results", str(other)]) == 2
+    assert "letter.txt" in capsys.readouterr().err
+    assert main(["accept", "hgx-a100-4", "--results", str(tmp_path / "none.txt")]) == 2

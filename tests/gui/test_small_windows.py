@@ -1,0 +1,230 @@
+"""Small windows and large text: sides fold, the drawing refits, the legend gives way, no text is cut or covered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QCheckBox,
+    QDialog,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from designer.gui import theme
+from designer.gui.dialogs.machine_dialog import MachineDialog
+from designer.gui.dialogs.settings_dialog import SettingsDialog
+from designer.gui.dialogs.sweep_dialog import SweepDialog
+from designer.gui.dialogs.workload_dialog import WorkloadDialog
+from designer.gui.main_window import MainWindow
+from designer.gui.panels._panel import Side
+from designer.gui.panels._widgets import ElidedLink
+from designer.gui.settings import Settings
+from designer.interchange.templates import open_design
+
+#: text may stand out this far: rounding of letters [px]
+_LOOSE = 2.0
+
+
+def texts(root: QWidget) -> Iterator[tuple[QWidget, str]]:
+    """Visible labels and buttons with text, and what of them does not fit."""
+    for widget in root.findChildren(QWidget):
+        if not widget.isVisible() or widget.visibleRegion().isEmpty() or isinstance(widget, ElidedLink):
+            continue
+        metrics = QFontMetricsF(widget.font())
+        if isinstance(widget, QLabel) and widget.text() and not widget.text().startswith("<"):
+            room = widget.contentsRect()
+            if widget.wordWrap():
+                need = metrics.boundingRect(
+                    QRect(0, 0, room.width(), 100_000), int(widget.alignment()) | 0x1000, widget.text()
+                )
+                if need.height() > room.height() + _LOOSE:
+                    yield widget, f"{widget.text()[:40]!r} needs {need.height():.0f} of {room.height()} px height"
+                longest = max(metrics.horizontalAdvance(word) for word in widget.text().split() or [""])
+                if longest > room.width() + _LOOSE:
+                    yield widget, f"a word of {widget.text()[:40]!r} is wider than {room.width()} px"
+            elif max(map(metrics.horizontalAdvance, widget.text().split("\n"))) > room.width() + _LOOSE:
+                yield widget, f"{widget.text()[:40]!r} is wider than {room.width()} px"
+        if isinstance(widget, QPushButton | QToolButton | QCheckBox) and shows_text(widget):
+            need = metrics.horizontalAdvance(widget.text().replace("&", ""))
+            if need > widget.width() + _LOOSE:
+                yield widget, f"{widget.text()[:40]!r} is wider than its button of {widget.width()} px"
+
+
+def shows_text(button: QAbstractButton) -> bool:
+    """True if the text of a button is written on it, not only its icon."""
+    from PySide6.QtCore import Qt
+
+    only_icon = isinstance(button, QToolButton) and button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly
+    return bool(button.text()) and not (only_icon and not button.icon().isNull())
+
+
+def covered(root: QWidget) -> Iterator[str]:
+    """Labels and buttons of one parent that lie on each other."""
+    for parent in [root, *root.findChildren(QWidget)]:
+        shown = [
+            child
+            for child in parent.children()
+            if isinstance(child, QLabel | QAbstractButton) and child.isVisible() and child.text()
+        ]
+        for k, one in enumerate(shown):
+            for other in shown[k + 1 :]:
+                both = one.geometry().intersected(other.geometry())
+                if both.width() > _LOOSE and both.height() > _LOOSE:
+                    yield f"{one.text()[:30]!r} and {other.text()[:30]!r}"
+
+
+def problems(root: QWidget) -> list[str]:
+    """All that is cut off or covered."""
+    QApplication.processEvents()
+    found = [f"{type(w).__name__}: {text}" for w, text in texts(root)]
+    return [*found, *covered(root)]
+
+
+@pytest.fixture(params=[(1024, 700, 100), (1440, 900, 100), (1440, 900, 200)], ids=lambda p: f"{p[0]}-{p[2]}")
+def sized(
+    request: pytest.FixtureRequest, window: MainWindow, settings: Settings, qapp: QApplication, qtbot: QtBot
+) -> Iterator[MainWindow]:
+    width, height, scale = request.param
+    before = qapp.font()
+    settings.font_scale = scale
+    theme.base_font(qapp, scale)
+    theme.apply(qapp, theme.LIGHT)
+    window.resize(width, height)
+    window.open_template("hgx-h100-8")
+    document = window.document
+    assert document is not None
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
+    document.session.set_workload("resnet-50")
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
+    qtbot.wait(60)
+    yield window
+    qapp.setFont(before)
+
+
+def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow) -> None:
+    assert sized.docks is not None
+    seen = 0
+    for name in sized.docks.docks:
+        sized.show_panel(name)
+        QApplication.processEvents()
+        sized.docks.panels[name].flush()
+        found = problems(sized)
+        assert not found, f"{name}: {found}"
+        seen += 1
+    assert seen >= 10
+
+
+@pytest.mark.parametrize("scale", [100, 200])
+@pytest.mark.parametrize("which", ["settings", "workload", "machine", "sweep"])
+def test_no_text_of_a_dialog_is_cut_or_covered(
+    window: MainWindow, settings: Settings, qapp: QApplication, qtbot: QtBot, which: str, scale: int
+) -> None:
+    before = qapp.font()
+    theme.base_font(qapp, scale)
+    theme.apply(qapp, theme.LIGHT)
+    design = open_design("vsphere-cluster-4" if which == "machine" else "hgx-h100-8")
+    dialog: QDialog
+    if which == "settings":
+        dialog = SettingsDialog(settings, window)
+    elif which == "workload":
+        dialog = WorkloadDialog(design.workloads["resnet-50"], window, design=design)
+    elif which == "machine":
+        dialog = MachineDialog(design, "hosts[3]/server", window)
+    else:
+        window.open_template("hgx-h100-8")
+        assert window.document is not None
+        dialog = SweepDialog(window.document.session, theme.LIGHT, None, window)
+    dialog.show()
+    qtbot.wait(30)
+    found = problems(dialog)
+    dialog.close()
+    if isinstance(dialog, SweepDialog):
+        dialog.close_jobs()
+    dialog.deleteLater()
+    qapp.setFont(before)
+    assert not found
+
+
+def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtbot: QtBot) -> None:
+    """At 1440 both sides stand; at 1024 the left one folds, what is asked for unfolds it and folds the other."""
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    assert window.docks is not None
+    assert window.folding is not None
+    docks, folding = window.docks.docks, window.folding
+    qtbot.waitUntil(lambda: folding.folded == frozenset())
+    assert docks["parts"].isVisible()
+    assert docks["inspector"].isVisible()
+    window.resize(1024, 700)
+    qtbot.waitUntil(lambda: folding.folded == {Side.LEFT})
+    assert not docks["parts"].isVisible()
+    assert docks["inspector"].width() >= 300
+    assert window.canvas is not None
+    assert window.canvas.width() >= 500
+    window.search_parts()
+    QApplication.processEvents()
+    assert folding.folded == {Side.RIGHT}
+    assert docks["parts"].isVisible()
+    assert docks["parts"].width() >= 250
+    assert not docks["inspector"].isVisible()
+    window.resize(1440, 900)
+    qtbot.waitUntil(lambda: folding.folded == frozenset())
+    assert docks["parts"].isVisible()
+    assert docks["inspector"].isVisible()
+    window.show_start()
+    QApplication.processEvents()
+    assert not docks["parts"].isVisible()
+
+
+def test_the_drawing_refits_until_one_looks_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    canvas = window.canvas
+    assert canvas is not None
+    qtbot.wait(50)
+    assert canvas.shows_all()
+    scale = canvas.view.scale
+    window.resize(1024, 700)
+    qtbot.waitUntil(lambda: canvas.width() < 720)
+    qtbot.wait(30)
+    assert canvas.shows_all()
+    assert canvas.view.scale < scale
+    canvas.set_view(canvas.view.zoomed(2.0, 100, 100))
+    held = canvas.view
+    window.resize(1440, 900)
+    qtbot.wait(50)
+    assert canvas.view.scale == held.scale
+
+
+def test_the_legend_gives_way_on_a_small_canvas(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    canvas = window.canvas
+    assert canvas is not None
+    qtbot.wait(50)
+    assert canvas._legend_has_room()
+    canvas.resize(560, 280)
+    canvas.zoom_to_fit(animated=False)
+    assert not canvas._legend_has_room()
+    without = canvas.grab().toImage()
+    at = QPoint(60, canvas.height() - 40)
+    # where the pointer asks for it, it is shown
+    canvas.legend.point(at.toPointF(), canvas.height(), canvas.devicePixelRatioF())
+    shown = canvas.grab().toImage()
+    ratio = canvas.devicePixelRatioF()
+    area = QRect(12, canvas.height() - 80, 200, 60)
+    differ = sum(
+        without.pixel(round(x * ratio), round(y * ratio)) != shown.pixel(round(x * ratio), round(y * ratio))
+        for x in range(area.left(), area.right(), 4)
+        for y in range(area.top(), area.bottom(), 4)
+    )
+    assert differ > 100
