@@ -8,7 +8,7 @@ class. That all members of a class carry the same is checked where classes are m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, Efficiencies, derated
 from designer.analysis.hashing import mix
-from designer.analysis.network import NETWORK, NETWORKS_LIMIT, TIE_TOLERANCE, Network
+from designer.analysis.islands import find_islands
+from designer.analysis.network import LISTED_LIMIT, NETWORK, NETWORKS_LIMIT, STRUCTURES_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes
 from designer.analysis.staging import stages
 from designer.catalog.parttype import Capability
@@ -32,6 +33,12 @@ Float = npt.NDArray[np.float64]
 SAME_TOLERANCE: Final = Constant(
     1e-10, 1e-12, 1e-9, "flows-numerics", Status.ASSUMED, "1", "sums of the same shares in another order"
 ).value
+#: among fewer hops than this nobody looks for those that are alike
+ALIKE_LIMIT: Final = 256
+#: sums over fewer rows than all divided by this sort the rows
+FEW_ROWS_LIMIT: Final = 16
+#: resources of hops told one by one, kept for so many [B]
+LIFTED_LIMIT: Final = 64_000_000
 #: binary digits of a figure that tell classes apart, and those left for its exponent
 _MANTISSA_DIGITS: Final = 34
 _EXPONENT_DIGITS: Final = 12
@@ -82,6 +89,76 @@ def _rounded(figures: Float) -> Int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Copies:
+    """Islands in which hops are the same: one of each kind stands for all of it.
+
+    Parameters
+    ----------
+    lead : (n_kinds,) the island that stands for a kind, the first of it
+    islands, kind : (n_islands,) all islands with hops in them, and the kind of each
+    link_start, links, first_resource
+        Inner links by island, and the first resource of every link.
+    """
+
+    lead: Int
+    islands: Int
+    kind: Int
+    link_start: Int
+    links: Int
+    first_resource: Int
+
+    def many(self, link: Int) -> Int:
+        """How many islands each of some links of leading islands stands for. : (n,)"""
+        found = np.zeros(len(link), dtype=np.int64)
+        for kind, members in enumerate(np.bincount(self.kind).tolist()):
+            found[self._of(kind, link)[0]] = members
+        return found
+
+    def every(self, link: Int) -> tuple[Int, Int]:
+        """All links that some of leading islands stand for, and the row of each in `link`."""
+        links: list[Int] = []
+        rows: list[Int] = []
+        for kind in range(len(self.lead)):
+            mine, place = self._of(kind, link)
+            members = self.islands[self.kind == kind]
+            links.append(self.links[self.link_start[members][:, None] + place].ravel())
+            rows.append(np.tile(mine, len(members)))
+        return np.concatenate(links), np.concatenate(rows)
+
+    def _of(self, kind: int, link: Int) -> tuple[Int, Int]:
+        """Rows of `link` that are in the leading island of a kind, and their places among its links."""
+        own = self.links[self.link_start[self.lead[kind]] : self.link_start[self.lead[kind] + 1]]
+        place = np.searchsorted(own, link)
+        mine = np.flatnonzero(own[np.minimum(place, len(own) - 1)] == link)
+        return mine, place[mine]
+
+
+def leading(network: Network, legs: Legs) -> tuple[Legs, Copies | None]:
+    """Those of some hops inside islands that stand for all: in one island of each kind. All, where none are alike."""
+    islands, island = find_islands(network), network.island[legs.source]
+    if not np.array_equal(island, network.island[legs.target]) or len(legs) < ALIKE_LIMIT:
+        return legs, None
+    order = np.argsort(island, kind="stable")
+    used, start, size = np.unique(island[order], return_index=True, return_counts=True)
+    columns = np.stack([islands.local[legs.source], islands.local[legs.target], legs.share.view(np.int64)])[:, order]
+    place = np.arange(len(order)) - np.repeat(start, size)
+    total = np.add.reduceat(mix(*columns, place), start)
+    _, first, kind = np.unique(mix(islands.class_of[used], size, total.view(np.int64)), True, True)
+    if len(first) * 2 > len(used):
+        return legs, None
+    # what stands for others has to be as they are, hop by hop
+    model = np.repeat(start[first[kind]], size) + place
+    if not (size == size[first[kind]]).all() or not np.array_equal(columns, columns[:, model]):
+        return legs, None
+    keep = np.zeros(network.n_islands, dtype=bool)
+    keep[used[first]] = True
+    rows = np.flatnonzero(keep[island])
+    chosen = Legs(np.arange(len(rows)), legs.source[rows], legs.target[rows], legs.share[rows])
+    arrays = network.arrays
+    return chosen, Copies(used[first], used, kind, islands.link_start, islands.links, arrays.first_resource)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Cells:
     """What hops of each kind put on resources, or on links.
 
@@ -106,7 +183,10 @@ class Hops:
         How many hops there are, and the largest share of one.
     legs
         The first of them, as many as are listed.
-    resource, usage : (n_used,) resources that are met, and what is put on them per unit of rate
+    resource, usage : (n_used,) resources that are met, and what is put on them per unit of rate; of leading islands
+        where these stand for others
+    copies
+        Which islands stand for others; None where all are there.
     classes
         Those of `resource`.
     cells
@@ -130,6 +210,7 @@ class Hops:
     legs: Legs
     resource: Int
     usage: Float
+    copies: Copies | None
     classes: Classes
     cells: Cells
     two_way: Classes
@@ -149,6 +230,37 @@ class Hops:
     def first(self) -> Int:
         """The first resource of each class."""
         return self.resource[self.classes.first]
+
+    @property
+    def every(self) -> Lifted:
+        """All resources, those that others stand for as well."""
+        return _lifted(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lifted:
+    """All resources of hops, ascending, what is put on each, and its class. : (n_used,)"""
+
+    resource: Int
+    usage: Float
+    of: Int
+
+
+def _lifted_size(lifted: Lifted) -> int:
+    return lifted.resource.nbytes + lifted.usage.nbytes + lifted.of.nbytes
+
+
+@memo(most=STRUCTURES_LIMIT, size=_lifted_size, budget=LIFTED_LIMIT)
+def _lifted(hops: Hops) -> Lifted:
+    if hops.copies is None:
+        return Lifted(hops.resource, hops.usage, hops.classes.of)
+    first = hops.copies.first_resource
+    link = np.searchsorted(first, hops.resource, side="right") - 1
+    links, rows = hops.copies.every(link)
+    resource = first[links] + (hops.resource - first[link])[rows]
+    order = np.argsort(resource)
+    rows = rows[order]
+    return Lifted(resource[order], hops.usage[rows], hops.classes.of[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,12 +291,12 @@ class Activity:
     @property
     def resource(self) -> Int:
         """All resources it uses."""
-        return self.hops.resource
+        return self.hops.every.resource
 
     @property
     def usage(self) -> Float:
         """What it puts on each of them per unit of rate."""
-        return self.hops.usage
+        return self.hops.every.usage
 
     @property
     def n_legs(self) -> int:
@@ -194,7 +306,7 @@ class Activity:
     @property
     def binds(self) -> Int:
         """All resources that bind it."""
-        return self.hops.resource[self.hops.classes.rows(self.binding)]
+        return self._all(self.binding)
 
     def tightest(self) -> tuple[Int, Int]:
         """One resource of every class that binds it, and how many there are of each."""
@@ -210,9 +322,14 @@ class Activity:
             return self._leads(self.edge_classes)
         # a PCIe link has one resource a direction, and both stand for the link; some bind by themselves as well
         hops = self.hops
-        first = network.first_resource[hops.two_way_links[hops.two_way.rows(self.edge_links)]]
-        every = np.unique(np.concatenate([hops.resource[hops.classes.rows(self.edge_classes)], first, first + 1]))
+        links = hops.two_way_links[hops.two_way.rows(self.edge_links)]
+        first = network.first_resource[hops.copies.every(links)[0] if hops.copies is not None else links]
+        every = np.unique(np.concatenate([self._all(self.edge_classes), first, first + 1]))
         return every, np.ones(len(every), dtype=np.int64)
+
+    def _all(self, classes: Int) -> Int:
+        every = self.hops.every
+        return every.resource[np.isin(every.of, classes)]
 
     def _leads(self, classes: Int) -> tuple[Int, Int]:
         return self.hops.first[classes], self.hops.classes.alike[classes]
@@ -221,8 +338,16 @@ class Activity:
 # -- what hops load ----------------------------------------------------------------------------------------------------
 
 
-def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops:
-    """What routed hops load, in classes."""
+def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, copies: Copies | None) -> Hops:
+    """What routed hops load, in classes.
+
+    Parameters
+    ----------
+    legs, routes
+        Hops, and their ways.
+    every
+        All hops that they stand for, and by which `copies` they do; the first are listed.
+    """
     net, arrays = network.net, network.arrays
     n, link = len(legs), routes.channel >> 1
     entry = np.where(arrays.full[link], routes.channel & 1, 0)
@@ -236,29 +361,31 @@ def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops
     protocol[routes.flow[on_bus]] = COPY
     placement = efficiencies_of(network).placement(routes, n)
     code = (protocol * N_PLACEMENTS + placement).astype(np.int8)[routes.flow]
-    usage = np.bincount(entry, routes.share, network.n_resources)
-    resource = np.flatnonzero(usage)
-    usage = usage[resource].astype(np.float64, copy=False)
+    resource, usage = _sums(entry, routes.share, network.n_resources)
     cells = _cells(entry, code, routes.share, resource, network.n_resources)
     on = network.links_of(resource)
     way = np.where(arrays.full[on], (resource - arrays.first_resource[on]) // arrays.cables[on], 0)
     classes = classes_of(arrays.rate_class[on], way, figures=tuple(cells.usage))
+    if copies is not None:
+        classes = replace(classes, alike=_weighed(classes, copies.many(on)))
     both, hosted = _both_ways(network, routes, protocol)
     on_links = _cells(link, code, routes.share, both, net.n_links)
     two_way = classes_of(arrays.rate_class[both], net.link_def[both], figures=tuple(on_links.usage))
     outside = arrays.domain[link] == NETWORK
-    every = np.zeros(net.n_links, dtype=bool)
-    every[link] = True
-    used = np.flatnonzero(every)
+    met = np.zeros(net.n_links, dtype=bool)
+    met[link] = True
+    used = np.flatnonzero(met)
     ends = np.concatenate([net.link_a[used], net.link_b[used]])
     wide = used[arrays.domain[used] == NETWORK]
     joined = np.unique(np.concatenate([net.link_a[wide], net.link_b[wide]]))
+    few = slice(LISTED_LIMIT)
     return Hops(
-        n_legs=n,
+        n_legs=len(every),
         top_share=float(legs.share.max()),
-        legs=Legs(legs.flow[:n_listed], legs.source[:n_listed], legs.target[:n_listed], legs.share[:n_listed]),
+        legs=Legs(every.flow[few], every.source[few], every.target[few], every.share[few]),
         resource=resource,
         usage=usage,
+        copies=copies,
         classes=classes,
         cells=Cells(cells.codes, cells.usage[:, classes.first]),
         two_way=two_way,
@@ -276,8 +403,30 @@ def hops_of(network: Network, legs: Legs, routes: Routes, n_listed: int) -> Hops
     )
 
 
+def _weighed(classes: Classes, many: Int) -> Int:
+    return np.bincount(classes.of, many, len(classes.first)).astype(np.int64)
+
+
+def _sums(row: Int, share: Float, size: int) -> tuple[Int, Float]:
+    """Rows of `size` that get anything, ascending, and how much."""
+    if len(row) < size // FEW_ROWS_LIMIT:
+        met, place = np.unique(row, return_inverse=True)
+        total = np.bincount(place, share, len(met))
+    else:
+        total = np.bincount(row, share, size)
+        met = np.flatnonzero(total)
+        total = total[met]
+    kept = total > 0
+    return met[kept], total[kept].astype(np.float64, copy=False)
+
+
 def _cells(row: Int, code: npt.NDArray[np.signedinteger[Any]], share: Float, rows: Int, size: int) -> Cells:
     """Shares added up by kind of hop, on some of `size` rows."""
+    if len(rows) and len(row) < size // FEW_ROWS_LIMIT:
+        place = np.minimum(np.searchsorted(rows, row), len(rows) - 1)
+        mine = rows[place] == row
+        row, code, share = place[mine], code[mine], share[mine]
+        rows, size = np.arange(len(rows)), len(rows)
     codes = _occurring(code)
     if len(codes) == 1:
         return Cells(codes, np.bincount(row, share, size)[rows][None].astype(np.float64))
@@ -437,9 +586,16 @@ class Common:
 
 
 def common_of(network: Network, one: Hops, other: Hops) -> Common:
-    """What two patterns of hops have in common."""
-    shared, a, b = np.intersect1d(one.resource, other.resource, assume_unique=True, return_indices=True)
-    arrays, usage = network.arrays, one.usage[a] + other.usage[b]
+    """What two patterns of hops have in common: nothing where no link of one definition is used by both."""
+    mine, theirs = (set(network.net.link_def[network.links_of(hops.first)].tolist()) for hops in (one, other))
+    if not mine & theirs:
+        return Common(one.first[:0], one.usage[:0])
+    a, b = one.every, other.every
+    place = np.full(network.n_resources, -1, dtype=np.int32)
+    place[a.resource] = np.arange(len(a.resource))
+    rows = np.flatnonzero(place[b.resource] >= 0)
+    shared = b.resource[rows]
+    arrays, usage = network.arrays, a.usage[place[shared]] + b.usage[rows]
     classes = classes_of(arrays.rate_class[network.links_of(shared)], figures=(usage,))
     return Common(shared[classes.first], usage[classes.first])
 

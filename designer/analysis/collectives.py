@@ -88,9 +88,11 @@ def _unused(group: Communicator, operation: Collective) -> list[Finding]:
     if activity is None or group.situation.network is NetworkKind.INFINIBAND:
         return []
     net = network.net
-    where = [p for p in activity.hops.switches.tolist() if network.kind(p).name in NETWORK_SWITCHES]
-    says = {d: _says_so(network, d) for d in np.unique(net.part_def[where]).tolist()}
-    where = [p for p in where if says[int(net.part_def[p])]]
+    switches = activity.hops.switches
+    of = net.part_def[switches]
+    present = np.flatnonzero(np.bincount(of, minlength=1)).tolist()
+    adding = [d for d in present if network.kinds[d].name in NETWORK_SWITCHES and _says_so(network, d)]
+    where = switches[np.isin(of, adding)].tolist()
     if not where:
         return []
     text = f"{len(where)} network switches say that they reduce; outside InfiniBand (SHARP) that is not counted"

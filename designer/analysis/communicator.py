@@ -15,17 +15,19 @@ import numpy.typing as npt
 from designer.analysis.activities import (
     Activity,
     Common,
+    Copies,
     Hops,
     activity_of,
     common_of,
     hops_of,
     host_rate,
+    leading,
     through,
 )
 from designer.analysis.hashing import mix
 from designer.analysis.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
 from designer.analysis.islands import find_islands
-from designer.analysis.network import LISTED_LIMIT, STRUCTURES_LIMIT, Network
+from designer.analysis.network import STRUCTURES_LIMIT, Network
 from designer.analysis.routes import Kept, Legs, Routes, Ways, route, same_ways
 from designer.analysis.staging import staged, stops_key
 from designer.analysis.structure import Structure, digest, structure_of
@@ -143,8 +145,10 @@ class _Routed:
         What hops inside servers and between them both use.
     n_servers, path, mixed
         Of the first group; see `Pattern`.
-    ways, rings
-        What it rests on inside islands.
+    lead, every, copies
+        The hops inside servers that were routed, all that they stand for, and how.
+    inside_ways, ways, rings
+        What hops inside servers, and the others, rest on inside islands.
     """
 
     inside: Hops | None
@@ -154,16 +158,30 @@ class _Routed:
     n_servers: int
     path: PathClass | None
     mixed: bool
+    lead: Legs
+    every: Legs
+    copies: Copies | None
+    inside_ways: Ways
     ways: Ways
     rings: RingsFound
 
-    def holds(self, network: Network) -> bool:
-        """True if it is the same on a network connected alike."""
-        return same_ways(network, self.ways) and same_rings(network, self.rings)
+    def on(self, network: Network, place: str) -> _Routed | None:
+        """The same on a network connected alike; None where more than the ways inside servers would change."""
+        if not same_rings(network, self.rings) or not same_ways(network, self.ways):
+            return None
+        if same_ways(network, self.inside_ways):
+            return self
+        # other rates may only share out the links inside servers otherwise
+        inside, ways = _hops(network, self.lead, place, self.every, self.copies)
+        common = common_of(network, inside, self.between) if inside is not None and self.between is not None else None
+        return replace(self, inside=inside, inside_ways=ways, common=common)
 
     def size(self) -> int:
         """Entries that it keeps."""
-        return sum(2 * len(h.resource) + len(h.nics) for h in (self.inside, self.between, self.exchange) if h)
+        return (
+            sum(2 * len(h.resource) + len(h.nics) for h in (self.inside, self.between, self.exchange) if h)
+            + self.every.size()
+        )
 
 
 #: what is routed of groups: the rings of one, those of all together, every server to all others
@@ -230,33 +248,39 @@ def _routed(network: Network, groups: Int, place: str, what: str) -> _Routed:
     """Groups routed; kept for networks connected alike."""
     kept = _kept(structure_of(network))
     key = digest(groups.ravel()) + stops_key(network) + f"{groups.shape[1]};{what}".encode()
-    found = kept.get(key)
-    if found is None or not found.holds(network):
+    known = kept.get(key)
+    found = known.on(network, place) if known is not None else None
+    if found is None:
         found = _route(network, groups, place, what)
+    if found is not known:
         kept.keep(key, found, found.size())
     return found
+
+
+def _hops(
+    network: Network, legs: Legs, place: str, every: Legs | None = None, copies: Copies | None = None
+) -> tuple[Hops | None, Ways]:
+    """Hops routed, and the ways inside islands they rest on."""
+    if not len(legs):
+        return None, ()
+    routes = _ways_of(network, legs, place)
+    return hops_of(network, legs, routes, legs if every is None else every, copies), routes.rests_on
 
 
 def _route(network: Network, groups: Int, place: str, what: str) -> _Routed:
     inside_legs, between_legs, rings = legs_of(network, groups)
     if what == _ALL:
         inside_legs, between_legs = inside_legs.none(), all_with_all(network, groups)
-    ways: list[Ways] = []
-
-    def routed(legs: Legs) -> Hops | None:
-        if not len(legs):
-            return None
-        routes = _ways_of(network, legs, place)
-        ways.append(routes.rests_on)
-        return hops_of(network, legs, routes, LISTED_LIMIT)
-
-    inside, between = routed(inside_legs), routed(between_legs)
+    lead, copies = leading(network, inside_legs)
+    inside, inside_ways = _hops(network, lead, place, inside_legs, copies)
+    between, ways = _hops(network, between_legs, place)
     pattern = pattern_of(network, groups[0])
     exchange: Hops | None = None
     pairs = _pairs_inside(pattern, groups[0]) if what == _ALONE and inside is not None else None
     if pairs is not None:
         try:
-            exchange = routed(pairs)
+            exchange, more = _hops(network, pairs, place)
+            ways = (*ways, *more)
         except AnalysisError:
             exchange = None  # some reach each other only around the ring, which passes their data on
     common = common_of(network, inside, between) if inside is not None and between is not None else None
@@ -268,7 +292,11 @@ def _route(network: Network, groups: Int, place: str, what: str) -> _Routed:
         pattern.n_servers,
         pattern.path,
         pattern.mixed,
-        tuple(one for found in ways for one in found),
+        lead,
+        inside_legs,
+        copies,
+        inside_ways,
+        ways,
         rings,
     )
 

@@ -51,6 +51,10 @@ class Legs:
         """No traffic."""
         return Legs(self.flow[:0], self.source[:0], self.target[:0], self.share[:0])
 
+    def size(self) -> int:
+        """Entries of all columns."""
+        return sum(len(column) for column in (self.flow, self.source, self.target, self.share))
+
     def __len__(self) -> int:
         return len(self.flow)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,10 @@ from designer.workload.operations import Transfer
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 NO_SHARES: Mapping[int, float] = MappingProxyType({})
+
+
+#: questions about clients whose paths are kept for each frame
+_PATHS_LIMIT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,7 +231,7 @@ def _ends(constant: Constant) -> Float:
     return np.array([constant.value, constant.low, constant.high])
 
 
-@memo(most=STRUCTURES_LIMIT, each=4)
+@memo(most=STRUCTURES_LIMIT, each=_PATHS_LIMIT)
 def _paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]]:
     """Paths of storage systems, and of the servers that some parts are in."""
     net = frame.net

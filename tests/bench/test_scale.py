@@ -44,23 +44,23 @@ def answered(design: Design) -> object:
     return run_workload(build_network(design), design.workloads["all-reduce"], curves=False)
 
 
-def edits(designs: dict[str, Design]) -> dict[str, float]:
-    """Median time from an edit of a rate to the answer, of each design [s]."""
+def edits(designs: dict[str, Design], kind: str) -> dict[str, float]:
+    """Median time from an edit of the rate of a link to the answer, of each design [s]."""
     rates = count(400)
     for design in designs.values():
         answered(design)
     times: dict[str, list[float]] = {name: [] for name in designs}
     for _ in range(TURNS):
         for name, design in designs.items():
-            changed = edited(design, "pcie", f"{next(rates)} Gb/s")
+            changed = edited(design, kind, f"{next(rates)} Gb/s")
             start = time.process_time()
             answered(changed)
             times[name].append(time.process_time() - start)
     return {name: statistics.median(each) for name, each in times.items()}
 
 
-@pytest.fixture(scope="module")
-def timed() -> dict[str, float]:
+@pytest.fixture(scope="module", params=["pcie", "nvlink"])
+def timed(request: pytest.FixtureRequest) -> dict[str, float]:
     """Edits of a server, of clusters, and of clusters in which 1 % of the servers are not like the others."""
     forget()
     rates = count(100)
@@ -71,7 +71,7 @@ def timed() -> dict[str, float]:
         "98k": open_design("cluster-98304"),
     }
     designs |= {f"{name} with exceptions": spread_exceptions(designs[name], 0.01, rates) for name in ("16k", "98k")}
-    return edits(designs)  # type: ignore[arg-type]
+    return edits(designs, request.param)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,14 @@ def one_by_one(*columns: Any, figures: Any = ()) -> Classes:
     """Every row its own class: the expanded problem."""
     every = np.arange(len(columns[0]))
     return Classes(every, every, np.ones(len(every), dtype=np.int64))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def servers_stand_for_others() -> Iterator[None]:
+    """Few servers stand for others too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(activities, "ALIKE_LIMIT", 0)
+        yield
 
 
 def rated(block: Block, link: str, rate: int) -> Block:
@@ -106,6 +115,7 @@ def test_classes_are_the_expanded_problem(design: Design, kind: str) -> None:
     classed = answer(design, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(activities, "classes_of", one_by_one)
+        patch.setattr(activities, "ALIKE_LIMIT", 10**9)
         forget()
         expanded = answer(design, kind)
     forget()
@@ -202,6 +212,7 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
     classed = answer(design, "all-reduce")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(activities, "classes_of", one_by_one)
+        patch.setattr(activities, "ALIKE_LIMIT", 10**9)
         forget()
         expanded = answer(design, "all-reduce")
     forget()
