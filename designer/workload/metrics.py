@@ -84,6 +84,8 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "fetch_time": Metric("s", "of keys and values from beyond the GPU, mean request"),
         "hand_over_time": Metric("s", "of keys and values to the engine that answers, mean request"),
         "cold_start_time": Metric("s", "from an empty accelerator to the first request"),
+        "rolling_update_time": Metric("s", "until all replicas are replaced, some after the others"),
+        "requests_while_updating": Metric("1/s", "that can be answered at all while replicas are replaced"),
         # input
         "input_time": Metric("s", "until the samples of a step are ready, slowest rank"),
         "input_stall": Metric("s", "accelerators waiting for samples in a step"),

@@ -136,6 +136,10 @@ class Serving:
     ----------
     storage, readers
         Where weights come from when an engine starts, and readers at once; empty to leave starting out.
+    peers
+        True if one server reads the weights and hands them to the others.
+    update
+        Replicas replaced at once in a rolling update; 0 to leave it out.
     tiers, tier_share
         Parts that hold keys and values beyond the GPU, and the share of their capacity that does [1].
     """
@@ -149,3 +153,5 @@ class Serving:
     readers: int = 1
     tiers: str = ""
     tier_share: float = 0.5
+    peers: bool = False
+    update: int = 0

@@ -18,7 +18,7 @@ from designer.analysis.serving.curves import curves
 from designer.analysis.serving.frontier import frontier
 from designer.analysis.serving.placement import place_deployment
 from designer.analysis.serving.split import serve_split
-from designer.analysis.serving.starting import start_engines
+from designer.analysis.serving.starting import start_engines, update_engines
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
@@ -53,8 +53,12 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         wide = math.exp(HAND_OVER_SPREAD.value)
         found["hand_over_time"] = Estimate(time, time / wide, time * wide, "s", ("vllm-nixl",))
     if operation.storage:
-        start = start_engines(placement, operation.storage, operation.readers, question.place)
+        start = start_engines(placement, operation.storage, operation.readers, question.place, peers=operation.peers)
         found["cold_start_time"] = start.time
+        if operation.update:
+            most = found["most_requests_per_second"].value
+            time, left = update_engines(placement, operation, most, question.place)
+            found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, told = (*after, *start.bottlenecks), start.findings
     loads, flows, count = _traffic(network, served)
     result = WorkloadResult(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.cold_start import ONE_READER, cold_start
+from designer.formulas.serving.seeding import rolling_update, seeded_rate
 from designer.sources import Estimate
 from designer.units import format_quantity
 from designer.workload.operations import Transfer
+from designer.workload.serving import Serving
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +37,30 @@ class Start:
     findings: tuple[Finding, ...]
 
 
-def start_engines(placement: Placement, storage: str, readers: int, place: str) -> Start:
-    """All replicas start at once from a storage.
+def update_engines(placement: Placement, asked: Serving, most: float, place: str) -> tuple[Estimate, Estimate]:
+    """A rolling update: its time [s], and the requests that are answered at all meanwhile [1/s].
+
+    Raises
+    ------
+    AnalysisError
+        As `start_engines`.
+    """
+    replicas = len(placement.replicas)
+    some = replace(placement, replicas=placement.replicas[: min(asked.update, replicas)])
+    start = start_engines(some, asked.storage, asked.readers, place, peers=asked.peers).time
+    time, kept = rolling_update(replicas, asked.update, start.value)
+    factor = time / start.value
+    note = f"{min(asked.update, replicas)} of {replicas} at once"
+    sources = start.sources
+    left = most * kept
+    return (
+        Estimate(time, start.low * factor, start.high * factor, "s", sources, note),
+        Estimate(left, left, left, "1/s", sources, note),
+    )
+
+
+def start_engines(placement: Placement, storage: str, readers: int, place: str, *, peers: bool = False) -> Start:
+    """All replicas start at once from a storage; with `peers` one server reads it and hands the weights on.
 
     Raises
     ------
@@ -49,7 +73,11 @@ def start_engines(placement: Placement, storage: str, readers: int, place: str) 
     devices = placement.replicas.ravel()
     hosts = _memories(network, devices)
     read = evaluate_transfer(network, Transfer("weights", storage, ",".join(hosts)), place)
-    parts = ",".join(network.net.path(int(p)) for p in devices.tolist())
+    handed: TransferAnswer | None = None
+    if peers and len(hosts) > 1:
+        read = evaluate_transfer(network, Transfer("weights", storage, hosts[0]), place)
+        handed = evaluate_transfer(network, Transfer("seed", hosts[0], hosts[1]), place)
+    parts = ",".join(network.net.path(int(p)) for p in np.unique(devices).tolist())
     copy = evaluate_transfer(network, Transfer("copy", ",".join(hosts), parts, "nearest"), place, explained=False)
     local = np.unique(network.island[devices], return_counts=True)[1]
     # a server reads the files once: its devices share what lies in its memory
@@ -59,6 +87,9 @@ def start_engines(placement: Placement, storage: str, readers: int, place: str) 
     def time(end: str) -> float:
         side = {"value": "rate", "low": "high", "high": "low"}[end]
         paths = (float(getattr(read, side).min()), float(getattr(copy, side).min()))
+        if handed is not None:
+            one = min(paths[0], readers * ONE_READER.value)
+            paths = (seeded_rate(one, float(getattr(handed, side).min()), len(hosts)), paths[1])
         return cold_start(stored, paths[0], readers, placement.weights, paths[1], graph=graph, end=end)
 
     slowest = float(read.rate.min())

@@ -94,7 +94,18 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["reuse"],
     )
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
-    return Serving("serving", deployment, load, limits, s["storage"], s["readers"], s["tiers"], s["tier_share"])
+    return Serving(
+        "serving",
+        deployment,
+        load,
+        limits,
+        s["storage"],
+        s["readers"],
+        s["tiers"],
+        s["tier_share"],
+        s["peers"],
+        s["update"],
+    )
 
 
 WORKLOAD = WorkloadKind(
@@ -133,6 +144,8 @@ WORKLOAD = WorkloadKind(
         "energy_per_million_requests",
         "hand_over_time",
         "cold_start_time",
+        "rolling_update_time",
+        "requests_while_updating",
         "compute_share",
         "memory_share",
         "bandwidth_share",
@@ -197,5 +210,7 @@ WORKLOAD = WorkloadKind(
         Setting("limit_at", "Limits hold at", "choice", "p95", choices=tuple(SHARES)),
         Setting("storage", "Weights from", "selector", "", help="parts that hold them; empty to leave starting out"),
         Setting("readers", "Readers at once", "count", 1),
+        Setting("peers", "Weights from peers", "flag", False, help="one server reads them and hands them on"),
+        Setting("update", "Updated at once", "count", 0, help="replicas of a rolling update; 0 for none"),
     ),
 )
