@@ -16,6 +16,7 @@ from designer.design.edits.parts import ChangeParts
 from designer.design.geometry import Geometry
 from designer.drawing.view import View
 from designer.errors import DocumentError
+from designer.gui.controls import plain
 from designer.gui.session import Session
 
 #: names are told in lists and reports too: what is longer is refused
@@ -80,8 +81,8 @@ class NameEditor(QLineEdit):
             if done:
                 self._leave()
                 return
-        QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), "\n".join(said) or "refused", self)
-        self.setToolTip("\n".join(said))
+        QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), plain("\n".join(said) or "refused"), self)
+        self.setToolTip(plain("\n".join(said)))
         self.selectAll()
 
     def _leave(self) -> None:
