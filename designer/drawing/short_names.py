@@ -42,6 +42,8 @@ _LAST: Final = 6
 #: text as it is drawn may be wider than measured by so much; width of a wide letter [text heights]
 _SLACK: Final = 1.01
 _WIDE: Final = 0.6
+#: digits count as zeros: things that differ in their number alone get the same form
+_ZEROS: Final = str.maketrans("123456789", "000000000")
 #: a beginning with … needs room for so much [text heights]
 _BEGINNING: Final = 4.5
 
@@ -97,4 +99,4 @@ def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> 
 
 def fits(name: str, room: float, px: float) -> bool:
     """True if a bold name fits into so much room; most do by a wide margin, the others are measured."""
-    return _WIDE * len(name) * px <= room or _SLACK * text_width(name, px, bold=True) <= room
+    return _WIDE * len(name) * px <= room or _SLACK * text_width(name.translate(_ZEROS), px, bold=True) <= room

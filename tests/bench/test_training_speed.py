@@ -16,8 +16,8 @@ from tests.bench.pace import paced
 
 #: template, workload, time aimed at on the quiet machine [s]
 JOBS = [("hgx-h100-8", "llama-2-7b-fsdp", 0.020), ("cluster-1024", "llama-2-70b", 0.100)]
-#: estimates take up to 1.3 times what is aimed at since hops are certified one by one; beyond this they fail
-GATE = 2.0
+#: how many times what is aimed at fails: a server takes up to 1.5 times that, since its estimate is priced anew
+GATE = {"hgx-h100-8": 2.0, "cluster-1024": 1.0}
 
 
 def prepared(template: str, workload: str) -> tuple[Network, WorkloadSpec]:
@@ -34,7 +34,7 @@ def test_estimating_again_stays_in_its_budget(benchmark: Any, template: str, wor
     again = paced(lambda: run_workload(network, spec, curves=False))
     afresh = paced(lambda: run_workload(network, spec, curves=False), setup=forget)
     assert again < afresh
-    assert again < GATE * budget
+    assert again < GATE[template] * budget
 
 
 def edited(block: Any, kind: str, rate: str) -> Any:
@@ -69,7 +69,7 @@ def test_estimating_after_an_edit_stays_in_its_budget(
         estimate, setup=lambda: ((edited(design, kind, f"{next(rates)} Gb/s"),), {}), rounds=10, warmup_rounds=2
     )
     changes = iter([edited(design, kind, f"{next(rates)} Gb/s") for _ in range(7)])
-    assert paced(lambda: estimate(next(changes))) < GATE * budget
+    assert paced(lambda: estimate(next(changes))) < GATE[template] * budget
 
 
 @pytest.mark.parametrize(("template", "workload", "budget"), JOBS)
@@ -84,7 +84,7 @@ def test_estimating_after_a_change_of_settings_stays_in_its_budget(
         return (spec.model_copy(update={"settings": {**spec.settings, "sequence": next(tokens)}}),), {}
 
     benchmark.pedantic(lambda one: run_workload(network, one, curves=False), setup=changed, rounds=10, warmup_rounds=2)
-    assert paced(lambda: run_workload(network, changed()[0][0], curves=False)) < GATE * budget
+    assert paced(lambda: run_workload(network, changed()[0][0], curves=False)) < GATE[template] * budget
 
 
 def test_a_whole_estimate_on_sixteen_thousand_accelerators_takes_three_seconds(benchmark: Any) -> None:
@@ -93,7 +93,7 @@ def test_a_whole_estimate_on_sixteen_thousand_accelerators_takes_three_seconds(b
     spec = spec.model_copy(update={"settings": {**spec.settings, "global_batch": 2048}})
     design = open_design("cluster-16384").model_copy(update={"workloads": {spec.id: spec}})
     benchmark.pedantic(lambda: analyze(design), rounds=1, iterations=1)
-    assert paced(lambda: analyze(design.model_copy()), turns=3) < GATE * 3
+    assert paced(lambda: analyze(design.model_copy()), turns=3) < 3
 
 
 def test_ten_thousand_layouts_in_ten_seconds(benchmark: Any) -> None:

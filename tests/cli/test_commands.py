@@ -248,3 +248,10 @@ def test_tidy_places_everything_and_changes_nothing_else(capsys: pytest.CaptureF
     assert call(capsys, "tidy", "dgx-a100", "-o", target).code == 2
     refused = call(capsys, "tidy", "dgx-a100", "--inside", "nowhere", "-o", tmp_path / "x.design.json")
     assert "nowhere" in refused.message
+
+
+def test_analyze_lists_at_most_so_many_channels(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(call(capsys, "analyze", "hgx-h100-8", "--workload", "h2d", "--json", "--channels", "3").out)
+    whole = json.loads(call(capsys, "analyze", "hgx-h100-8", "--workload", "h2d", "--json").out)
+    assert found["channels"] == whole["channels"][:3]
+    assert {k: v for k, v in found.items() if k != "channels"} == {k: v for k, v in whole.items() if k != "channels"}

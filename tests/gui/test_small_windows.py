@@ -228,3 +228,19 @@ def test_the_legend_gives_way_on_a_small_canvas(window: MainWindow, qtbot: QtBot
         for y in range(area.top(), area.bottom(), 4)
     )
     assert differ > 100
+
+
+def test_enter_closes_the_settings_and_forgets_nothing(
+    settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+
+    forgot: list[bool] = []
+    monkeypatch.setattr(settings, "forget_recent", lambda *_: forgot.append(True))
+    dialog = SettingsDialog(settings)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    assert not dialog.isVisible()
+    assert not forgot

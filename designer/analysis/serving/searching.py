@@ -164,7 +164,7 @@ def closed_form(placement: Placement, rate: float, prompt: float, output: float)
     return placement.release.overheads.path + placement.fetch + reading * pieces + wait, tpot
 
 
-def told(one: Screened) -> str:
+def reason_lost(one: Screened) -> str:
     """Why a way that was not run lost."""
     if not math.isfinite(one.accelerators):
         return "no number of replicas keeps the limits, by the closed form"

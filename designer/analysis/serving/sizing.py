@@ -13,7 +13,7 @@ from designer.analysis.serving.answers import most_of, read, serve, settled, ste
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
-from designer.analysis.serving.searching import screened, told
+from designer.analysis.serving.searching import reason_lost, screened
 from designer.errors import AnalysisError, Cancelled
 from designer.units import format_quantity
 from designer.workload.serving import Deployment, Limits, Serving
@@ -206,7 +206,7 @@ def _searched(
             found.append(replace(run, choice=way.choice, deployment=way.placement.deployment))
         elif number < _TOLD_LIMIT:
             nan = math.nan
-            found.append(Candidate(tensor, 0, 0, nan, nan, nan, 0.0, told(way), way.choice))
+            found.append(Candidate(tensor, 0, 0, nan, nan, nan, 0.0, reason_lost(way), way.choice))
     return len(ways), found
 
 

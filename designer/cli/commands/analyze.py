@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("--workload", metavar="ID", action="append", help="only this workload; may be given again")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.add_argument("--channels", metavar="N", type=int, help="at most this many channels in the JSON, as listed")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         raise error.at(file=options.design) from None
     findings = [*loaded.findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
     if options.json:
-        print_json(as_document(found, findings))
+        print_json(as_document(found, findings, options.channels))
     else:
         print(f"{loaded.design.title or loaded.design.name}\n")
         if not found.workloads:
@@ -48,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
 
 
-def as_document(found: Analysis, findings: list[Any]) -> dict[str, Any]:
-    """The JSON that scripts rely on."""
+def as_document(found: Analysis, findings: list[Any], most: int | None = None) -> dict[str, Any]:
+    """The JSON that scripts rely on; with at most so many channels, the busiest of a large design."""
     from designer.cli.output import finding_dict
 
     return {
@@ -66,7 +67,7 @@ def as_document(found: Analysis, findings: list[Any]) -> dict[str, Any]:
                 "utilization": c.utilization,
                 "status": c.status,
             }
-            for c in found.channels
+            for c in (found.channels if most is None else found.channels[: max(0, most)])
         ],
         "findings": [finding_dict(f) for f in findings],
     }

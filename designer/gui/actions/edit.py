@@ -15,6 +15,18 @@ def _can_undo(window: Window) -> bool:
     return window.document is not None and window.document.session.history.can_undo
 
 
+def _rename(window: Window) -> None:
+    if window.canvas is not None:
+        window.canvas.rename_selected()
+
+
+def _one_named(window: Window) -> bool:
+    if window.document is None:
+        return False
+    chosen = window.document.session.selection
+    return len(chosen) == 1 and all(ref.what in ("parts", "groups") for _, ref in chosen)
+
+
 def _can_redo(window: Window) -> bool:
     return window.document is not None and window.document.session.history.can_redo
 
@@ -144,6 +156,7 @@ ACTIONS = (
         tip="parts, or the text of nvidia-smi topo -m, NCCL XML or hwloc XML",
     ),
     Action("edit.duplicate", "Duplicate", _on_session("duplicate"), ("Ctrl+D",), has_selection, section=1),
+    Action("edit.rename", "Rename", _rename, ("F2",), _one_named, section=1),
     Action("edit.delete", "Delete", _on_session("delete"), ("Del",), has_selection, "delete", 1),
     Action("edit.select_all", "Select all", _on_session("select_all"), ("Ctrl+A",), has_document, section=2),
     Action("edit.find", "Find in the design", lambda w: w.find_in_design(), ("Ctrl+F",), has_document, "search", 2),

@@ -43,6 +43,7 @@ from designer.gui.canvas.compose_overlay import selection
 from designer.gui.canvas.editing import Linked, Picked, insert
 from designer.gui.canvas.hit import NOTHING, Hit, pick
 from designer.gui.canvas.machine_moves import MachineMoves
+from designer.gui.canvas.renaming import NameEditor
 from designer.gui.canvas.results_view import ResultsView
 from designer.gui.canvas.scene import Scene, region_of, union
 from designer.gui.canvas.together import Together
@@ -196,6 +197,21 @@ class Canvas(ResultsView):
     def step_member(self, box: int, by: int) -> None:
         """Ask the window for the next member of an open group, or the one before."""
         self.step_wanted.emit(self.scene.geometry.address(box), by)
+
+    def rename_selected(self) -> bool:
+        """Open an editor over the name of the one part or group selected; False if there is none."""
+        chosen = self.scene.selected
+        if len(chosen) != 1:
+            return False
+        return self.rename(int(chosen[0]))
+
+    def rename(self, box: int) -> bool:
+        """Open an editor over the name of a part or group; False if a box shows neither."""
+        if self.scene.geometry.refs[box].what not in ("parts", "groups"):
+            return False
+        editor = NameEditor(self, self.session, self.scene.geometry, self.view, box)
+        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return True
 
     def activate(self, picked: Picked) -> None:
         """Tell that something was double-clicked."""
@@ -468,6 +484,7 @@ _KEYS: Final[dict[tuple[bool, bool, int], Callable[[Canvas], object]]] = {
     (True, False, int(Qt.Key.Key_Plus)): lambda c: c.zoom_by(1.25),
     (True, False, int(Qt.Key.Key_Minus)): lambda c: c.zoom_by(0.8),
     (True, False, int(Qt.Key.Key_0)): lambda c: c.zoom_to(1.0),
+    (False, False, int(Qt.Key.Key_F2)): lambda c: c.rename_selected(),
     (False, False, int(Qt.Key.Key_Home)): lambda c: c.zoom_to_fit(),
     (False, False, int(Qt.Key.Key_F)): lambda c: c.zoom_to_fit(),
     (False, True, int(Qt.Key.Key_F)): lambda c: c.zoom_to_selection(),

@@ -51,6 +51,8 @@ class SettingsDialog(QDialog):
         self.motion = QCheckBox("Nothing moves by itself")
         self.motion.setChecked(settings.reduced_motion)
         forget = QPushButton("Forget recent files")
+        # Enter closes; it must not forget anything
+        forget.setAutoDefault(False)
         forget.clicked.connect(settings.forget_recent)
         forget.clicked.connect(self.changed)
         form = QFormLayout()
@@ -62,6 +64,7 @@ class SettingsDialog(QDialog):
         form.addRow("", forget)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
         box = QVBoxLayout(self)
         box.setContentsMargins(18, 16, 18, 14)
         box.addLayout(form)

@@ -152,6 +152,10 @@ class Host(Protocol):
         """Ask whoever shows the window to offer parts."""
         ...
 
+    def rename(self, box: int) -> bool:
+        """Open an editor over the name of what a box shows; False if it has none."""
+        ...
+
     def activate(self, picked: Picked) -> None:
         """Tell that something was double-clicked."""
         ...

@@ -199,11 +199,17 @@ class Select(Tool):
         elif hit.is_box and self._can_fold(hit.number):
             self.fold(hit.number)
         elif hit.is_box:
-            self.host.activate(geometry.address(hit.number))
+            if not (self._is_on_name(p, hit.number) and self.host.rename(hit.number)):
+                self.host.activate(geometry.address(hit.number))
         elif hit.is_connection:
             for picked in sorted(connection_picks(geometry, hit.number)):
                 self.host.activate(picked)
                 break
+
+    def _is_on_name(self, p: Pointer, box: int) -> bool:
+        """True on the upper half of a card right of its glyph, where its name is."""
+        x, y, wide, high = self.host.scene.geometry.rect[box].tolist()
+        return p.sx > x + min(40.0, wide / 4) and p.sy < y + high / 2
 
     # ---- handles
 
