@@ -91,11 +91,14 @@ class Damage:
         Links that fail, one of each bundle each time it is named.
     stranded
         Accelerators that stand but can no longer be used.
+    deleted
+        What fails and what no host sees any more, without what leads nowhere.
     """
 
     parts: Int
     links: tuple[int, ...]
     stranded: Int
+    deleted: Int
 
     @property
     def key(self) -> tuple[bytes, tuple[int, ...]]:
@@ -121,6 +124,7 @@ def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
     gone = dead.copy()
     alive = ~(cut | dead[net.link_a] | dead[net.link_b]) & (net.link_a != net.link_b)
     gone |= _unseen(network, alive) & ~dead
+    off = np.flatnonzero(gone)
     passing = _passing(network)
     while True:
         alive &= ~(gone[net.link_a] | gone[net.link_b])
@@ -135,8 +139,8 @@ def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
     left = tuple(sorted(k for k in links if not (gone[net.link_a[k]] or gone[net.link_b[k]])))
     kept = np.flatnonzero(gone)
     if not len(kept) and not cut.any():
-        return Damage(kept, left, hidden)
-    return Damage(kept, left, np.union1d(hidden, stranded(network, remains(network, kept, left))))
+        return Damage(kept, left, hidden, off)
+    return Damage(kept, left, np.union1d(hidden, stranded(network, remains(network, kept, left))), off)
 
 
 def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:

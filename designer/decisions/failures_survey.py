@@ -229,16 +229,16 @@ class Survivor:
     def after(self, parts: Int, links: Sequence[int] = ()) -> After:
         """What is left without parts and links; what leaves the same behind is worked out once."""
         found = damage(self.network, parts, links)
-        if idle(self.network, found, self.loads):
+        if not self.design.vms and idle(self.network, found, self.loads):
             return After(self.network, self.whole, found.stranded, "")
-        key = (found.key, parts.tobytes() if self.design.vms else b"")
+        key = (found.key, found.deleted.tobytes() if self.design.vms else b"")
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._after(parts, found)
+            known = self._known[key] = self._after(found)
         return replace(known, stranded=found.stranded)
 
-    def _after(self, parts: Int, found: Damage) -> After:
-        after = self._network(parts, found)
+    def _after(self, found: Damage) -> After:
+        after = self._network(found)
         try:
             return After(after, self.answer(after)[0], found.stranded, "")
         except AnalysisError as error:
@@ -253,10 +253,10 @@ class Survivor:
                 why = error.text
         return After(after, None, found.stranded, why)
 
-    def _network(self, parts: Int, found: Damage) -> Network:
-        if self.design.vms and len(parts) and not found.links:
-            parent, gone = self.network.net.parent, set(parts.tolist())
-            outer = [p for p in parts.tolist() if int(parent[p]) not in gone]
+    def _network(self, found: Damage) -> Network:
+        if self.design.vms and len(found.deleted) and not found.links:
+            parent, gone = self.network.net.parent, set(found.deleted.tolist())
+            outer = [p for p in found.deleted.tolist() if int(parent[p]) not in gone]
             try:
                 return deleted(self.network, [self.network.net.path(p) for p in outer])
             except DesignerError:
