@@ -82,6 +82,11 @@ def screened(
         One of each width.
     load
         Requests a second [1/s], mean prompt and output [tokens].
+
+    Raises
+    ------
+    Cancelled
+        If `cancelled` says so.
     """
     found: list[Screened] = []
     count = 0
