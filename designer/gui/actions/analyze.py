@@ -56,14 +56,14 @@ def _not_first(window: Window) -> bool:
 
 
 def _binding(window: Window) -> None:
-    from designer.gui.viewmodels.places import picked_of
+    from designer.gui.viewmodels.places import picked_alike
 
     if window.document is not None and window.document.session.result is not None:
         session = window.document.session
-        ids = [b.id for b in window.document.session.result.binding]
-        found = [picked_of(session.design, i) for i in ids]
-        session.reveal(p for p in found if p is not None)
-        session.set_highlight(ids)
+        binding = window.document.session.result.binding
+        # one stands for its equals: twice as wide alone it would change nothing
+        session.reveal(p for b in binding for p in picked_alike(session.design, b.id, b.alike))
+        session.set_highlight([b.id for b in binding])
 
 
 def _on_trial(window: Window) -> bool:

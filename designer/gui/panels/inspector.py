@@ -456,9 +456,9 @@ class InspectorPanel(Panel):
         self.rows = {}
         for section in form.sections:
             self._sections.put(self._section(section))
-        self._touched = next(
-            (e.name for s in form.sections for e in s.entries if e.scalable and e.dimension != "count"), ""
-        )
+        scalable = [e for s in form.sections for e in s.entries if e.scalable]
+        usual = next((e.name for e in scalable if e.dimension != "count"), "")
+        self._touched = form.asked if any(e.name == form.asked for e in scalable) else usual
         self.what_if.begin(self._entry(self._touched))
 
     def _section(self, section: Section) -> SectionBox:

@@ -107,6 +107,8 @@ class Form:
     ----------
     key
         Tells whether the next form is about the same thing, so that a field being edited keeps the focus.
+    asked
+        Name of the entry that limits the workload, to be asked about first; empty where none of them does.
     """
 
     key: object
@@ -114,6 +116,7 @@ class Form:
     subtitle: str = ""
     icon: str = ""
     sections: tuple[Section, ...] = field(default=())
+    asked: str = ""
 
 
 def rounded(value: float, dimension: str) -> str:

@@ -49,7 +49,8 @@ def inspect(
     block = block_at(design, within)
     where = address_text(within)
     if what == "parts":
-        return _parts_form(design, within, [block.parts[i] for i in ids], where, analysis)
+        form = _parts_form(design, within, [block.parts[i] for i in ids], where, analysis)
+        return replace(form, asked=_limiting(result, {f"{where}/{i}" if where else i for i in ids}))
     if what in ("links", "wirings"):
         things: list[Link | Wiring] = [(block.links if what == "links" else block.wirings)[i] for i in ids]
         form = _links_form(within, things, what, where, analysis, result, block.parts)
@@ -117,6 +118,16 @@ def _design_form(design: Design) -> Form:
 
 
 # ---- parts
+
+
+def _limiting(result: WorkloadResult | None, paths: set[str]) -> str:
+    """The value of some parts that the workload waits for: their rate of a precision, or of their memory."""
+    for one in result.binding if result is not None else ():
+        if one.id in paths and one.what == "compute":
+            return f"flops_{one.why.split()[0]}"
+        if one.id in paths and one.label.endswith("(memory bandwidth)"):
+            return "memory_bandwidth"
+    return ""
 
 
 def _parts_form(

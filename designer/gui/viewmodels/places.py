@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.design.address import Address, Ref, block_at, split_path
-from designer.design.document import Design
+from designer.design.document import Block, Design
 from designer.errors import DocumentError
 
 Picked = tuple[Address, Ref]
@@ -28,6 +28,40 @@ def picked_of(design: Design, identity: str) -> Picked | None:
             return None
         found = _look(design, _common(design, within), name)
     return found
+
+
+def picked_alike(design: Design, identity: str, alike: int) -> list[Picked]:
+    """What an id of a result points to, and its equals in the same block where the result stands for them.
+
+    Parameters
+    ----------
+    alike
+        How many the id stands for. Equals are parts of its kind and type, or links of its values between such parts;
+        where there are more of them than that, which are meant is not known, and the one is all.
+    """
+    one = picked_of(design, identity)
+    if one is None or alike < 2:
+        return [] if one is None else [one]
+    within, ref = one
+    block = block_at(design, within)
+    if ref.what not in ("parts", "links"):
+        return [one]
+    known = block.parts if ref.what == "parts" else block.links
+    mark = _mark(block, ref)
+    equals = [Ref(ref.what, name) for name in known if _mark(block, Ref(ref.what, name)) == mark]
+    return [(within, found) for found in equals] if len(equals) <= alike else [one]
+
+
+def _mark(block: Block, ref: Ref) -> object:
+    """Equal for parts and links that are the same thing at another place."""
+    if ref.what == "parts":
+        part = block.parts[ref.id]
+        return part.kind, part.type
+    link = block.links[ref.id]
+    ends = sorted(
+        (p.kind, p.type) if (p := block.parts.get(end)) is not None else (end, "") for end in (link.a, link.b)
+    )
+    return link.kind, link.count, link.bandwidth_per_direction, link.generation, link.lanes, tuple(ends)
 
 
 def _look(design: Design, within: Address, name: str) -> Picked | None:
