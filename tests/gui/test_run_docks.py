@@ -108,7 +108,7 @@ def test_plots_follow_the_selection_and_the_instant(window: MainWindow, player: 
         frames.run.busy(chosen[0], curve.time[middle] - 0.5 / 1600, curve.time[middle] + 0.5 / 1600), rel=1e-6
     )
     player.seek(0.25)
-    assert panel.load.cursor.value() == 0.25
+    qtbot.waitUntil(lambda: panel.load.cursor.value() == 0.25, timeout=2_000)
     view = panel.load.plot.getViewBox()
     at = panel.load.plot.mapFromScene(view.mapViewToScene(QPointF(0.4, 0.5)))
     QTest.mouseClick(panel.load.plot.viewport(), LEFT, NONE, at)

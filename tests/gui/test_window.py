@@ -114,6 +114,7 @@ ASKING = {
     "file.settings",
     "file.quit",
     "insert.workload",
+    "insert.machine",
     "analyze.edit",
     "help.about",
 }

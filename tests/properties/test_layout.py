@@ -151,8 +151,6 @@ def _assert_same(one: Geometry, other: Geometry) -> None:
         "rect",
         "origin",
         "connection_route",
-        "connection_shape",
-        "connection_blocked",
         "placed",
         "connection_a",
         "connection_b",

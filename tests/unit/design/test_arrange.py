@@ -29,27 +29,37 @@ def server() -> Boxes:
     return _boxes(lay_out(one_server()))
 
 
-def test_sockets_stand_on_top_from_left_to_right_with_memory_on_the_outer_side(server: Boxes) -> None:
-    assert server["cpu0"][1] == server["cpu1"][1]
-    assert server["memory0"][0] < server["cpu0"][0] < server["cpu1"][0] < server["memory1"][0]
-    others = [b[1] for k, b in server.items() if k not in ("server", "cpu0", "cpu1", "memory0", "memory1")]
-    assert min(others) > server["cpu0"][1] + server["cpu0"][3]
+def test_sockets_stand_at_the_edge_with_memory_beside_them(server: Boxes) -> None:
+    """Both on top, or one on top and one at the bottom, the machine mirrored: whichever is seen larger."""
+    for socket in (0, 1):
+        cpu, memory = server[f"cpu{socket}"], server[f"memory{socket}"]
+        assert _middle(cpu)[1] == _middle(memory)[1]
+    tops = {k: b[1] for k, b in server.items() if k != "server" and not k.startswith("memory")}
+    first, second = tops.pop("cpu0"), tops.pop("cpu1")
+    assert first < min(tops.values())
+    assert second == first or second > max(tops.values())
+    assert server["cpu0"][0] <= server["cpu1"][0]
 
 
-def test_switches_hang_below_their_socket_and_devices_below_their_switch(server: Boxes) -> None:
+def test_switches_stand_between_their_socket_and_their_devices(server: Boxes) -> None:
     for g in range(8):
         switch, gpu, nic = server[f"psw{g}"], server[f"gpu{g}"], server[f"nic{g}"]
-        assert server[f"cpu{g // 4}"][1] < switch[1] < nic[1] < gpu[1]
-        away = [abs(_middle(nic)[0] - _middle(server[f"psw{k}"])[0]) for k in range(8)]
+        order = [float(_middle(box)[1]) for box in (server[f"cpu{g // 4}"], switch, nic, gpu)]
+        assert order == sorted(order, reverse=order[0] > order[-1])
+        assert len(set(order)) == 4
+        away = [float(np.hypot(*(_middle(nic) - _middle(server[f"psw{k}"])))) for k in range(8)]
         assert int(np.argmin(away)) == g
 
 
-def test_accelerators_stand_in_one_row_by_number_and_their_switches_below(server: Boxes) -> None:
-    gpus = [server[f"gpu{g}"] for g in range(8)]
-    assert len({float(b[1]) for b in gpus}) == 1
-    assert [float(b[0]) for b in gpus] == sorted(float(b[0]) for b in gpus)
+def test_accelerators_of_a_socket_stand_in_one_row_by_number_and_their_switches_beyond(server: Boxes) -> None:
+    for socket in (0, 1):
+        gpus = [server[f"gpu{g}"] for g in range(4 * socket, 4 * socket + 4)]
+        assert len({float(b[1]) for b in gpus}) == 1
+        assert [float(b[0]) for b in gpus] == sorted(float(b[0]) for b in gpus)
+        cpu = _middle(server[f"cpu{socket}"])[1]
+        for k in range(4):
+            assert abs(_middle(server[f"nvsw{k}"])[1] - cpu) > abs(_middle(gpus[0])[1] - cpu)
     switches = [server[f"nvsw{k}"] for k in range(4)]
-    assert all(b[1] > gpus[0][1] + gpus[0][3] for b in switches)
     assert [float(b[0]) for b in switches] == sorted(float(b[0]) for b in switches)
 
 

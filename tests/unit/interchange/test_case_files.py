@@ -56,7 +56,7 @@ def training(**settings: Any) -> dict[str, Any]:
         ({"changes": {"servers": 0}}, "no number of servers", "1 or more"),
         ({"changes": {"servers": {"count": 2, "nics": "zz*"}}}, "no NIC 'zz*'", "NICs"),
         ({"metric": "bus_bandwith"}, "bus_bandwith", "bus_bandwidth"),
-        ({"workload": {"kind": "inference"}}, "inference", "training"),
+        ({"workload": {"kind": "trainings"}}, "trainings", "training"),
         ({"workload": {"settings": {}}}, "kind is missing", "collective"),
         ({"workload": {"kind": "training", "settings": {"modle": "x"}}}, "modle", "model"),
         ({"workload": {"kind": "training", "tp": 2, "tensor": 2}}, "told twice", "one of them"),

@@ -97,6 +97,8 @@ SYSTEMS: Final = {
     "su-h100-32": _server(256, 18, {32, 40}, GEN5, cpus=64, servers=32),
     "cluster-1024": _server(1024, 18, {32, 40}, GEN5, cpus=256, servers=128),
     "cluster-16384": _server(16384, 18, {32, 40}, GEN5, cpus=4096, servers=2048),
+    "cluster-98304": _server(98304, 18, {32, 40}, GEN5, cpus=24576, servers=12288),
+    "cluster-gb200-6912": _server(6912, 18, {72}, C2C, cpus=3456, servers=1728),
 }
 
 #: xGMI links of each GPU: full mesh of MI300X; each MI250X die has four to the other die of its module and three more
@@ -125,6 +127,8 @@ UNSURE: Final = {
     "azure-ndv5-h100": (0, 10),
     "cluster-1024": (11, 4),
     "cluster-16384": (11, 4),
+    "cluster-98304": (11, 4),
+    "cluster-gb200-6912": (7, 0),
     "dell-c4140-b": (1, 5),
     "dell-r750xa": (1, 8),
     "dell-r760xa": (5, 8),

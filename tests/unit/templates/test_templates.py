@@ -235,7 +235,7 @@ def test_workloads_can_be_read_and_one_is_the_default(template: str) -> None:
     assert "storage-to-gpus" in design.workloads
 
 
-@pytest.mark.parametrize("template", [t for t in IDS if SYSTEMS[t].gpus])
+@pytest.mark.parametrize("template", [t for t in IDS if 0 < SYSTEMS[t].gpus <= 20_000])
 def test_loading_all_gpus_at_once_is_bottleneck_where_it_was_published(template: str) -> None:
     answer = evaluate_transfer(build_network(opened(template)), Transfer("t", "memory", "gpus"), "t")
     share = SYSTEMS[template].share * 1e9

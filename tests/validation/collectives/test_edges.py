@@ -115,6 +115,10 @@ def on_an_edge(group: Communicator, time: CollectiveTime, kind: str) -> float:
         return time.algorithm_bandwidth * (local - 1) / group.situation.ranks
     if time.algorithm == "tree":
         return time.algorithm_bandwidth * 2 * (local - 1) / local
+    if time.algorithm == "hierarchical":
+        # each pass (g − 1)/g of the message in the server, where a ring over all n ranks sends (n − 1)/n of it
+        n = group.situation.ranks
+        return time.bus_bandwidth * (local - 1) / local * n / (n - 1)
     return time.bus_bandwidth
 
 
