@@ -16,7 +16,7 @@ from designer.design.diff import diff
 from designer.design.document import Design, Link, Part
 from designer.design.edits.placement import Place
 from designer.design.geometry import lay_out, update
-from designer.design.routing.route import Scene, _led, route
+from designer.design.routing.route import Terrain, _led, route
 from designer.drawing.polylines import stretched
 from designer.interchange.templates import open_design
 from tests.bench.pace import paced
@@ -65,7 +65,7 @@ def test_a_template_is_led_in_a_frame_or_two() -> None:
     geometry = lay_out(open_design("hgx-h100-8"))
     solid, above = np.ones(len(geometry), dtype=bool), np.zeros(geometry.n_connections, dtype=bool)
     a, b, kind = geometry.connection_a, geometry.connection_b, geometry.connection_kind
-    scene = Scene(geometry.rect, geometry.parent, solid, a, b, kind, above)
+    scene = Terrain(geometry.rect, geometry.parent, solid, a, b, kind, above)
 
     def anew() -> None:
         _led.cache_clear()
