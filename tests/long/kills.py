@@ -159,10 +159,14 @@ def judge(designs: dict[str, Told], journals: Path, work: Path, where: str, scor
         pending = told.pending or {}
         names = {name, pending.get("name", name)}
         here = set[str]().union(*(offered.get(n, set()) for n in names))
-        allowed = {told.digest} | ({pending["digest"]} if pending.get("what") == "changing" else set())
+        next_digest = pending["digest"] if pending.get("what") == "changing" else ""
+        allowed = {told.digest, next_digest} - {""}
         on_disk = {f for f in (told.file, pending.get("file", "")) if f}
         saved = {digest_of(Path(f).read_bytes()) for f in on_disk if Path(f).exists()}
-        if told.unsaved and not (here & allowed) and not (saved & allowed) and pending.get("what") != "closing":
+        # undone back to what it was opened with, it has nothing unsaved left, so nothing is offered
+        undone = told.copies == 1 and next_digest != "" and next_digest == told.opened
+        left_behind = undone or pending.get("what") == "closing"
+        if told.unsaved and not (here & allowed) and not (saved & allowed) and not left_behind:
             score.lost.append(f"{where}: {name}: {told}")
         if not told.unsaved and told.file and told.digest not in saved:
             score.lost.append(f"{where}: {name} is not in its file")
