@@ -634,8 +634,8 @@ class _Evaluation:
                 binds,
             )
             return [
-                Flow(f"{a}->{b}", a, b, via, *rates, tuple([ids[int(r)] for r in by]))
-                for a, b, via, *rates, by in zip(*columns, strict=True)
+                Flow(f"{a}->{b}", a, b, via, got, least, most, tuple([ids[int(r)] for r in by]))
+                for a, b, via, got, least, most, by in zip(*columns, strict=True)
             ]
 
         return Rows(one=lambda f: rows([f])[0], count=count, rank=rate[:count], many=rows)
