@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, Efficiencies, derated
-from designer.analysis.hashing import mix
+from designer.analysis.hashing import mix, rounded
 from designer.analysis.islands import find_islands
 from designer.analysis.network import LISTED_LIMIT, NETWORK, NETWORKS_LIMIT, STRUCTURES_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.routes import Legs, Routes
@@ -39,9 +39,6 @@ ALIKE_LIMIT: Final = 256
 FEW_ROWS_LIMIT: Final = 16
 #: resources of hops told one by one, kept for so many [B]
 LIFTED_LIMIT: Final = 64_000_000
-#: binary digits of a figure that tell classes apart, and those left for its exponent
-_MANTISSA_DIGITS: Final = 34
-_EXPONENT_DIGITS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +65,7 @@ class Classes:
 
 def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
     """Rows that agree in all columns, and in all figures within rounding."""
-    signs = mix(*columns, *(_rounded(column) for column in figures))
+    signs = mix(*columns, *(rounded(column) for column in figures))
     _, first, of, alike = np.unique(signs, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -81,11 +78,6 @@ def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
         return found
     every = np.arange(len(columns[0]))
     return Classes(every, every, np.ones(len(every), dtype=np.int64))
-
-
-def _rounded(figures: Float) -> Int:
-    mantissa, exponent = np.frexp(figures)
-    return (np.rint(np.ldexp(mantissa, _MANTISSA_DIGITS)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
 
 
 @dataclass(frozen=True, slots=True, eq=False)

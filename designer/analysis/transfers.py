@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -11,9 +11,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis import folding
 from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
 from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, STORAGE, Efficiencies
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
+from designer.analysis.folding import Fold, Meeting, fold
 from designer.analysis.hashing import mix
 from designer.analysis.network import (
     LISTED_LIMIT,
@@ -85,8 +87,38 @@ class TransferAnswer:
     loads: ChannelLoads
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
+    problem: FlowProblem
+    expanded: Callable[[], FlowProblem]
+
+    @property
+    def incidence(self) -> Incidence:
+        """All flows that have a way, on the resources of the network and then on `limits`."""
+        return self.expanded().incidence
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Limits beside links and parts."""
+        return self.expanded().limits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowProblem:
+    """Flows on resources, one row for each class of them.
+
+    Parameters
+    ----------
+    incidence
+        What a class puts on a resource that stands for its equals; resources of the network, then of `limits`.
+    flow, many : (n_rows,) the flow that each row tells of, and how many it stands for
+    fold
+        What is alike; None where every flow is told.
+    """
+
     incidence: Incidence
     limits: tuple[Limit, ...]
+    flow: Int
+    many: Int
+    fold: Fold | None
 
 
 def evaluate_transfer(
@@ -111,22 +143,17 @@ def evaluate_transfer(
     AnalysisError
         If nothing can be routed.
     """
-    asked, findings = _asked(network, operation, place, shares)
-    return asked.answer(findings, explained)
+    return _asked(network, operation, place, shares).answer(place, explained)
 
 
-def _asked(
-    network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES
-) -> tuple[_Evaluation, list[Finding]]:
-    """A transfer paired up and routed, and what was found on the way."""
+def _asked(network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES) -> _Question:
+    """A transfer paired up."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
-    routes = route(network, legs)
-    findings = _lost(network, traffic, routes, place)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
     extra = (*_protocol_cores(network, legs), *_memory_shares(network, legs, shares))
-    return _Evaluation(network, traffic, legs, routes, demand, extra), findings
+    return _Question(network, traffic, legs, demand, extra)
 
 
 def _memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> list[Extra]:
@@ -157,17 +184,26 @@ def _protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:
     host = network.island[np.where(stores[mine.source], mine.target, mine.source)]
     available = cores_of_islands(network)
     found: list[Extra] = []
-    for island in np.unique(host[cost > 0]).tolist():
-        alike = np.flatnonzero((host == island) & (cost > 0))
-        if available[island]:
-            limit = Limit("cores", "processor cores moving data", float(available[island]) / KERNEL_COST.value)
+    rows = np.flatnonzero(cost > 0)
+    rows = rows[np.argsort(host[rows], kind="stable")]
+    for alike in np.split(rows, np.flatnonzero(np.diff(host[rows])) + 1):
+        cores = float(available[host[alike[0]]]) if len(alike) else 0.0
+        if cores:
+            limit = Limit("cores", "processor cores moving data", cores / KERNEL_COST.value)
             usage = mine.share[alike] * cost[alike] / KERNEL_COST.value
             found.append(Extra(limit, mine.flow[alike], usage))
     return tuple(found)
 
 
 def evaluate_legs(
-    network: Network, traffic: Traffic, demand: Float, extra: Sequence[Extra], place: str, *, explained: bool = True
+    network: Network,
+    traffic: Traffic,
+    demand: Float,
+    extra: Sequence[Extra],
+    place: str,
+    *,
+    explained: bool = True,
+    marks: Int | None = None,
 ) -> TransferAnswer:
     """Rates of flows whose legs are given, under limits of their own as well.
 
@@ -176,15 +212,14 @@ def evaluate_legs(
     demand : (n_flows,) most each flow asks for [B/s]
     explained
         True to tell what binds and what would next; the rates are the same.
+    marks : (n_flows,) flows of other marks are never of one class
 
     Raises
     ------
     AnalysisError
         If nothing can be routed.
     """
-    routes = route(network, traffic.legs)
-    findings = _lost(network, traffic, routes, place)
-    return _Evaluation(network, traffic, traffic.legs, routes, demand, extra).answer(findings, explained)
+    return _Question(network, traffic, traffic.legs, demand, extra, marks).answer(place, explained)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,23 +238,25 @@ def transfer_demand(network: Network, operation: Transfer, place: str) -> Transf
     AnalysisError
         If nothing can be routed.
     """
-    asked, _ = _asked(network, operation, place)
-    return TransferDemand(asked.incidence, asked.limits)
+    asked = _asked(network, operation, place)
+    evaluation = _Evaluation(asked, None)
+    _lost(network, asked.traffic, evaluation.lost, evaluation.routes, place)
+    return TransferDemand(evaluation.incidence, evaluation.limits)
 
 
-def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> list[Finding]:
+def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
     found: list[Finding] = []
     net = network.net
-    if len(routes.lost):
-        if len(routes.lost) == traffic.n_flows:
-            f = int(routes.lost[0])
+    if len(lost):
+        if len(lost) == traffic.n_flows:
+            f = int(lost[0])
             raise AnalysisError(
                 f"there is no way from {net.path(int(traffic.source[f]))} to {net.path(int(traffic.target[f]))}",
                 place=place,
                 remedy="join them by links, or give both servers NICs on one network",
             )
-        where = tuple(net.path(int(traffic.target[f])) for f in routes.lost[:20])
-        text = f"{len(routes.lost)} of {traffic.n_flows} flows have no way and are left out"
+        where = tuple(net.path(int(traffic.target[f])) for f in lost[:20])
+        text = f"{len(lost)} of {traffic.n_flows} flows have no way and are left out"
         found.append(Finding("FLOW-NO-WAY", Severity.ERROR, text, where, "join these parts to the others"))
     if routes.hashed:
         text = "traffic is hashed to single ways: splitting it over all ways would need too many entries"
@@ -240,47 +277,223 @@ def _paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]
     return [(one[s], net.path(c).rpartition("/")[0] or "the server") for s, c in pairs]
 
 
-class _Evaluation:
-    """One transfer being solved."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """Flows whose legs are known, what each asks for, and limits of their own."""
 
-    def __init__(
-        self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, demand: Float, extra: Sequence[Extra]
-    ) -> None:
-        self.network, self.traffic, self.legs, self.routes = network, traffic, legs, routes
+    network: Network
+    traffic: Traffic
+    legs: Legs
+    demand: Float
+    extra: Sequence[Extra]
+    marks: Int | None = None
+
+    def answer(self, place: str, explained: bool) -> TransferAnswer:
+        """Rates of all flows, worked out for one of each class."""
+        evaluation = _Evaluation(self, self.folded())
+        findings = _lost(self.network, self.traffic, evaluation.lost, evaluation.routes, place)
+        return evaluation.answer(findings, explained)
+
+    def folded(self) -> Fold | None:
+        """Which flows are alike."""
+        network, traffic = self.network, self.traffic
+        if traffic.n_flows < folding.ALIKE_LIMIT:
+            return None
+        definition = network.net.part_def
+        kind = mix(definition[traffic.source], definition[traffic.target], self.demand.view(np.int64)).view(np.int64)
+        kind = kind if self.marks is None else mix(kind, self.marks).view(np.int64)
+        return fold(network, self.legs, kind, (traffic.source, traffic.target), self.meetings())
+
+    def meetings(self) -> list[Meeting]:
+        """Limits that flows meet: those of their own, then mounts of clients."""
+        known: dict[tuple[str, float], int] = {}
+        kinds = [known.setdefault((e.limit.kind or e.limit.label, e.limit.capacity), len(known)) for e in self.extra]
+        size = [len(e.flow) for e in self.extra]
+        none = np.empty(0, dtype=np.int64)
+        found = [
+            Meeting(
+                np.concatenate([none, *(e.flow for e in self.extra)]),
+                np.repeat(np.arange(len(size)), size),
+                np.concatenate([np.empty(0), *(e.usage for e in self.extra)]),
+                np.array(kinds, dtype=np.int64),
+            )
+        ]
+        mounts = mounts_of(self.network, self.legs)
+        return [*found, *(Meeting(m.flow, m.client, m.usage, m.kind) for m in mounts)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mounts:
+    """Mounts of one direction: one for each storage system and server.
+
+    Parameters
+    ----------
+    flow, client, usage : (n_entries,) what each flow takes of which mount
+    system, part : (n_mounts,) the system, and a part of the server
+    capacity, kind : (n_mounts,) [B/s]; systems of other definitions have other kinds
+    """
+
+    flow: Int
+    client: Int
+    usage: Float
+    system: Int
+    part: Int
+    capacity: Float
+    kind: Int
+
+
+def mounts_of(network: Network, legs: Legs) -> list[_Mounts]:
+    """What one client can get from a storage system through its mount: for reading, then for writing."""
+    net = network.net
+    stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
+    found: list[_Mounts] = []
+    ends = (
+        ("client_read_bandwidth", legs.source, legs.target),
+        ("client_write_bandwidth", legs.target, legs.source),
+    )
+    for name, systems, clients in ends:
+        rates = np.zeros(len(network.kinds))
+        for d in stores:
+            part = net.part_defs[d]
+            quantity = network.design.quantity(part, name)
+            rates[d] = (value_of(part.kind, name, quantity) if quantity else None) or 0.0
+        rows = np.flatnonzero(rates[net.part_def[systems]]) if rates.any() else systems[:0]
+        system, island = systems[rows], network.island[clients[rows]]
+        _, head, pair = np.unique(system * network.n_islands + island, return_index=True, return_inverse=True)
+        order = np.argsort(head, kind="stable")
+        place = np.empty(len(head), dtype=np.int64)
+        place[order] = np.arange(len(head))
+        lead = head[order]
+        found.append(
+            _Mounts(
+                legs.flow[rows],
+                place[pair],
+                legs.share[rows],
+                system[lead],
+                clients[rows[lead]],
+                rates[net.part_def[system[lead]]],
+                net.part_def[system[lead]],
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """What flows put on resources.
+
+    Parameters
+    ----------
+    flow, resource, usage : (n,) what each takes for a byte
+    passing : (n,) the same as bytes that pass, for what is physical: links at their raw rate, parts at the best they do
+    true : (n,) a number for the very resource that is met, where `resource` stands for several
+    """
+
+    flow: Int
+    resource: Int
+    usage: Float
+    passing: Float
+    true: Int
+
+
+def _leads(question: _Question, folded: Fold) -> tuple[Traffic, Legs]:
+    """The first flow of each class."""
+    legs, traffic = question.legs, question.traffic
+    row = np.full(traffic.n_flows, -1, dtype=np.int64)
+    row[folded.lead] = np.arange(len(folded.lead))
+    mine = row[legs.flow] >= 0
+    legs = Legs(row[legs.flow[mine]], legs.source[mine], legs.target[mine], legs.share[mine])
+    return Traffic(legs, traffic.source[folded.lead], traffic.target[folded.lead]), legs
+
+
+def _names(client: Int, paths: Sequence[str]) -> Callable[[Int], list[str]]:
+    """What names the limits of mounts, by the number of the client."""
+    known = dict(zip(client.tolist(), paths, strict=True))
+    return lambda clients: [f"client:{known[c]}" for c in clients.tolist()]
+
+
+def _numbered(first: int, kept: Int, lead: Int) -> Int:
+    """Numbers of limits by node, −1 where none is met."""
+    place = np.minimum(np.searchsorted(kept, lead), max(0, len(kept) - 1))
+    return np.where(kept[place] == lead, first + place, -1) if len(kept) else np.full(len(lead), -1)
+
+
+def _beyond(network: Network, node: Int, family: int) -> Int:
+    """Numbers of limits apart from those of channels and parts."""
+    return network.n_resources + 4 * node + family
+
+
+class _Evaluation:
+    """One transfer being solved: all its flows, or one of each class."""
+
+    def __init__(self, question: _Question, folded: Fold | None) -> None:
+        network = question.network
+        self.network, self.question, self.fold = network, question, folded
+        self.limits: tuple[Limit, ...] = ()
         self.efficiencies = Efficiencies(network)
-        n = traffic.n_flows
+        if folded is None:
+            self.traffic, self.legs, demand = question.traffic, question.legs, question.demand
+            self.many = np.ones(self.traffic.n_flows, dtype=np.int64)
+        else:
+            self.traffic, self.legs = _leads(question, folded)
+            self.many, demand = folded.many, question.demand[folded.lead]
+        self.routes = routes = route(network, self.legs)
+        n = self.traffic.n_flows
         self.protocol = self._protocols()
         self.placement = self.efficiencies.placement(routes, n)
         self.fraction = self.efficiencies.of(routes, self.protocol, self.placement)
-        resource = self._link_resources()
-        part_flow, part_resource, part_usage = self._part_entries(legs)
-        limit_flow, limit_resource, limit_usage, self.limits = self._client_limits(legs)
-        both, self.both_ways = self._both_ways(network.n_resources + len(self.limits))
-        extra = (*both, *extra)
-        first = network.n_resources + len(self.limits)
-        self.limits = (*self.limits, *(e.limit for e in extra))
-        entries = len(routes.flow) + len(part_flow)
-        flow = np.concatenate([routes.flow, part_flow, limit_flow, *(e.flow for e in extra)])
-        numbered = (np.full(len(e.flow), first + k) for k, e in enumerate(extra))
-        resource = np.concatenate([resource, part_resource, limit_resource, *numbered])
-        usage = np.concatenate([routes.share / self.fraction, part_usage, limit_usage, *(e.usage for e in extra)])
-        # the same as bytes that pass, for limits of the physical: links at their raw rate, parts at the best they do
-        passing = np.concatenate([routes.share, part_usage / self._part_highs(legs), np.zeros(len(usage) - entries)])
+        # what stands for the channel of each entry, and what all flows that an entry stands for put on it
+        self.channel, alike = (routes.channel, None) if folded is None else folded.channel(routes.channel)
+        self.share = routes.share if alike is None else routes.share * self.many[routes.flow] / alike
         self.alive = np.ones(n, dtype=bool)
         self.alive[routes.lost] = False
+        true = self._resource_of(routes.channel, routes.flow)
+        blocks = [_Entries(routes.flow, self._link_resources(), self.share / self.fraction, self.share, true)]
+        blocks += self._part_entries()
+        #: how many limits each stands for; of limits that were given and of mounts, the number of the one that stands
+        self.limit_many: list[int] = []
+        self.limit_of: dict[int, Int] = {}
+        self.both_links: dict[int, int] = {}
+        blocks += self._client_entries()
+        both, self.both_ways = self._both_ways()
+        blocks += both
+        blocks += self._own_entries()
+        self._solve_for(blocks, demand)
+
+    def _solve_for(self, blocks: Sequence[_Entries], demand: Float) -> None:
+        """The problem of all entries."""
+        flow, resource, usage, passing, true = (
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("flow", "resource", "usage", "passing", "true")
+        )
         self.number = np.cumsum(self.alive) - 1
         keep = self.alive[flow]
         flow, resource, usage = self.number[flow[keep]], resource[keep], usage[keep]
         order = np.argsort(flow, kind="stable")
         # flow, resource and bytes that pass for each byte of the flow
         self.passing = flow[order], resource[order], passing[keep][order]
+        self.true = true[keep][order]
         n_alive = int(self.alive.sum())
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
-        capacity = np.concatenate([network.capacity, [limit.capacity for limit in self.limits]])
+        capacity = np.concatenate([self.network.capacity, [limit.capacity for limit in self.limits]])
         self.asks = demand[self.alive]
         self.incidence = Incidence(
             ptr, resource[order].astype(np.int32), usage[order], capacity, np.ones(n_alive), self.asks
         )
+
+    @property
+    def lost(self) -> Int:
+        """Flows without a way."""
+        if self.fold is None or not len(self.routes.lost):
+            return self.routes.lost
+        return np.flatnonzero(np.isin(self.fold.of, self.routes.lost))
+
+    def _limited(self, limits: Sequence[Limit], many: Sequence[int]) -> int:
+        """The number of the first of new limits."""
+        first = self.network.n_resources + len(self.limits)
+        self.limits = (*self.limits, *limits)
+        self.limit_many += many
+        return first
 
     def _protocols(self) -> Int:
         network, traffic = self.network, self.traffic
@@ -299,14 +512,16 @@ class _Evaluation:
         return found
 
     def _link_resources(self) -> Int:
-        network, routes = self.network, self.routes
-        link = routes.channel >> 1
+        return self._resource_of(self.channel, self.routes.flow)
+
+    def _resource_of(self, channel: Int, flow: Int) -> Int:
+        network, link = self.network, channel >> 1
         cables = network.cables[link]
-        direction = np.where(network.full[link], routes.channel & 1, 0)
-        cable = (mix(routes.flow, link) % cables.astype(np.uint64)).astype(np.int64)
+        direction = np.where(network.full[link], channel & 1, 0)
+        cable = (mix(flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
 
-    def _both_ways(self, first: int) -> tuple[tuple[Extra, ...], Mapping[int, int]]:
+    def _both_ways(self) -> tuple[list[_Entries], Mapping[int, int]]:
         """What copies in opposite directions leave each other on one PCIe link: a limit per link, and its definition.
 
         Requests, completions and posted writes meet in the root complex, so both directions together get less than
@@ -316,17 +531,25 @@ class _Evaluation:
         net = network.net
         pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
         copies = np.isin(self.protocol[routes.flow], (COPY, P2P))
-        rows = np.flatnonzero(pcie[net.link_def[routes.channel >> 1]] & copies & (routes.share > 0))
-        link = routes.channel[rows] >> 1
-        back = (routes.channel[rows] & 1).astype(bool)
+        rows = np.flatnonzero(pcie[net.link_def[self.channel >> 1]] & copies & (routes.share > 0))
+        link = self.channel[rows] >> 1
+        back = (self.channel[rows] & 1).astype(bool)
         opposite = np.intersect1d(link[back], link[~back])
         opposite = opposite[network.full[opposite]]
-        found: list[Extra] = []
+        alike = (
+            np.ones(len(opposite), dtype=np.int64)
+            if self.fold is None
+            else self.fold.channel(2 * opposite.astype(np.int64))[1]
+        )
+        found: list[_Entries] = []
         definitions: dict[int, int] = {}
         labels: dict[int, str] = {}
         order = np.argsort(link, kind="stable")
         starts, ends = (np.searchsorted(link[order], opposite, side=s) for s in ("left", "right"))
-        for one, start, end in zip(opposite.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        columns = (opposite.tolist(), starts.tolist(), ends.tolist())
+        limits: list[Limit] = []
+        first = self.network.n_resources + len(self.limits)
+        for one, start, end in zip(*columns, strict=True):
             definition = int(net.link_def[one])
             mine = rows[order[start:end]]
             peers = bool((self.protocol[routes.flow[mine]] == P2P).all())
@@ -334,84 +557,88 @@ class _Evaluation:
             label = labels.setdefault(
                 definition, f"{network.channel_label(2 * one, both_ways=True)}, both ways at once"
             )
-            capacity = 2 * float(network.rate[one]) * kept.value
-            definitions[first + len(found)] = definition
-            usage = routes.share[mine] / self.fraction[mine]
-            found.append(Extra(Limit(f"both:{network.channel_id(2 * one)}", label, capacity), routes.flow[mine], usage))
-        return tuple(found), definitions
+            capacity = 2 * float(network.rate_of(np.array([one]))[0]) * kept.value
+            number = first + len(limits)
+            definitions[number] = definition
+            self.both_links[number] = one
+            usage = self.share[mine] / self.fraction[mine]
+            limits.append(Limit(f"both:{network.channel_id(2 * one)}", label, capacity))
+            true = -1 - (routes.channel[mine] >> 1)
+            found.append(_Entries(routes.flow[mine], np.full(len(mine), number), usage, np.zeros(len(mine)), true))
+        self._limited(limits, alike.tolist())
+        return found, definitions
 
-    def _part_entries(self, legs: Legs) -> tuple[Int, Int, Float]:
+    def _part_entries(self) -> list[_Entries]:
         """Media and accelerator memory at both ends of every leg."""
-        network = self.network
-        read = np.array([r.read if r else 0.0 for r in network.part_resources])
-        write = np.array([r.write if r else 0.0 for r in network.part_resources])
+        network, legs = self.network, self.legs
         definition = network.net.part_def
-        flow: list[Int] = []
-        resource: list[Int] = []
-        usage: list[Float] = []
-        for ends, cost in ((legs.source, read), (legs.target, write)):
+        found: list[_Entries] = []
+        for ends, use, band in ((legs.source, "read", "read_band"), (legs.target, "write", "write_band")):
+            per_byte = np.array([getattr(r, use) if r else 0.0 for r in network.part_resources])
+            # how much more than its value a part may give
+            high = np.array([getattr(r, band)[1] if r else 1.0 for r in network.part_resources])
             rows = np.flatnonzero(network.part_resource[ends] >= 0)
-            flow.append(legs.flow[rows])
-            resource.append(network.part_resource[ends[rows]])
-            usage.append(legs.share[rows] * cost[definition[ends[rows]]])
-        return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage)
+            part, flow = ends[rows], legs.flow[rows]
+            usage = legs.share[rows] * per_byte[definition[part]]
+            if self.fold is not None:
+                lead, alike = self.fold.part(part)
+                usage = usage * self.many[flow] / alike
+            else:
+                lead = part
+            true = network.part_resource[part]
+            passing = usage / high[definition[part]]
+            found.append(_Entries(flow, network.part_resource[lead], usage, passing, true))
+        return found
 
-    def _part_highs(self, legs: Legs) -> Float:
-        """How much more than their value parts at both ends of every leg may give; as `_part_entries`."""
-        network = self.network
-        found: list[Float] = []
-        for ends, ordered in ((legs.source, "read_band"), (legs.target, "write_band")):
-            high = np.array([getattr(r, ordered)[1] if r else 1.0 for r in network.part_resources])
-            rows = np.flatnonzero(network.part_resource[ends] >= 0)
-            found.append(high[network.net.part_def[ends[rows]]])
-        return np.concatenate(found)
-
-    def _client_limits(self, legs: Legs) -> tuple[Int, Int, Float, tuple[Limit, ...]]:
+    def _client_entries(self) -> list[_Entries]:
         """What one client can get from a storage system through its mount, one limit per server and system."""
         network, net = self.network, self.network.net
-        per_definition: dict[tuple[str, int], float] = {}
-        stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
-        for name in ("client_read_bandwidth", "client_write_bandwidth"):
-            for d in stores:
-                part = net.part_defs[d]
-                quantity = network.design.quantity(part, name)
-                value = value_of(part.kind, name, quantity) if quantity else None
-                if value:
-                    per_definition[(name, d)] = value
-        none = np.empty(0, dtype=np.int64)
-        if not per_definition:
-            return none, none, np.empty(0), ()
-        flow: list[Int] = []
-        resource: list[Int] = []
-        usage: list[Float] = []
-        made: list[Limit] = []
-        ends = (
-            ("client_read_bandwidth", legs.source, legs.target),
-            ("client_write_bandwidth", legs.target, legs.source),
-        )
-        for name, systems, clients in ends:
-            rates = np.zeros(len(network.kinds))
-            for (asked, d), value in per_definition.items():
-                rates[d] = value if asked == name else rates[d]
-            rows = np.flatnonzero(rates[net.part_def[systems]])
-            if not len(rows):
+        found: list[_Entries] = []
+        for k, mounts in enumerate(mounts_of(network, self.question.legs if self.fold is not None else self.legs)):
+            if not len(mounts.capacity):
                 continue
-            system, island = systems[rows], network.island[clients[rows]]
-            _, head, pair = np.unique(system * network.n_islands + island, return_index=True, return_inverse=True)
-            place = np.empty(len(head), dtype=np.int64)
-            place[np.argsort(head, kind="stable")] = np.arange(len(head))
-            lead = np.sort(head)
-            labels = {one: net.part(one).label for one in np.unique(system).tolist()}
-            capacity = rates[net.part_def[system[lead]]].tolist()
-            paths = _paths(network.frame, system[lead].tobytes(), clients[rows[lead]].tobytes())
-            flow.append(legs.flow[rows])
-            resource.append(network.n_resources + len(made) + place[pair])
-            usage.append(legs.share[rows])
-            for one, most, (path, server) in zip(system[lead].tolist(), capacity, paths, strict=True):
-                made.append(Limit(f"client:{path}", f"client of {labels[one]} at {server}", most))
-        if not made:
-            return none, none, np.empty(0), ()
-        return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage), tuple(made)
+            flow, client, usage = mounts.flow, mounts.client, mounts.usage
+            rows, lead, many = self._standing(1 + k, flow, client, len(mounts.capacity))
+            flow, true = self._row_of(flow[rows]), client[rows]
+            kept, which = np.unique(lead[true], return_inverse=True)
+            usage = usage[rows] * self.many[flow] / many[true]
+            labels = {one: net.part(one).label for one in np.unique(mounts.system[kept]).tolist()}
+            system, capacity = mounts.system[kept].tolist(), mounts.capacity[kept].tolist()
+            paths = _paths(network.frame, mounts.system[kept].tobytes(), mounts.part[kept].tobytes())
+            limits = [
+                Limit(f"client:{path}", f"client of {labels[one]} at {server}", most, f"client of {labels[one]}")
+                for one, most, (path, server) in zip(system, capacity, paths, strict=True)
+            ]
+            first = self._limited(limits, many[kept].tolist())
+            self.limit_of[1 + k] = _numbered(first, kept, lead)
+            found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(network, true, 1 + k)))
+        return found
+
+    def _own_entries(self) -> list[_Entries]:
+        """Limits that the question brings along."""
+        extra = self.question.extra
+        if not extra:
+            return []
+        meeting = self.question.meetings()[0]
+        rows, lead, many = self._standing(0, meeting.flow, meeting.node, len(extra))
+        flow, true = self._row_of(meeting.flow[rows]), meeting.node[rows]
+        kept, which = np.unique(lead[true], return_inverse=True)
+        usage = meeting.usage[rows] * self.many[flow] / many[true]
+        first = self._limited([extra[k].limit for k in kept.tolist()], many[kept].tolist())
+        self.limit_of[0] = _numbered(first, kept, lead)
+        return [_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(self.network, true, 0))]
+
+    def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
+        """Entries of flows that stand for their class; which node stands for each, and how many are like it."""
+        if self.fold is None:
+            return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)
+        leads = np.zeros(self.question.traffic.n_flows, dtype=bool)
+        leads[self.fold.lead] = True
+        alike = self.fold.meetings[meeting]
+        return np.flatnonzero(leads[flow]), alike.lead, alike.many
+
+    def _row_of(self, flow: Int) -> Int:
+        return flow if self.fold is None else self.fold.of[flow]
 
     def answer(self, findings: list[Finding], explained: bool = True) -> TransferAnswer:
         """Solve and explain."""
@@ -421,25 +648,42 @@ class _Evaluation:
         described, then = self._explained(allocation, bottleneck) if explained else ((), ())
         low, high, sources = self._band(allocation, bottleneck)
         n = self.traffic.n_flows
-        rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
-        rate[self.alive], lows[self.alive], highs[self.alive] = allocation.rate, low, high
+        rates = np.zeros((3, n))
+        rates[:, self.alive] = allocation.rate, low, high
         wait = self._latency()
+        alive = np.flatnonzero(self.alive)
+        flow = alive if self.fold is None else self.fold.lead[alive]
+        problem = FlowProblem(incidence, self.limits, flow, self.many[alive], self.fold)
+        told = np.concatenate([rates, wait]) if self.fold is None else np.concatenate([rates, wait])[:, self.fold.of]
         return TransferAnswer(
-            self.traffic,
-            rate,
-            lows,
-            highs,
-            wait[0],
-            wait[1:],
+            self.question.traffic,
+            told[0],
+            told[1],
+            told[2],
+            told[3],
+            told[4:],
             described,
             then,
-            self._listed(rate, lows, highs, bottleneck),
-            ChannelLoads.made(lambda: self._loads(rate)),
+            self._listed(told[:3], bottleneck),
+            ChannelLoads.made(lambda: self._loads(rates[0])),
             sources,
             tuple(findings),
-            incidence,
-            self.limits,
+            problem,
+            self._expanded(problem),
         )
+
+    def _expanded(self, problem: FlowProblem) -> Callable[[], FlowProblem]:
+        """The problem with every flow for itself."""
+        if self.fold is None:
+            return lambda: problem
+
+        @cache
+        def made() -> FlowProblem:
+            flat = _Evaluation(self.question, None)
+            alive = np.flatnonzero(flat.alive)
+            return FlowProblem(flat.incidence, flat.limits, alive, np.ones(len(alive), dtype=np.int64), None)
+
+        return made
 
     def _explained(
         self, allocation: Allocation, bottleneck: Binding
@@ -448,20 +692,38 @@ class _Evaluation:
         incidence = self.incidence
         resources = Resources(self.network, self.limits)
         fractions = self._fraction_of_resource()
+        users, many = self._users()
         worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
         first = bottleneck.union(worst.tolist())
-        described, members = describe(resources, incidence, first, fractions)
+        described, members = describe(resources, incidence, first, fractions, users, many)
         described = with_gains(described, members, incidence, allocation, slowest())
         after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-        then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
+        then = describe(resources, incidence, after.then, fractions, users, many)[0] if after is not None else ()
         if np.isfinite(self.asks).all() and not len(first):
             described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
         return described, then
 
-    def _fraction_of_resource(self) -> dict[int, float]:
-        channel_resource = self._link_resources()
-        _, first = np.unique(channel_resource, return_index=True)
-        return dict(zip(channel_resource[first].tolist(), self.fraction[first].tolist(), strict=True))
+    def _users(self) -> tuple[Int | None, Int | None]:
+        """How many flows use each resource, and how many are like it; None where none stands for others."""
+        if self.fold is None:
+            return None, None
+        n = len(self.incidence.capacity)
+        many = np.ones(n, dtype=np.int64)
+        flow, resource, _ = self.passing
+        many[self.network.n_resources :] = self.limit_many
+        many[self._link_resources()] = self.fold.channel(self.routes.channel)[1]
+        for ends in (self.legs.source, self.legs.target):
+            part = ends[self.network.part_resource[ends] >= 0]
+            lead, alike = self.fold.part(part)
+            many[self.network.part_resource[lead]] = alike
+        _, once = np.unique(np.stack([flow, self.true]), axis=1, return_index=True)
+        met = np.bincount(resource[once], self.many[self.alive][flow[once]], n)
+        return np.rint(met / many).astype(np.int64), many
+
+    def _fraction_of_resource(self) -> Mapping[int, float]:
+        """The least fraction that any flow achieves of each resource."""
+        order = np.argsort(-self.fraction, kind="stable")
+        return dict(zip(self._link_resources()[order].tolist(), self.fraction[order].tolist(), strict=True))
 
     def _band(self, allocation: Allocation, bottleneck: Binding) -> tuple[Float, Float, tuple[str, ...]]:
         """Rates if what binds each flow achieved the low or the high end of its fraction and capacity."""
@@ -499,7 +761,8 @@ class _Evaluation:
         """Bands of parts that bind flows, as the parts state them for reading or writing."""
         network = self.network
         part = np.flatnonzero(network.part_resource >= 0)[resource - network.n_link_resources]
-        written = self.traffic.target[flow] == part
+        target = self.traffic.target[flow]
+        written = (target if self.fold is None else self.fold.part(target)[0]) == part
         definition = network.net.part_def[part]
         ends: list[Float] = []
         for end in range(2):
@@ -589,53 +852,117 @@ class _Evaluation:
         return columns(flow_row)
 
     def _loads(self, rate: Float) -> tuple[Float, Float]:
-        routes, network = self.routes, self.network
-        carried = routes.share * rate[routes.flow]
+        network = self.network
+        carried = self.share * rate[self.routes.flow]
         n = 2 * network.net.n_links
-        load = np.bincount(routes.channel, carried, n).astype(np.float64)
-        occupied = np.bincount(routes.channel, carried / self.fraction, n).astype(np.float64)
+        load = np.bincount(self.channel, carried, n).astype(np.float64)
+        occupied = np.bincount(self.channel, carried / self.fraction, n).astype(np.float64)
+        if self.fold is not None:
+            every = self.fold.every_channel()
+            load, occupied = load[every], occupied[every]
         shared = ~np.repeat(network.full, 2)
         if shared.any():
             both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
             occupied = np.where(shared, both, occupied)
         return load, occupied / np.repeat(network.rate, 2)
 
-    def _listed(self, rate: Float, low: Float, high: Float, bottleneck: Binding) -> Rows[Flow]:
-        """The first flows, each told when somebody looks at it; ranked by rate."""
-        network, net, traffic = self.network, self.network.net, self.traffic
+    def _listed(self, rates: Float, bottleneck: Binding) -> Rows[Flow]:
+        """The first flows, each told when somebody looks at it; ranked by rate. : rates (3, n_flows)"""
+        network, net, traffic = self.network, self.network.net, self.question.traffic
         count = min(traffic.n_flows, LISTED_LIMIT)
 
         @cache
-        def ordered() -> tuple[Resources, Int, Int]:
-            order = np.argsort(self.routes.flow, kind="stable")
-            return (
-                Resources(network, self.limits),
-                self.routes.channel[order],
-                np.searchsorted(self.routes.flow[order], np.arange(count + 1)),
-            )
+        def first() -> tuple[Int, Int, Callable[[int], tuple[str, ...]]]:
+            legs, routes = self.legs, self.routes
+            if self.fold is not None:
+                legs = self.question.legs.chosen(self.question.legs.flow < count)
+                routes = route(network, legs)
+            order = np.argsort(routes.flow, kind="stable")
+            cuts = np.searchsorted(routes.flow[order], np.arange(count + 1))
+            if self.fold is None:
+                return routes.channel[order], cuts, lambda f: self._binding_ids(f, bottleneck)
+            named = self._binding_ids_of_members(self.fold, legs, routes, count, bottleneck)
+            return routes.channel[order], cuts, lambda f: named[f]
 
         def rows(numbers: Sequence[int]) -> list[Flow]:
-            resources, channel, cuts = ordered()
+            channel, cuts, binding_of = first()
             some = np.array(numbers, dtype=np.int64)
             size = cuts[some + 1] - cuts[some]
             upto = np.concatenate([[0], np.cumsum(size)])
             chosen = channel[np.repeat(cuts[some] - upto[:-1], size) + np.arange(upto[-1])]
             source, target = traffic.source[some], traffic.target[some]
-            binds = [bottleneck.of(int(self.number[f])) if self.alive[f] else [] for f in numbers]
-            met = np.unique(np.concatenate([np.asarray(each, dtype=np.int64) for each in binds]))
-            ids = dict(zip(met.tolist(), resources.ids(met), strict=True))
             columns = (
                 net.paths(source),
                 net.paths(target),
                 ways(network, source, chosen, upto),
-                rate[some].tolist(),
-                low[some].tolist(),
-                high[some].tolist(),
-                binds,
+                *rates[:, some].tolist(),
+                [binding_of(f) for f in numbers],
             )
             return [
-                Flow(f"{a}->{b}", a, b, via, got, least, most, tuple([ids[int(r)] for r in by]))
-                for a, b, via, got, least, most, by in zip(*columns, strict=True)
+                Flow(f"{a}->{b}", a, b, via, rate, low, high, by)
+                for a, b, via, rate, low, high, by in zip(*columns, strict=True)
             ]
 
-        return Rows(one=lambda f: rows([f])[0], count=count, rank=rate[:count], many=rows)
+        return Rows(one=lambda f: rows([f])[0], count=count, rank=rates[0, :count], many=rows)
+
+    def _binding_ids(self, f: int, bottleneck: Binding) -> tuple[str, ...]:
+        """Ids of what binds a flow."""
+        if not self.alive[f]:
+            return ()
+        return tuple(Resources(self.network, self.limits).ids(bottleneck.of(int(self.number[f]))))
+
+    def _binding_ids_of_members(
+        self, folded: Fold, legs: Legs, routes: Routes, count: int, bottleneck: Binding
+    ) -> list[tuple[str, ...]]:
+        """Ids of what binds each of the first flows: its own links, parts and limits, where their class binds its."""
+        network, net, question = self.network, self.network.net, self.question
+        owner = np.repeat(np.arange(len(bottleneck.ptr) - 1), np.diff(bottleneck.ptr))
+        size = len(self.incidence.capacity)
+        binds = owner * size + bottleneck.resource
+        found: list[list[str]] = [[] for _ in range(count)]
+
+        def add(flow: Int, number: Int, true: Int, names: Callable[[Int], list[str]]) -> None:
+            row = folded.of[flow]
+            kept = np.flatnonzero(self.alive[row] & np.isin(self.number[row] * size + number, binds))
+            once = np.unique(np.stack([flow[kept], true[kept]]), axis=1)
+            for f, name in zip(once[0].tolist(), names(once[1]), strict=True):
+                found[f].append(name)
+
+        channel = folded.channel(routes.channel)[0]
+        true = self._resource_of(routes.channel, routes.flow)
+
+        def channels(resources: Int) -> list[str]:
+            return network.channel_ids(network.channels_of(resources))
+
+        add(routes.flow, self._resource_of(channel, routes.flow), true, channels)
+        for ends in (legs.source, legs.target):
+            rows = np.flatnonzero(network.part_resource[ends] >= 0)
+            number = network.part_resource[folded.part(ends[rows])[0]]
+            add(legs.flow[rows], number, ends[rows], net.paths)
+        for k, mounts in enumerate(mounts_of(network, question.legs)):
+            if 1 + k in self.limit_of:
+                rows = np.flatnonzero(mounts.flow < count)
+                client = mounts.client[rows]
+                paths = net.paths(mounts.system[client])
+                add(mounts.flow[rows], self.limit_of[1 + k][client], client, _names(client, paths))
+        both = np.full(net.n_links, -1, dtype=np.int64)
+        for number, link in self.both_links.items():
+            both[link] = number
+        rows = np.flatnonzero(both[channel >> 1] >= 0)
+        link = routes.channel[rows] >> 1
+        add(
+            routes.flow[rows],
+            both[channel[rows] >> 1],
+            link,
+            lambda true: [f"both:{name}" for name in network.channel_ids(2 * true)],
+        )
+        if 0 in self.limit_of:
+            meeting = question.meetings()[0]
+            rows = np.flatnonzero(meeting.flow < count)
+            node = meeting.node[rows]
+
+            def ids(nodes: Int) -> list[str]:
+                return [question.extra[k].limit.id for k in nodes.tolist()]
+
+            add(meeting.flow[rows], self.limit_of[0][node], node, ids)
+        return [tuple(names) for names in found]
