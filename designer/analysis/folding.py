@@ -33,6 +33,10 @@ Float = npt.NDArray[np.float64]
 ALIKE_LIMIT: Final = 512
 #: refining stops here; structures of a network are told apart in a few rounds
 _ROUNDS_LIMIT: Final = 64
+#: what tells pairs and nodes of different meaning apart
+_SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _LANE, _TRIP, _MEETING = range(
+    len(("source", "target", "way", "island", "channel", "lane", "trip", "meeting"))
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +172,7 @@ class _Graph:
         self.network, self.islands = network, find_islands(network)
         self.colours: list[Hash] = [
             np.zeros(n_flows, dtype=np.uint64),
-            mix(self.islands.class_of, np.ones(network.n_islands, dtype=np.int64)),
+            mix(self.islands.class_of, np.full(network.n_islands, _ISLAND)),
         ]
         self.first = [0, n_flows]
         self.end = n_flows + network.n_islands
@@ -211,14 +215,15 @@ class _Graph:
 
     def _ends(self, legs: Legs, ends: tuple[Int, Int]) -> None:
         """Where legs begin and end, for the media and memories there, and whether flows are named after it."""
-        for side, (parts, named) in enumerate(zip((legs.source, legs.target), ends, strict=True)):
-            label = mix(self.islands.local[parts], rounded(legs.share), 2 * side + (named[legs.flow] == parts))
+        for side, parts, named in zip((_SOURCE, _TARGET), (legs.source, legs.target), ends, strict=True):
+            sides, own = np.full(len(legs), side), named[legs.flow] == parts
+            label = mix(self.islands.local[parts], rounded(legs.share), sides, own.astype(np.int64))
             self._pair(legs.flow, self.first[1] + self.network.island[parts], label)
 
     def _inside(self, legs: Legs) -> None:
         legs = legs.chosen(legs.source != legs.target)
         local = self.islands.local
-        label = mix(local[legs.source], local[legs.target], rounded(legs.share), np.full(len(legs), 4))
+        label = mix(local[legs.source], local[legs.target], rounded(legs.share), np.full(len(legs), _WAY))
         self._pair(legs.flow, self.first[1] + self.network.island[legs.source], label)
 
     def _across(self, legs: Legs) -> bool:
@@ -231,10 +236,10 @@ class _Graph:
         if not network.full[link].all():
             return False
         self.channels = channels
-        colours = mix(network.arrays.rate_class[link], channels & 1, np.full(len(link), 2))
+        colours = mix(network.arrays.rate_class[link], channels & 1, np.full(len(link), _CHANNEL))
         at_channels = self.nodes(colours)
-        at_lanes = self.nodes(np.full(found.n_lanes, 3, dtype=np.uint64))
-        at_trips = self.nodes(np.full(len(first), 4, dtype=np.uint64))
+        at_lanes = self.nodes(np.full(found.n_lanes, _LANE, dtype=np.uint64))
+        at_trips = self.nodes(np.full(len(first), _TRIP, dtype=np.uint64))
         self._pair(legs.flow, at_trips + trip, mix(rounded(legs.share)))
         self._pair(at_trips + np.arange(len(first)), at_lanes + found.lane, np.zeros(len(first), dtype=np.uint64))
         where = at_channels + np.searchsorted(channels, found.channel)
@@ -245,7 +250,7 @@ class _Graph:
 
     def meet(self, meeting: Meeting) -> None:
         """Limits that flows meet."""
-        at = self.nodes(mix(meeting.kind, np.full(len(meeting.kind), 5)))
+        at = self.nodes(mix(meeting.kind, np.full(len(meeting.kind), _MEETING)))
         self._pair(meeting.flow, at + meeting.node, mix(rounded(meeting.usage)))
 
     def _pair(self, one: Int, other: Int, label: Hash) -> None:

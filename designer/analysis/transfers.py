@@ -44,6 +44,8 @@ from designer.workload.operations import Transfer
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+#: limits that flows bring along, mounts that are read, and mounts that are written, with room to spare
+_FAMILIES_LIMIT: Final = 4
 NO_SHARES: Mapping[int, float] = MappingProxyType({})
 
 
@@ -420,7 +422,7 @@ def _numbered(first: int, kept: Int, lead: Int) -> Int:
 
 def _beyond(network: Network, node: Int, family: int) -> Int:
     """Numbers of limits apart from those of channels and parts."""
-    return network.n_resources + 4 * node + family
+    return network.n_resources + _FAMILIES_LIMIT * node + family
 
 
 class _Evaluation:
@@ -648,7 +650,7 @@ class _Evaluation:
         described, then = self._explained(allocation, bottleneck) if explained else ((), ())
         low, high, sources = self._band(allocation, bottleneck)
         n = self.traffic.n_flows
-        rates = np.zeros((3, n))
+        rates = np.stack([np.zeros(n), np.zeros(n), np.zeros(n)])
         rates[:, self.alive] = allocation.rate, low, high
         wait = self._latency()
         alive = np.flatnonzero(self.alive)
