@@ -22,19 +22,20 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(127, 160), *DIRECTIONAL)}
 def print_json(document: Any) -> None:
     """One JSON document on stdout; numbers that JSON does not know become null."""
     print(
-        json.dumps(_finite(document), ensure_ascii=not is_utf8(sys.stdout), indent=1, allow_nan=False).translate(
+        json.dumps(finite(document), ensure_ascii=not is_utf8(sys.stdout), indent=1, allow_nan=False).translate(
             _ESCAPED
         )
     )
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """A document in which numbers that JSON does not know are null."""
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value
 
 

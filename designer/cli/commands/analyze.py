@@ -89,8 +89,8 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
             }
             for name, m in result.metrics.items()
         },
-        "binding": [_bottleneck(b) for b in result.binding],
-        "next": [_bottleneck(b) for b in result.next],
+        "binding": [bottleneck_dict(b) for b in result.binding],
+        "next": [bottleneck_dict(b) for b in result.next],
         "flows": [
             {
                 "id": f.id,
@@ -117,7 +117,8 @@ def _workload(result: WorkloadResult) -> dict[str, Any]:
     }
 
 
-def _bottleneck(bottleneck: Bottleneck) -> dict[str, Any]:
+def bottleneck_dict(bottleneck: Bottleneck) -> dict[str, Any]:
+    """A bottleneck as JSON."""
     return {
         "what": bottleneck.what,
         "id": bottleneck.id,

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             error.at(file=options.designs[0]) if len(given) == 1 and not isinstance(error, ReportError) else error
         ) from None
     progress(0.95, "writing")
-    notes = atomic.write(Path(options.output), _WRITERS[suffix](report))
+    notes = atomic.write(Path(options.output), rendered(report, suffix))
     progress(1.0, "")
     for name, one in loaded:
         if one.findings:
@@ -68,6 +68,11 @@ def run(options: argparse.Namespace) -> int:
         del name
     print_written(options.output, notes)
     return 0
+
+
+def rendered(report: Report, suffix: str) -> bytes:
+    """A report as a file of one of the formats holds it: ``.html``, ``.pdf`` or ``.md``."""
+    return _WRITERS[suffix.lower()](report)
 
 
 def _html(report: Report) -> bytes:

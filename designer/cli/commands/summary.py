@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = opened(options)
     summary = summarize(loaded.design, shown_file(options.design))
     if options.ids:
-        summary["ids"] = dict(_ids(loaded.design, ""))
+        summary["ids"] = dict(ids_of(loaded.design, ""))
     machines, broken = _machines(loaded.design)
     if machines:
         summary["virtual_machines"] = machines
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _ids(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
+def ids_of(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
     """What a block holds, groups opened once."""
     for part in block.parts.values():
         yield way + part.id, {"what": "part", "kind": part.kind, "type": part.type}
@@ -75,7 +75,7 @@ def _ids(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
         yield way + wiring.id, {"what": "wiring", "kind": wiring.kind, "type": f"{wiring.a} – {wiring.b}"}
     for group in block.groups.values():
         yield way + group.id, {"what": "group", "kind": "", "type": f"×{group.replicas}"}
-        yield from _ids(group.content, f"{way}{group.id}/")
+        yield from ids_of(group.content, f"{way}{group.id}/")
 
 
 def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:
