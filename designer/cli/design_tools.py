@@ -83,7 +83,7 @@ class DesignTools:
             "findings": _findings([*findings, *_ruled(opened)]),
         }
         if ids:
-            from designer.cli.commands.summary import ids_of
+            from designer.cli.documents import ids_of
 
             told["ids"] = dict(ids_of(opened, ""))
         return told
@@ -155,12 +155,12 @@ class DesignTools:
     def analyze(self, design: str, workload: str = "", channels: int = 20) -> dict[str, Any]:
         """Run the workloads of a design, or one: metrics with bands and sources, what binds, the busiest channels."""
         from designer.checks.analysing import analyze
-        from designer.cli.commands.analyze import as_document
+        from designer.cli.documents import analysis_document
 
         opened, findings = self._open(design)
         found = analyze(opened, [workload] if workload else None, file=design, curves=False)
         told = [*findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
-        document = as_document(found, told, channels)
+        document = analysis_document(found, told, channels)
         for one in document["workloads"]:
             one["flows"] = one["flows"][: max(0, channels)]
         return document
@@ -168,7 +168,7 @@ class DesignTools:
     def explain(self, design: str, workload: str, metric: str = "") -> dict[str, Any]:
         """Why a workload takes as long as it does: the metric with its band and sources, what binds and what next."""
         from designer.catalog.sources import load_sources
-        from designer.cli.commands.analyze import bottleneck_dict
+        from designer.cli.documents import bottleneck_document
 
         result = self._analyzed(design, workload)
         if metric and metric not in result.metrics:
@@ -200,8 +200,8 @@ class DesignTools:
                 }
                 for name, m in chosen.items()
             },
-            "binding": [bottleneck_dict(b) for b in result.binding],
-            "next": [bottleneck_dict(b) for b in result.next],
+            "binding": [bottleneck_document(b) for b in result.binding],
+            "next": [bottleneck_document(b) for b in result.next],
             "findings": _findings(result.findings),
         }
 
@@ -242,7 +242,7 @@ class DesignTools:
 
     def report(self, designs: list[str], output: str = "", prices: str = "", dry_run: bool = True) -> dict[str, Any]:
         """The design report. Answered are its chapters; output names the file to write: .html, .pdf or .md."""
-        from designer.cli.commands.report import rendered
+        from designer.cli.documents import rendered
         from designer.interchange.native.envelope import written_by
         from designer.report.assembly import Given, compose_report
         from designer.report.settings import load_settings
@@ -318,9 +318,10 @@ class DesignTools:
                 one = {"kind": verdict.kinds[0], **link}
                 after = apply_changes(after, {"add": {"links": [one]}}, SOURCE)
         for part in after.parts.values():
-            if part.id in before.parts or part.parent is None:
+            above = after.parts.get(part.parent) if part.parent is not None else None
+            if part.id in before.parts or above is None:
                 continue
-            verdict = can_contain(after.parts[part.parent].kind, part.kind)
+            verdict = can_contain(after, above.kind, part.kind)
             if not verdict.ok:
                 raise DocumentError(
                     f"{part.id} may not stand there: {verdict.reason}",

@@ -100,6 +100,20 @@ def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(fold
         verdict = await call("can_connect", design="a.design.json", a="gpu0", b="gpu1", kind="pcie")
         assert not verdict["ok"]
         assert verdict["reason"] in refused["error"]
+        server = next(
+            i
+            for i, what in (await call("open_design", design="a.design.json", ids=True))["ids"].items()
+            if what["kind"] == "server"
+        )
+        told = await call(
+            "edit",
+            design="a.design.json",
+            changes={"add": {"parts": [{"id": "extra", "kind": "gpu", "parent": server}]}},
+        )
+        assert told["written"] is None
+        assert any("extra" in line for line in told["changes"])
+        inside = {"add": {"parts": [{"id": "extra", "kind": "gpu", "parent": "gpu0"}]}}
+        assert "may not stand there" in (await call("edit", design="a.design.json", changes=inside))["error"]
         unknown = {"parts": {"gpu99": {"type": "gpu/nvidia/h200-sxm"}}}
         assert "no part 'gpu99'" in (await call("edit", design="a.design.json", changes=unknown))["error"]
 
