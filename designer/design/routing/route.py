@@ -120,7 +120,7 @@ class _Router:
         return _together(tails, found)
 
     def _bent(self, top_a: Int, top_b: Int, meet: Int, side_a: Int, side_b: Int) -> Float:
-        """Corners of links drawn by hand whose ways are free, NaN elsewhere; these leave boxes towards them. : (k, c, 2)"""
+        """Corners of links drawn by hand whose ways are free, NaN elsewhere; their boxes are left there. : (k, c, 2)"""
         rect, free = self.scene.rect, dict[int, Float]()
         for row, points in sorted(self._bends.items()):
             a, b, whole = int(top_a[row]), int(top_b[row]), int(meet[row])

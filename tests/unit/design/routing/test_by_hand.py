@@ -137,7 +137,7 @@ def test_copies_and_groups_take_bends_along() -> None:
     both = (Ref("parts", "a"), Ref("parts", "b"))
     copied = Duplicate(both, (1000, 24)).apply(design)
     (copy,) = (x for x in copied.links.values() if x.id != "l")
-    assert [(p.x, p.y) for p in copy.bends][0] == (1050, 124)
+    assert next((p.x, p.y) for p in copy.bends) == (1050, 124)
     moved = MoveBy(both, 200, 100).apply(design)
     grouped = MakeGroup(both, "g", replicas=2).apply(moved)
     assert grouped.groups["g"].content.links["l"].bends == design.links["l"].bends
