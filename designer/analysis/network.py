@@ -236,6 +236,10 @@ class Network:
         """Raw capacity of each bundle per direction [B/s]. : (n_links,)"""
         return _rate(self)
 
+    def rate_of(self, links: Int) -> Float:
+        """The same of some links; does not make those of all. : (n,) [B/s]"""
+        return self.class_rate[self.arrays.rate_class[links]]
+
     @property
     def capacity(self) -> Float:
         """Capacity of each resource [B/s]. : (n_resources,)"""
@@ -305,6 +309,11 @@ class Network:
     def channel_id(self, channel: int) -> str:
         """Stable id of a channel: the path of its link and its direction."""
         return f"{self.net.link_path(channel >> 1)}:{'ba' if channel & 1 else 'ab'}"
+
+    def channel_ids(self, channels: Int) -> list[str]:
+        """Ids of many channels."""
+        paths = self.net.link_paths(channels >> 1)
+        return [f"{path}:{'ba' if back else 'ab'}" for path, back in zip(paths, (channels & 1).tolist(), strict=True)]
 
     def channel_label(self, channel: int, *, both_ways: bool = False) -> str:
         """Name for people; of a link as a whole where `both_ways`."""
@@ -768,7 +777,35 @@ def _hop_bands(network: Network) -> Float:
 
 def in_order(network: Network, source: int, channels: list[int]) -> list[int]:
     """Channels of a flow as it meets them from its source; split flows level by level."""
-    ends = {channel: network.ends(channel) for channel in channels}
+    return _in_order(source, channels, _ends_of(network, np.array(channels, dtype=np.int64)))
+
+
+def ways(network: Network, sources: Int, channels: Int, cuts: Int) -> list[tuple[str, ...]]:
+    """Ids of the channels of many flows, each in the order in which the flow meets them.
+
+    Parameters
+    ----------
+    sources : (n_flows,) the part each begins at
+    channels, cuts
+        Channels by flow: those of flow f are ``channels[cuts[f]:cuts[f + 1]]``.
+    """
+    different = np.unique(channels[cuts[0] : cuts[-1]])
+    ends = _ends_of(network, different)
+    ids = dict(zip(different.tolist(), network.channel_ids(different), strict=True))
+    found: list[tuple[str, ...]] = []
+    for source, low, high in zip(sources.tolist(), cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        found.append(tuple([ids[c] for c in _in_order(source, channels[low:high].tolist(), ends)]))
+    return found
+
+
+def _ends_of(network: Network, channels: Int) -> dict[int, tuple[int, int]]:
+    link, back = channels >> 1, (channels & 1).astype(bool)
+    a, b = network.net.link_a[link], network.net.link_b[link]
+    both = zip(np.where(back, b, a).tolist(), np.where(back, a, b).tolist(), strict=True)
+    return dict(zip(channels.tolist(), both, strict=True))
+
+
+def _in_order(source: int, channels: list[int], ends: dict[int, tuple[int, int]]) -> list[int]:
     by_start: dict[int, list[int]] = {}
     for channel in channels:
         by_start.setdefault(ends[channel][0], []).append(channel)

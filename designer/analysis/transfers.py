@@ -24,7 +24,7 @@ from designer.analysis.network import (
     Network,
     band_of,
     columns,
-    in_order,
+    ways,
 )
 from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
@@ -610,28 +610,32 @@ class _Evaluation:
             order = np.argsort(self.routes.flow, kind="stable")
             return (
                 Resources(network, self.limits),
-                order,
+                self.routes.channel[order],
                 np.searchsorted(self.routes.flow[order], np.arange(count + 1)),
             )
 
-        def flow_row(f: int) -> Flow:
-            resources, order, cuts = ordered()
-            channels = self.routes.channel[order[cuts[f] : cuts[f + 1]]]
-            source, target = int(traffic.source[f]), int(traffic.target[f])
-            by = (
-                [resources.bottleneck(int(r), 1).id for r in bottleneck.of(int(self.number[f]))]
-                if self.alive[f]
-                else []
+        def rows(numbers: Sequence[int]) -> list[Flow]:
+            resources, channel, cuts = ordered()
+            some = np.array(numbers, dtype=np.int64)
+            size = cuts[some + 1] - cuts[some]
+            upto = np.concatenate([[0], np.cumsum(size)])
+            chosen = channel[np.repeat(cuts[some] - upto[:-1], size) + np.arange(upto[-1])]
+            source, target = traffic.source[some], traffic.target[some]
+            binds = [bottleneck.of(int(self.number[f])) if self.alive[f] else [] for f in numbers]
+            met = np.unique(np.concatenate([np.asarray(each, dtype=np.int64) for each in binds]))
+            ids = dict(zip(met.tolist(), resources.ids(met), strict=True))
+            columns = (
+                net.paths(source),
+                net.paths(target),
+                ways(network, source, chosen, upto),
+                rate[some].tolist(),
+                low[some].tolist(),
+                high[some].tolist(),
+                binds,
             )
-            return Flow(
-                f"{net.path(source)}->{net.path(target)}",
-                net.path(source),
-                net.path(target),
-                tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
-                float(rate[f]),
-                float(low[f]),
-                float(high[f]),
-                tuple(by),
-            )
+            return [
+                Flow(f"{a}->{b}", a, b, via, got, least, most, tuple([ids[int(r)] for r in by]))
+                for a, b, via, got, least, most, by in zip(*columns, strict=True)
+            ]
 
-        return Rows(one=flow_row, count=count, rank=rate[:count])
+        return Rows(one=lambda f: rows([f])[0], count=count, rank=rate[:count], many=rows)
