@@ -63,6 +63,22 @@ class Resources:
         order = np.argsort(first, kind="stable")
         return [chosen[which == k] for k in order]
 
+    def ids(self, chosen: Int) -> list[str]:
+        """Id of the link, part or limit of each resource, as its bottleneck has it."""
+        network = self.network
+        on_link = chosen < network.n_link_resources
+        in_part = ~on_link & (chosen < network.n_resources)
+        found = [""] * len(chosen)
+        named = zip(
+            np.flatnonzero(on_link).tolist(), network.channel_ids(network.channels_of(chosen[on_link])), strict=True
+        )
+        parts = network.net.paths(network.parts_inside(chosen[in_part])) if in_part.any() else []
+        for row, name in (*named, *zip(np.flatnonzero(in_part).tolist(), parts, strict=True)):
+            found[row] = name
+        for row in np.flatnonzero(chosen >= network.n_resources).tolist():
+            found[row] = self.limits[int(chosen[row]) - network.n_resources].id
+        return found
+
     def bottleneck(self, resource: int, users: int, fraction: float | None = None) -> Bottleneck:
         """The bottleneck in words."""
         network = self.network

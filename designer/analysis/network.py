@@ -128,6 +128,10 @@ class Network:
         """Raw capacity of each bundle per direction [B/s]. : (n_links,)"""
         return _rate(self)
 
+    def rate_of(self, links: Int) -> Float:
+        """The same of some links; does not make those of all. : (n,) [B/s]"""
+        return self.class_rate[self.arrays.rate_class[links]]
+
     @property
     def capacity(self) -> Float:
         """Capacity of each resource [B/s]. : (n_resources,)"""
@@ -197,6 +201,11 @@ class Network:
     def channel_id(self, channel: int) -> str:
         """Stable id of a channel: the path of its link and its direction."""
         return f"{self.net.link_path(channel >> 1)}:{'ba' if channel & 1 else 'ab'}"
+
+    def channel_ids(self, channels: Int) -> list[str]:
+        """Ids of many channels."""
+        paths = self.net.link_paths(channels >> 1)
+        return [f"{path}:{'ba' if back else 'ab'}" for path, back in zip(paths, (channels & 1).tolist(), strict=True)]
 
     def channel_label(self, channel: int, *, both_ways: bool = False) -> str:
         """Name for people; of a link as a whole where `both_ways`."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
-from designer.analysis.channel_order import in_order
+from designer.analysis.channel_order import ways
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
 from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
@@ -240,28 +240,32 @@ def _listed(problem: Problem, rate: Float, low: Float, high: Float, bottleneck: 
         order = np.argsort(problem.routes.flow, kind="stable")
         return (
             Resources(network, problem.limits),
-            order,
+            problem.routes.channel[order],
             np.searchsorted(problem.routes.flow[order], np.arange(count + 1)),
         )
 
-    def flow_row(f: int) -> Flow:
-        resources, order, cuts = ordered()
-        channels = problem.routes.channel[order[cuts[f] : cuts[f + 1]]]
-        source, target = int(traffic.source[f]), int(traffic.target[f])
-        by = (
-            [resources.bottleneck(int(r), 1).id for r in bottleneck.of(int(problem.number[f]))]
-            if problem.alive[f]
-            else []
+    def rows(numbers: Sequence[int]) -> list[Flow]:
+        resources, channel, cuts = ordered()
+        some = np.array(numbers, dtype=np.int64)
+        size = cuts[some + 1] - cuts[some]
+        upto = np.concatenate([[0], np.cumsum(size)])
+        chosen = channel[np.repeat(cuts[some] - upto[:-1], size) + np.arange(upto[-1])]
+        source, target = traffic.source[some], traffic.target[some]
+        binds = [bottleneck.of(int(problem.number[f])) if problem.alive[f] else [] for f in numbers]
+        met = np.unique(np.concatenate([np.asarray(each, dtype=np.int64) for each in binds]))
+        ids = dict(zip(met.tolist(), resources.ids(met), strict=True))
+        columns = (
+            net.paths(source),
+            net.paths(target),
+            ways(network, source, chosen, upto),
+            rate[some].tolist(),
+            low[some].tolist(),
+            high[some].tolist(),
+            binds,
         )
-        return Flow(
-            f"{net.path(source)}->{net.path(target)}",
-            net.path(source),
-            net.path(target),
-            tuple(network.channel_id(c) for c in in_order(network, source, channels.tolist())),
-            float(rate[f]),
-            float(low[f]),
-            float(high[f]),
-            tuple(by),
-        )
+        return [
+            Flow(f"{a}->{b}", a, b, via, got, least, most, tuple([ids[int(r)] for r in by]))
+            for a, b, via, got, least, most, by in zip(*columns, strict=True)
+        ]
 
-    return Rows(one=flow_row, count=count, rank=rate[:count])
+    return Rows(one=lambda f: rows([f])[0], count=count, rank=rate[:count], many=rows)
