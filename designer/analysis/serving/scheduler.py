@@ -208,9 +208,9 @@ class Book:
             turn[0] = begin + (turn[0] - begin) * factor
             turn[1] *= factor
             turn[2] *= factor
-            self._told_again(turn, pauses)
+            self._recorded(turn, pauses)
 
-    def _told_again(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
+    def _recorded(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
         """A turn of alike steps; one that stands still in the middle is three: before, the step that waited, after."""
         at, first, growth, steps, *rest = turn
         for pause, length in pauses:
