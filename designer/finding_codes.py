@@ -99,6 +99,8 @@ IMP-HOST-BRIDGES       info           Host bridges of one NUMA domain are not dr
 IMP-IDLE               warning        A link speed was read while the device was idle
 IMP-IGNORED            info           Elements that are not part of the format were ignored
 IMP-JUNK               info           Text around the document was ignored
+IMP-DRAWN              info           Changes made in a diagram were done to its design
+IMP-DRAWN-LOST         warning        Changes made in a diagram could not be done
 IMP-KIND               warning        Nodes of no known kind were left out
 IMP-LINES              warning        Lines were not understood
 IMP-LINK-SPEED         warning        A link speed cannot be read

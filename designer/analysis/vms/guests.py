@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network, network_without_links
+from designer.analysis.capacities import ACCELERATOR
+from designer.analysis.network import NETWORKS_LIMIT, Network, network_without_links
 from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
