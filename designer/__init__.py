@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from designer.design.graph import to_networkx
     from designer.design.query import summarize
     from designer.interchange.native.writer import save as save_design
+    from designer.interchange.proposing import propose
     from designer.interchange.templates import open_design
+    from designer.interchange.wanted import read_wanted
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
     from designer.rules.door import check
@@ -30,6 +32,8 @@ _DOORS = {
     "check": ("designer.rules.door", "check"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
+    "propose": ("designer.interchange.proposing", "propose"),
+    "read_wanted": ("designer.interchange.wanted", "read_wanted"),
     "save_design": ("designer.interchange.native.writer", "save"),
     "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),
@@ -57,6 +61,8 @@ __all__ = [
     "compose_report",
     "load_catalog",
     "open_design",
+    "propose",
+    "read_wanted",
     "save_design",
     "simulate",
     "summarize",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 #: control characters but tab, line feed and carriage return, which layout and progress need
 _CONTROLS: Final = (*range(9), 11, 12, *range(14, 32), *range(127, 160))
 #: marks that turn the direction of what follows: a name that holds one is read otherwise than it is written
 DIRECTIONAL: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_SHOWN: Final = dict.fromkeys((*_CONTROLS, *DIRECTIONAL), "�")
+#: a search for them all: looking up each character of a long text in a table takes many times as long
+_OBEYED: Final = re.compile(f"[{''.join(map(chr, (*_CONTROLS, *DIRECTIONAL)))}]")
 #: the language of the desktop does not matter: the program speaks English
 MONTHS: Final = (
     "January",
@@ -30,7 +32,7 @@ LONGEST: Final = 2000
 
 def harmless(text: str) -> str:
     """The text with characters that would be obeyed instead of shown replaced by the mark for unknown ones."""
-    return text.translate(_SHOWN)
+    return _OBEYED.sub("�", text)
 
 
 def shortened(text: str, most: int = LONGEST) -> str:

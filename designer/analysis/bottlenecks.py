@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
 from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 from designer.sources import Status
 from designer.units import format_line_rate, format_quantity
@@ -61,6 +62,22 @@ class Resources:
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         return [chosen[which == k] for k in order]
+
+    def ids(self, chosen: Int) -> list[str]:
+        """Id of the link, part or limit of each resource, as its bottleneck has it."""
+        network = self.network
+        on_link = chosen < network.n_link_resources
+        in_part = ~on_link & (chosen < network.n_resources)
+        found = [""] * len(chosen)
+        named = zip(
+            np.flatnonzero(on_link).tolist(), network.channel_ids(network.channels_of(chosen[on_link])), strict=True
+        )
+        parts = network.net.paths(network.parts_inside(chosen[in_part])) if in_part.any() else []
+        for row, name in (*named, *zip(np.flatnonzero(in_part).tolist(), parts, strict=True)):
+            found[row] = name
+        for row in np.flatnonzero(chosen >= network.n_resources).tolist():
+            found[row] = self.limits[int(chosen[row]) - network.n_resources].id
+        return found
 
     def bottleneck(self, resource: int, users: int, fraction: float | None = None) -> Bottleneck:
         """The bottleneck in words."""

@@ -39,7 +39,7 @@ class ChannelRows(Rows[ChannelRow]):
     def __init__(self, network: Network, loads: ChannelLoads | None) -> None:
         self.network = network
         self._told = loads
-        super().__init__(one=self._row, count=lambda: len(self.number))
+        super().__init__(one=lambda i: self._rows_at([i])[0], count=lambda: len(self.number), many=self._rows_at)
 
     @cached_property
     def number(self) -> Int:
@@ -56,20 +56,30 @@ class ChannelRows(Rows[ChannelRow]):
         """Share of what the channel can achieve. : (n,)"""
         return self._told.utilization[self.number] if self._told is not None else np.zeros(len(self.number))
 
-    def _row(self, index: int) -> ChannelRow:
-        network, channel = self.network, int(self.number[index])
-        a, b = network.ends(channel)
-        link = channel >> 1
-        return ChannelRow(
-            network.channel_id(channel),
-            network.net.path(a),
-            network.net.path(b),
-            network.net.link(link).kind,
-            float(network.rate[link]),
-            float(self.load[index]),
-            float(self.utilization[index]),
-            str(network.quantity_status(link)),
+    def _rows_at(self, index: Sequence[int]) -> list[ChannelRow]:
+        network, net = self.network, self.network.net
+        at = np.array(index, dtype=np.int64)
+        channel = self.number[at]
+        link, back = channel >> 1, (channel & 1).astype(bool)
+        a, b = net.link_a[link], net.link_b[link]
+        definition = net.link_def[link].tolist()
+        columns = zip(
+            net.link_paths(link),
+            back.tolist(),
+            net.paths(np.where(back, b, a)),
+            net.paths(np.where(back, a, b)),
+            definition,
+            network.rate_of(link).tolist(),
+            self.load[at].tolist(),
+            self.utilization[at].tolist(),
+            strict=True,
         )
+        kinds = [one.kind for one in net.link_defs]
+        status = [str(facts.status) for facts in network.link_facts]
+        return [
+            ChannelRow(f"{path}:{'ba' if back else 'ab'}", source, target, kinds[d], rate, load, used, status[d])
+            for path, back, source, target, d, rate, load, used in columns
+        ]
 
     def rows_of(self, channels: Sequence[int] | Int) -> list[ChannelRow]:
         """Rows of channels by their numbers, in order of the table; those not listed are left out."""

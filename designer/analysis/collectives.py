@@ -10,16 +10,13 @@ import numpy.typing as npt
 
 from designer.analysis.activities import Activity
 from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, describe_classes
-from designer.analysis.communicator import (
-    IN_NETWORK,
-    NETWORK_SWITCHES,
-    Communicator,
-    make_communicator,
-    widened,
-)
+from designer.analysis.capacities import SPREAD
+from designer.analysis.channel_order import ways
+from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
 from designer.analysis.gateways import COMPUTE_ROLES
+from designer.analysis.group_situation import NETWORK_SWITCHES
 from designer.analysis.islands import role_of
-from designer.analysis.network import LISTED_LIMIT, SPREAD, Network, in_order
+from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import route
 from designer.analysis.selection import resolve
@@ -288,29 +285,23 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
     routes = route(network, staged(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
-    bottleneck = {Resources(network).bottleneck(r, 1).id for r in activity.binds[:LISTED_LIMIT].tolist()}
-    listed: list[Flow] = []
-    for f in range(n):
-        source, target = int(legs.source[f]), int(legs.target[f])
-        channels = in_order(network, source, routes.channel[order[cuts[f] : cuts[f + 1]]].tolist())
-        via = tuple(network.channel_id(c) for c in channels)
-        share = float(legs.share[f])
-        low, high = rate * time.time / time.high, rate * time.time / time.low
-        name = f"{network.net.path(source)}->{network.net.path(target)}"
-        by = tuple(c for c in via if c in bottleneck)
-        listed.append(
-            Flow(
-                name,
-                network.net.path(source),
-                network.net.path(target),
-                via,
-                rate * share,
-                low * share,
-                high * share,
-                by,
-            )
+    bottleneck = set(Resources(network).ids(activity.binds[:LISTED_LIMIT]))
+    via = ways(network, legs.source, routes.channel[order], cuts)
+    sources, targets = network.net.paths(legs.source), network.net.paths(legs.target)
+    low, high = rate * time.time / time.high, rate * time.time / time.low
+    return tuple(
+        Flow(
+            f"{source}->{target}",
+            source,
+            target,
+            channels,
+            rate * share,
+            low * share,
+            high * share,
+            tuple([c for c in channels if c in bottleneck]),
         )
-    return tuple(listed)
+        for source, target, channels, share in zip(sources, targets, via, legs.share.tolist(), strict=True)
+    )
 
 
 def _loads(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import numpy as np
+
 from designer.analysis.channel_rows import CHANNELS_LIMIT, ChannelRows, listed
 from designer.analysis.evaluators import Question, evaluator_of
 from designer.analysis.gaps import with_gaps
@@ -133,16 +135,14 @@ def run_workload(
 def _findings(network: Network, loads: ChannelLoads | None) -> list[Finding]:
     """What a reader of the numbers should know; asked after every edit, so it makes no rows."""
     numbers = listed(network, loads)
-    load: list[float] = loads.load.tolist() if loads is not None else []
-    unsure = [
-        channel
-        for channel in (numbers.tolist() if load else ())
-        if load[channel] > 0 and network.quantity_status(channel >> 1) in (Status.ASSUMED, Status.UNVERIFIED)
-    ]
+    guessed = np.array([f.status in (Status.ASSUMED, Status.UNVERIFIED) for f in network.link_facts], dtype=bool)
+    unsure = numbers[:0]
+    if loads is not None and guessed.any():
+        unsure = numbers[(loads.load[numbers] > 0) & guessed[network.net.link_def[numbers >> 1]]]
     found: list[Finding] = []
-    if unsure:
+    if len(unsure):
         text = f"{len(unsure)} of the loaded channels rest on assumed or unverified capacities"
-        where = tuple(network.channel_id(channel) for channel in unsure[:_PLACES_LIMIT])
+        where = tuple(network.channel_ids(unsure[:_PLACES_LIMIT]))
         found.append(Finding("DATA-UNSURE", Severity.INFO, text, where, "give the real speeds of these links"))
     if 2 * network.net.n_links > CHANNELS_LIMIT:
         found.append(Finding("CHANNELS-CUT", Severity.INFO, f"only the {len(numbers)} busiest channels are listed"))

@@ -4,37 +4,90 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from designer.cli.plain import is_utf8
 from designer.findings import Finding, Severity
 from designer.plain_text import DIRECTIONAL, shortened
 
 #: what JSON may hold as it is, but a terminal must not get: control characters and marks of direction
-_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(127, 160), *DIRECTIONAL)}
+_ESCAPED = re.compile(f"[{''.join(map(chr, (*range(127, 160), *DIRECTIONAL)))}]")
 
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout; numbers that JSON does not know become null."""
-    print(
-        json.dumps(_finite(document), ensure_ascii=not is_utf8(sys.stdout), indent=1, allow_nan=False).translate(
-            _ESCAPED
-        )
-    )
+    text = as_json(document, ascii_only=not is_utf8(sys.stdout))
+    print(_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def _finite(value: Any) -> Any:
+def as_json(document: Any, *, ascii_only: bool = False) -> str:
+    """A document as JSON, indented by one blank for each level.
+
+    Notes
+    -----
+    ``json`` indents in Python, a generator for each level: seconds for twenty thousand rows. Here what holds no
+    further lists, and lists of such, are left to its compiled encoder. It separates items by a character that JSON
+    never holds as it is, so only separators are turned into ends of lines.
+    """
+    encode = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=(_BETWEEN, ": ")).encode
+
+    def flat(value: Any) -> str:
+        try:
+            return encode(value)
+        except ValueError:
+            return encode(finite(value))
+
+    def text(value: Any, depth: int) -> str:
+        if not isinstance(value, dict | list | tuple) or not value:
+            return flat(value)
+        inner, outer = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
+        if _is_flat(value):
+            found = flat(value)
+            return f"{found[0]}{inner}{found[1:-1].replace(_BETWEEN, f',{inner}')}{outer}{found[-1]}"
+        if isinstance(value, dict):
+            lines = [f"{encode(key)}: {text(item, depth + 1)}" for key, item in value.items()]
+            return f"{{{inner}{f',{inner}'.join(lines)}{outer}}}"
+        if (
+            all(map(_is_flat, value))
+            and len(kinds := {dict if isinstance(item, dict) else list for item in value}) == 1
+        ):
+            found, deep = flat(value), f"{inner} "
+            start, end = "{}" if kinds == {dict} else "[]"
+            between = f"{inner}{end},{inner}{start}{deep}"
+            body = found[2:-2].replace(f"{end}{_BETWEEN}{start}", between).replace(_BETWEEN, f",{deep}")
+            return f"[{inner}{start}{deep}{body}{inner}{end}{outer}]"
+        return f"[{inner}{f',{inner}'.join([text(item, depth + 1) for item in value])}{outer}]"
+
+    return text(document, 0)
+
+
+#: in JSON it is always written as an escape
+_BETWEEN: Final = "\0"
+_SINGLE: Final = frozenset((str, int, float, bool, type(None)))
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether it is a list or mapping that is not empty, of nothing but single values."""
+    if not isinstance(value, dict | list | tuple) or not value:
+        return False
+    types = set(map(type, value.values() if isinstance(value, dict) else value))
+    return types <= _SINGLE or not any(issubclass(each, dict | list | tuple) for each in types)
+
+
+def finite(value: Any) -> Any:
+    """A document in which numbers that JSON does not know are null."""
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value
 
 

@@ -7,7 +7,7 @@ result knows parts and links by number; their definitions and names are looked u
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -157,6 +157,43 @@ class Netlist:
                 member = bisect_right(group.part_start, index) - 1
                 return f"{group.id}[{member}]/{group.net(member).path(index - int(group.part_start[member]))}"
         raise IndexError(index)
+
+    def paths(self, index: Int) -> list[str]:
+        """Paths of many parts: those of members that are alike are put together once."""
+        return self._named(index, self._own_ids, lambda group: group.part_start, Netlist.paths)
+
+    def link_paths(self, index: Int) -> list[str]:
+        """Paths of many links."""
+        found = self._named(index, self._own_link_ids, lambda group: group.link_start, Netlist.link_paths)
+        for wiring, start, stop in self.wirings:
+            for row in np.flatnonzero((index >= start) & (index < stop)).tolist():
+                found[row] = f"{wiring}[{int(index[row]) - start}]"
+        return found
+
+    def _named(
+        self,
+        index: Int,
+        own: tuple[str, ...],
+        starts: Callable[[GroupNet], Int],
+        inside: Callable[[Netlist, Int], list[str]],
+    ) -> list[str]:
+        """Names of numbers of the block and of its groups; `inside` names those of one member."""
+        found = [""] * len(index)
+        for row in np.flatnonzero(index < len(own)).tolist():
+            found[row] = own[int(index[row])]
+        for group in self.groups:
+            start = starts(group)
+            rows = np.flatnonzero((index >= start[0]) & (index < start[-1]))
+            member = np.searchsorted(start, index[rows], side="right") - 1
+            local, of = index[rows] - start[member], group.net_of[member]
+            for k in np.unique(of).tolist():
+                mine = np.flatnonzero(of == k)
+                different, which = np.unique(local[mine], return_inverse=True)
+                names = inside(group.nets[k], different)
+                places = zip(rows[mine].tolist(), member[mine].tolist(), which.tolist(), strict=True)
+                for row, m, name in places:
+                    found[row] = f"{group.id}[{m}]/{names[name]}"
+        return found
 
     def link_path(self, index: int) -> str:
         """Path of link number `index`; links of a wiring are numbered."""

@@ -67,6 +67,7 @@ OFFENCES = [
     ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
     ("report.figures.timeline", "designer.report.figures.roofline", "Figures"),
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
+    ("interchange.families.hosts", "designer.interchange.families.training_cluster", "Families"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
 ]

@@ -60,7 +60,10 @@ def test_paths_and_numbers_are_one_to_one(block: Block) -> None:
     paths = [net.path(i) for i in range(net.n_parts)]
     assert len(set(paths)) == net.n_parts
     assert [net.index_of(path) for path in paths] == list(range(net.n_parts))
-    assert len({net.link_path(i) for i in range(net.n_links)}) == net.n_links
+    links = [net.link_path(i) for i in range(net.n_links)]
+    assert len(set(links)) == net.n_links
+    assert net.paths(np.arange(net.n_parts)[::-1]) == paths[::-1]
+    assert net.link_paths(np.arange(net.n_links)[::-1]) == links[::-1]
 
 
 @given(blocks())

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import math
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import designer
 from designer.__main__ import main
 from designer.cli.main import run
-from designer.cli.output import paragraph, table
+from designer.cli.output import as_json, paragraph, table
 
 pytestmark = pytest.mark.without_qt
 
@@ -63,3 +69,25 @@ def test_the_name_of_a_kind_lists_its_parts(capsys: pytest.CaptureFixture[str]) 
 def test_machines_are_listed_with_the_ids_that_settings_ask_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["summary", "vsphere-cluster-4"]) == 0
     assert any(line.split()[:2] == ["infer0", "Inference"] for line in capsys.readouterr().out.splitlines())
+
+
+#: what JSON can hold, and what it cannot
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
+DOCUMENTS = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=24,
+)
+
+
+def finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list) else value
+
+
+@given(DOCUMENTS | st.lists(st.dictionaries(st.text(max_size=2), LEAVES, max_size=3)), st.booleans())
+def test_json_reads_as_that_of_the_standard_library(document: Any, ascii_only: bool) -> None:
+    assert as_json(document, ascii_only=ascii_only) == json.dumps(finite(document), ensure_ascii=ascii_only, indent=1)
