@@ -86,7 +86,7 @@ class MainWindow(QMainWindow):
         self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
         self._panels: dict[str, Panel] = {}
-        self.warming = Warming(self)
+        self.warming = Warming(self, self)
         self.folding: Folding | None = None
         self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.menus = Menus(self, self, self.pages, self.theme)

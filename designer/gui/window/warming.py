@@ -10,14 +10,17 @@ import importlib
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from PySide6.QtCore import QObject, QTimer
 
 from designer.gui.workers import Cancelled_, Newest, study
 
 if TYPE_CHECKING:
-    from designer.gui.main_window import MainWindow
+    from PySide6.QtGui import QIcon
+
+    from designer.gui.docks import Docks
+    from designer.gui.panels._panel import PanelKind
 
 #: what the first design, its analysis and the first forms load
 _MODULES: Final = (
@@ -53,11 +56,29 @@ _LATER_MS: Final = 3000
 _PAUSE_MS: Final = 15
 
 
+class Window(Protocol):
+    """What is asked of the window."""
+
+    docks: Docks | None
+
+    def find_icon(self, kind: str) -> QIcon | None:
+        """Icon of a kind of part."""
+        ...
+
+    def make_panel(self, kind: PanelKind) -> None:
+        """Make a panel before the docks are wanted."""
+        ...
+
+    def make_docks(self) -> None:
+        """Make the docks before a document is there."""
+        ...
+
+
 class Warming(QObject):
     """Makes a window ready for its first design."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, window: Window, parent: QObject) -> None:
+        super().__init__(parent)
         self._window = window
         self.done = False
         self._jobs = Newest(self)
