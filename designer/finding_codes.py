@@ -21,6 +21,7 @@ BUILT-UNPLANNED        warning        Equipment was built that is not in the des
 CHANNELS-CUT           info           Only the busiest channels are listed
 CKPT-TOO-OFTEN         error          Checkpoints follow each other faster than they are written
 CLOCK-LONG             warning        The simulation ended early, with its budget of events used up
+CLOCK-MEMORY           error          Workloads want more memory together than a part has
 CLOCK-MET              info           A workload was slowed by another one
 CLOCK-SATURATED        error          More work arrives than can be done
 CLOCK-SHIFT            info           Starting a workload later would make all of them faster
