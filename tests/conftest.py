@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -52,6 +53,12 @@ _move_home(Path(_HOME.name))
 
 def pytest_unconfigure() -> None:
     _HOME.cleanup()
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: looking through it for garbage after each window test took most of their time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -19,10 +19,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import find_fabric
 from designer.analysis.hashing import Hash, mix, rounded
 from designer.analysis.islands import find_islands
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import Network
 from designer.analysis.routes import Lanes, Legs, crossings, join_legs, lanes_of
 from designer.analysis.routing.host_paths import Rules
 

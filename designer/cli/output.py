@@ -41,7 +41,7 @@ def as_json(document: Any, *, ascii_only: bool = False) -> str:
         try:
             return encode(value)
         except ValueError:
-            return encode(_finite(value))
+            return encode(finite(value))
 
     def text(value: Any, depth: int) -> str:
         if not isinstance(value, dict | list | tuple) or not value:
@@ -80,13 +80,14 @@ def _is_flat(value: Any) -> bool:
     return types <= _SINGLE or not any(issubclass(each, dict | list | tuple) for each in types)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """A document in which numbers that JSON does not know are null."""
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return value
 
 

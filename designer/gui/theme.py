@@ -17,6 +17,8 @@ from designer.resources import assets
 
 #: what the settings offer
 NAMES: Final = ("system", "light", "dark", "contrast")
+#: property of the application: the name of the theme it has
+_STYLED: Final = "designer_theme"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,13 @@ def resolve(name: str) -> Theme:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Give the whole program the colours of a theme."""
-    app.setStyle("Fusion")
-    app.setPalette(qt_palette(theme))
-    app.setStyleSheet(style_sheet(theme))
+    """Give the whole program the colours of a theme; what it has already is not set again, which polishes all anew."""
+    if app.property(_STYLED) is None:
+        app.setStyle("Fusion")
+    if app.property(_STYLED) != theme.name:
+        app.setPalette(qt_palette(theme))
+        app.setStyleSheet(style_sheet(theme))
+    app.setProperty(_STYLED, theme.name)
 
 
 def base_font(app: QApplication, percent: int = 100) -> QFont:

@@ -138,6 +138,7 @@ class Sweeper(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._before = gc.get_threshold()
+        self._swept = False
         gc.set_threshold(*_COLLECT)
         self._timer = QTimer(self, singleShot=True, interval=_SWEEP_MS)
         self._timer.timeout.connect(self.sweep)
@@ -148,6 +149,7 @@ class Sweeper(QObject):
 
     def sweep(self) -> None:
         """Collect now; what is left lives long and need not be looked at in between."""
+        self._swept = True
         gc.unfreeze()
         gc.collect()
         gc.freeze()
@@ -155,7 +157,8 @@ class Sweeper(QObject):
     def close(self) -> None:
         """Leave memory to Python again."""
         self._timer.stop()
-        gc.unfreeze()
+        if self._swept:
+            gc.unfreeze()
         gc.set_threshold(*self._before)
 
 
@@ -235,6 +238,10 @@ class LiveAnalysis(QObject):
 
             begin = time.perf_counter()
             answer = study(design, workload, full, cancelled, self._progress)
+            for result in answer.workloads:
+                if result.id == workload:
+                    # the window lists them: what is made at the first look is made here, not while it waits
+                    len(result.flows)
             return answer, (time.perf_counter() - begin) * 1e3
 
         self._ticket = self._jobs.submit(job)

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("PySide6", reason="the window belongs to the gui extra")
 pytest.importorskip("pytestqt", reason="pytest-qt belongs to the dev extra")
 
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -43,6 +43,9 @@ def nothing_left() -> Iterator[None]:
         # a click with Ctrl leaves Ctrl pressed for Qt, and selecting a row then adds it to what is selected
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(0, 0))
         gc.collect()
+        if not gc.get_freeze_count():
+            # a window that swept memory has unfrozen what `pytest_collection_finish` froze
+            gc.freeze()
         shown = [w for w in app.topLevelWidgets() if w.isVisible()]
         assert not shown, f"windows left open: {shown}"
     left = [t for t in threading.enumerate() if t not in before and t.name.startswith("designer")]
@@ -64,3 +67,5 @@ def window(
     made.close()
     made.deleteLater()
     qapp.processEvents()
+    # a window waits for an event loop to delete it; one that lives on takes part in whatever the next one does
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)

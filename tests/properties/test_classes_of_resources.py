@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.analysis import activities
-from designer.analysis.activities import Activity, Classes
+from designer.analysis import hop_loads
+from designer.analysis.activities import Activity
 from designer.analysis.communicator import make_communicator
 from designer.analysis.flows import Incidence, check
 from designer.analysis.hops import legs_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.routes import Legs, route
+from designer.analysis.row_classes import Classes
 from designer.analysis.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec
@@ -39,7 +40,7 @@ def one_by_one(*columns: Any, figures: Any = ()) -> Classes:
 def servers_stand_for_others() -> Iterator[None]:
     """Few servers stand for others too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activities, "ALIKE_LIMIT", 0)
+        patch.setattr(hop_loads, "ALIKE_LIMIT", 0)
         yield
 
 
@@ -114,8 +115,8 @@ def same(one: WorkloadResult, other: WorkloadResult) -> None:
 def test_classes_are_the_expanded_problem(design: Design, kind: str) -> None:
     classed = answer(design, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activities, "classes_of", one_by_one)
-        patch.setattr(activities, "ALIKE_LIMIT", 10**9)
+        patch.setattr(hop_loads, "classes_of", one_by_one)
+        patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
         forget()
         expanded = answer(design, kind)
     forget()
@@ -211,8 +212,8 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
     design = design.model_copy(update=shrunk(design, SHRUNK[template]))
     classed = answer(design, "all-reduce")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activities, "classes_of", one_by_one)
-        patch.setattr(activities, "ALIKE_LIMIT", 10**9)
+        patch.setattr(hop_loads, "classes_of", one_by_one)
+        patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
         forget()
         expanded = answer(design, "all-reduce")
     forget()

@@ -14,9 +14,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.activities import SAME_TOLERANCE, Activity, Common, Hops
+from designer.analysis.activities import Activity
 from designer.analysis.flows import Incidence, solve
-from designer.analysis.network import STRUCTURES_LIMIT, TIE_TOLERANCE
+from designer.analysis.frame import STRUCTURES_LIMIT
+from designer.analysis.hop_loads import Common, Hops
+from designer.analysis.network import TIE_TOLERANCE
+from designer.analysis.row_classes import SAME_TOLERANCE
 from designer.analysis.training.costs import Arrangement, Kept, RoutedCosts, arrangement_of
 from designer.analysis.training.feeding import Feed
 from designer.analysis.training.parameter_servers import ServerCosts

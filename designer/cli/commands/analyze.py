@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design
@@ -24,6 +24,7 @@ def run(options: argparse.Namespace) -> int:
     """Analyse a design."""
     from designer.checks.analysing import analyze
     from designer.cli.design import opened
+    from designer.cli.documents import analysis_document
     from designer.cli.output import print_findings, print_json, progress_bar, shown_file
     from designer.errors import DesignerError
     from designer.findings import Severity
@@ -37,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         raise error.at(file=options.design) from None
     findings = [*loaded.findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
     if options.json:
-        print_json(as_document(found, findings, options.channels))
+        print_json(analysis_document(found, findings, options.channels))
     else:
         print(f"{loaded.design.title or loaded.design.name}\n")
         if not found.workloads:
@@ -47,86 +48,6 @@ def run(options: argparse.Namespace) -> int:
         _print_channels(found)
         print_findings(findings)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
-
-
-def as_document(found: Analysis, findings: list[Any], most: int | None = None) -> dict[str, Any]:
-    """The JSON that scripts rely on; with at most so many channels, the busiest of a large design."""
-    from designer.cli.output import finding_dict
-
-    return {
-        "design": {"name": found.name, "file": found.file},
-        "workloads": [_workload(w) for w in found.workloads],
-        "channels": [
-            {
-                "id": c.id,
-                "from": c.source,
-                "to": c.target,
-                "kind": c.kind,
-                "capacity": c.capacity,
-                "load": c.load,
-                "utilization": c.utilization,
-                "status": c.status,
-            }
-            for c in (found.channels if most is None else found.channels[: max(0, most)])
-        ],
-        "findings": [finding_dict(f) for f in findings],
-    }
-
-
-def _workload(result: WorkloadResult) -> dict[str, Any]:
-    return {
-        "id": result.id,
-        "kind": result.kind,
-        "title": result.title,
-        "metrics": {
-            name: {
-                "value": m.value,
-                "unit": m.unit,
-                "low": m.low,
-                "high": m.high,
-                "sources": list(m.sources),
-                "note": m.note,
-            }
-            for name, m in result.metrics.items()
-        },
-        "binding": [_bottleneck(b) for b in result.binding],
-        "next": [_bottleneck(b) for b in result.next],
-        "flows": [
-            {
-                "id": f.id,
-                "from": f.source,
-                "to": f.target,
-                "via": list(f.via),
-                "rate": f.rate,
-                "low": f.low,
-                "high": f.high,
-                "unit": f.unit,
-                "bound_by": list(f.bound_by),
-            }
-            for f in result.flows
-        ],
-        "n_flows": result.n_flows,
-        "tables": {
-            name: {
-                "title": t.title,
-                "columns": [{"name": c.name, "unit": c.unit} for c in t.columns],
-                "rows": [list(row) for row in t.rows],
-            }
-            for name, t in result.tables.items()
-        },
-    }
-
-
-def _bottleneck(bottleneck: Bottleneck) -> dict[str, Any]:
-    return {
-        "what": bottleneck.what,
-        "id": bottleneck.id,
-        "label": bottleneck.label,
-        "why": bottleneck.why,
-        "gain_if_doubled": bottleneck.gain_if_doubled,
-        "gain_together": bottleneck.gain_together,
-        "alike": bottleneck.alike,
-    }
 
 
 def _print_workload(result: WorkloadResult) -> None:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
-
-if TYPE_CHECKING:
-    from designer.report.document import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from designer import atomic
+    from designer.cli.documents import REPORTS, rendered
     from designer.cli.output import print_findings, print_written, progress_bar, shown_file
     from designer.errors import DesignerError, ReportError
     from designer.interchange.native.envelope import written_by
@@ -36,8 +33,8 @@ def run(options: argparse.Namespace) -> int:
     from designer.report.settings import load_settings
 
     suffix = Path(options.output).suffix.lower()
-    if suffix not in _WRITERS:
-        known = ", ".join(_WRITERS)
+    if suffix not in REPORTS:
+        known = ", ".join(REPORTS)
         raise ReportError(
             f"{options.output!r} does not tell a format of reports", place="-o", remedy=f"end it with {known}"
         )
@@ -60,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             error.at(file=options.designs[0]) if len(given) == 1 and not isinstance(error, ReportError) else error
         ) from None
     progress(0.95, "writing")
-    notes = atomic.write(Path(options.output), _WRITERS[suffix](report))
+    notes = atomic.write(Path(options.output), rendered(report, suffix))
     progress(1.0, "")
     for name, one in loaded:
         if one.findings:
@@ -69,26 +66,6 @@ def run(options: argparse.Namespace) -> int:
     print_written(options.output, notes)
     return 0
 
-
-def _html(report: Report) -> bytes:
-    from designer.report.renderers.html import to_html
-
-    return to_html(report).encode("utf-8", "replace")
-
-
-def _pdf(report: Report) -> bytes:
-    from designer.report.renderers.pdf import to_pdf
-
-    return to_pdf(report)
-
-
-def _markdown(report: Report) -> bytes:
-    from designer.report.renderers.markdown import to_markdown
-
-    return to_markdown(report).encode("utf-8", "replace")
-
-
-_WRITERS = {".html": _html, ".pdf": _pdf, ".md": _markdown}
 
 COMMAND = Command(
     "report",

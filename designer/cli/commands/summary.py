@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
 
 if TYPE_CHECKING:
-    from designer.design.document import Block, Design
+    from designer.design.document import Design
     from designer.findings import Finding
 
 
@@ -23,13 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Count parts and links after elaboration."""
+    from designer.cli.documents import ids_of
     from designer.cli.output import print_findings, print_json, shown_file, table
     from designer.design.query import summarize
 
     loaded = opened(options)
     summary = summarize(loaded.design, shown_file(options.design))
     if options.ids:
-        summary["ids"] = dict(_ids(loaded.design, ""))
+        summary["ids"] = dict(ids_of(loaded.design, ""))
     machines, broken = _machines(loaded.design)
     if machines:
         summary["virtual_machines"] = machines
@@ -63,19 +64,6 @@ def run(options: argparse.Namespace) -> int:
             print("\n" + table(headings, rows, (4, 5)))
     print_findings([*loaded.findings, *broken])
     return 0
-
-
-def _ids(block: Block, way: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """What a block holds, groups opened once."""
-    for part in block.parts.values():
-        yield way + part.id, {"what": "part", "kind": part.kind, "type": part.type}
-    for link in block.links.values():
-        yield way + link.id, {"what": "link", "kind": link.kind, "type": f"{link.a} – {link.b}"}
-    for wiring in block.wirings.values():
-        yield way + wiring.id, {"what": "wiring", "kind": wiring.kind, "type": f"{wiring.a} – {wiring.b}"}
-    for group in block.groups.values():
-        yield way + group.id, {"what": "group", "kind": "", "type": f"×{group.replicas}"}
-        yield from _ids(group.content, f"{way}{group.id}/")
 
 
 def _machines(design: Design) -> tuple[list[dict[str, Any]], Sequence[Finding]]:

@@ -1,0 +1,424 @@
+"""What a program may ask of designs in one folder: each method is one tool, told by its docstring.
+
+Everything answered is data as JSON knows it. Designs are named by a file in the folder or the id of a template. Nothing
+is written unless the folder was opened for writing and the call says ``dry_run = false``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from designer.cli.confined import Folder
+from designer.errors import DesignerError, DocumentError, FormatError
+
+if TYPE_CHECKING:
+    from designer.analysis.results import WorkloadResult
+    from designer.design.document import Design
+    from designer.findings import Finding
+
+#: so many rows are answered unless more are asked for
+_MOST: Final = 200
+_FILE_LIKE: Final = re.compile(r"[\\/]|\.(json|jsonl|csv|toml)\Z", re.IGNORECASE)
+
+
+class DesignTools:
+    """The tools.
+
+    Parameters
+    ----------
+    writes
+        True if calls may write into the folder.
+    """
+
+    def __init__(self, folder: Folder, writes: bool = False) -> None:
+        self.folder = folder
+        self.writes = writes
+
+    @property
+    def tools(self) -> Sequence[Any]:
+        """The methods that are tools."""
+        return (
+            self.list_designs,
+            self.open_design,
+            self.find_parts,
+            self.can_connect,
+            self.edit,
+            self.analyze,
+            self.explain,
+            self.explain_code,
+            self.test,
+            self.report,
+        )
+
+    def list_designs(self) -> dict[str, Any]:
+        """The designs and test files in the folder, and the templates to start from."""
+        from designer.interchange.native.envelope import SUFFIX
+        from designer.interchange.templates import list_templates
+        from designer.testing.files import CHECKS
+
+        found = sorted(p for p in self.folder.root.rglob("*") if p.name.endswith((SUFFIX, CHECKS)) and p.is_file())
+        names = [self.folder.name(p) for p in found if self.folder.holds(p)]
+        return {
+            "designs": [n for n in names if n.endswith(SUFFIX)],
+            "tests": [n for n in names if n.endswith(CHECKS)],
+            "templates": [{"id": t.id, "title": t.title, "gpus": t.gpus} for t in list_templates()],
+        }
+
+    def open_design(self, design: str, ids: bool = False) -> dict[str, Any]:
+        """What is in a design: parts and links by kind, workloads, groups, and what a person should look at.
+
+        With ids every part, link, wiring and group is listed as well, by the id that edits name it by.
+        """
+        from designer.design.query import summarize
+
+        opened, findings = self._open(design)
+        told = {
+            **summarize(opened, design),
+            "title": opened.title,
+            "intent": opened.intent,
+            "workload_kinds": {w.id: w.kind for w in opened.workloads.values()},
+            "findings": _findings([*findings, *_ruled(opened)]),
+        }
+        if ids:
+            from designer.cli.documents import ids_of
+
+            told["ids"] = dict(ids_of(opened, ""))
+        return told
+
+    def find_parts(self, query: str = "", kind: str = "") -> dict[str, Any]:
+        """Part types of the catalog by words or kind; one that is named by its id is told in full, with sources."""
+        from designer.catalog.describe import describe
+        from designer.catalog.loader import load_catalog
+
+        catalog = load_catalog()
+        if query in catalog:
+            part = catalog.get(query)
+            values = {
+                r.name: {"text": r.text, "band": r.band, "status": str(r.status), "source": r.source_title}
+                for r in describe(part)
+            }
+            return {"id": part.id, "kind": part.kind, "title": part.title, "values": values}
+        entries = catalog.find(query, kind or None) if query else catalog.entries(kind or None)
+        return {"parts": [{"id": e.id, "title": e.title, "vendor": e.vendor} for e in list(entries)[:_MOST]]}
+
+    def can_connect(self, design: str, a: str, b: str, kind: str = "") -> dict[str, Any]:
+        """Whether a link may join two parts: the kinds that fit, room for how many, or the reason why not."""
+        from designer.design import legality
+
+        opened, _ = self._open(design)
+        verdict = legality.can_connect(opened, a, b, kind or None)
+        return {"ok": verdict.ok, "kinds": list(verdict.kinds), "room": verdict.room, "reason": verdict.reason}
+
+    def edit(
+        self,
+        design: str,
+        changes: dict[str, Any] | None = None,
+        set: list[str] | None = None,
+        workloads: list[dict[str, Any]] | None = None,
+        save_as: str = "",
+        dry_run: bool = True,
+    ) -> dict[str, Any]:
+        """Change a design: what would differ, which findings come and go, and what it does to its workloads.
+
+        changes is an object: {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}, "links": {"a--b": {"count": 2}},
+        "groups": {"hosts": 16}, "policy": {"gpudirect": false}, "remove": ["nic1"], "add": {"parts": [...],
+        "links": [{"a": "gpu0", "b": "nic0", "kind": "pcie"}]}, "vms": {...}, "servers": ...}. set holds texts such as
+        "workloads.h2d.to=gpu0". workloads holds new ones with id, kind and settings. A link that may not be drawn is
+        refused with the reason. Only with dry_run false, and where writing was allowed, is anything written: to the
+        design itself, or to save_as.
+        """
+        from designer.design.diff import diff
+        from designer.design.integrity import demand_sound
+        from designer.interchange.overrides import overridden
+
+        before, _ = self._open(design)
+        self._demand_inside(set or [])
+        self._demand_inside(workloads or [])
+        after = self._changed(before, changes or {})
+        after = _with_workloads(overridden(after, set or ()), workloads or ())
+        problems = demand_sound(after)
+        old, new = _findings(_ruled(before)), _findings([*problems, *_ruled(after)])
+        told: dict[str, Any] = {
+            "changes": diff(before, after).lines(_MOST),
+            "new_findings": [f for f in new if f not in old],
+            "gone_findings": [f for f in old if f not in new],
+            "effect": _effect(before, after),
+            "written": None,
+        }
+        if not dry_run:
+            told["written"] = self._save(design, after, save_as)
+        return told
+
+    def analyze(self, design: str, workload: str = "", channels: int = 20) -> dict[str, Any]:
+        """Run the workloads of a design, or one: metrics with bands and sources, what binds, the busiest channels."""
+        from designer.checks.analysing import analyze
+        from designer.cli.documents import analysis_document
+
+        opened, findings = self._open(design)
+        found = analyze(opened, [workload] if workload else None, file=design, curves=False)
+        told = [*findings, *found.findings, *(f for w in found.workloads for f in w.findings)]
+        document = analysis_document(found, told, channels)
+        for one in document["workloads"]:
+            one["flows"] = one["flows"][: max(0, channels)]
+        return document
+
+    def explain(self, design: str, workload: str, metric: str = "") -> dict[str, Any]:
+        """Why a workload takes as long as it does: the metric with its band and sources, what binds and what next."""
+        from designer.catalog.sources import load_sources
+        from designer.cli.documents import bottleneck_document
+
+        result = self._analyzed(design, workload)
+        if metric and metric not in result.metrics:
+            raise FormatError(f"there is no metric {metric!r}", remedy=f"there are {', '.join(result.metrics)}")
+        shipped = load_sources()
+        own = self._open(design)[0].part_types
+        records = {key: source for part_type in own.values() for key, source in part_type.sources.items()}
+        chosen = {name: m for name, m in result.metrics.items() if not metric or name == metric}
+
+        def source(key: str) -> dict[str, str]:
+            known = shipped.get(key) or records.get(key)
+            return (
+                {"key": key}
+                if known is None
+                else {"key": key, "title": known.title, "publisher": known.publisher, "url": known.url}
+            )
+
+        return {
+            "workload": result.id,
+            "title": result.title,
+            "metrics": {
+                name: {
+                    "value": m.value,
+                    "unit": m.unit,
+                    "low": m.low,
+                    "high": m.high,
+                    "how": m.note,
+                    "sources": [source(key) for key in m.sources],
+                }
+                for name, m in chosen.items()
+            },
+            "binding": [bottleneck_document(b) for b in result.binding],
+            "next": [bottleneck_document(b) for b in result.next],
+            "findings": _findings(result.findings),
+        }
+
+    def explain_code(self, code: str) -> dict[str, Any]:
+        """The page of a design rule, or what the code of a finding means."""
+        from designer.finding_codes import CODES
+        from designer.rules.pages import markdown
+        from designer.rules.rule import rules
+
+        rule = rules().get(code)
+        if rule is not None:
+            return {"code": code, "title": rule.name, "page": markdown(rule)}
+        if code in CODES:
+            return {"code": code, "title": CODES[code].title, "page": ""}
+        raise FormatError(f"there is no finding {code!r}", remedy="take a code from the findings of a design")
+
+    def test(self, path: str = ".") -> dict[str, Any]:
+        """Run design tests: a *.checks.toml, a design with assertions, or all in a folder."""
+        from designer.testing.files import find, open_suite
+        from designer.testing.formats import as_document
+        from designer.testing.suites import run_suite
+
+        place = self.folder.file(path)
+        if not place.exists():
+            raise FormatError("there is no such file", file=path, remedy="see list_designs")
+        tests: list[Any] = []
+        errors: list[str] = []
+        for file in find([str(place)]):
+            try:
+                if not self.folder.holds(file):
+                    self.folder.file(str(file))
+                suite = open_suite(file)
+                self._demand_inside([w.settings for w in suite.design.workloads.values()])
+                tests += run_suite(suite)
+            except DesignerError as error:
+                errors.append(str(error).replace(str(self.folder.root), "."))
+        return {**as_document(tests), "errors": errors}
+
+    def report(self, designs: list[str], output: str = "", prices: str = "", dry_run: bool = True) -> dict[str, Any]:
+        """The design report. Answered are its chapters; output names the file to write: .html, .pdf or .md."""
+        from designer.cli.documents import rendered
+        from designer.interchange.native.envelope import written_by
+        from designer.report.assembly import Given, compose_report
+        from designer.report.settings import load_settings
+
+        given: list[Given] = []
+        for name in designs:
+            opened, findings = self._open(name)
+            given.append(Given(opened, name, tuple(findings)))
+        settings = load_settings(None, self.folder.file(prices) if prices else None)
+        found = compose_report(given, settings, version=written_by())
+        told: dict[str, Any] = {
+            "title": found.title,
+            "chapters": [chapter.title for chapter in found.chapters],
+            "written": None,
+        }
+        if not dry_run:
+            from designer import atomic
+
+            target = self._target(output, (".html", ".pdf", ".md"))
+            atomic.write(target, rendered(found, target.suffix))
+            told["written"] = self.folder.name(target)
+        return told
+
+    def _open(self, name: str) -> tuple[Design, list[Finding]]:
+        """A design of the folder or a template."""
+        from designer.interchange.native.reader import load
+        from designer.interchange.templates import find_template
+
+        place = self.folder.file(name)
+        try:
+            loaded = load(place if place.exists() or name.endswith(".json") else find_template(name))
+        except DesignerError as error:
+            raise error.at(file=name) from None
+        self._demand_inside([w.settings for w in loaded.design.workloads.values()])
+        return loaded.design, list(loaded.findings)
+
+    def _demand_inside(self, value: object) -> None:
+        """Refuse settings that name files outside the folder."""
+        for text in _texts(value):
+            at = text.partition("=")[2].strip() if "=" in text else text
+            if (Path(at).is_absolute() or _FILE_LIKE.search(at)) and not self.folder.holds(self.folder.root / at):
+                self.folder.file(at)
+
+    def _changed(self, before: Design, changes: Mapping[str, Any]) -> Design:
+        """The changed design; links that may not be drawn are refused with the reason."""
+        from designer.design.legality import can_connect, can_contain
+        from designer.interchange.changes import apply_changes
+        from designer.interchange.overrides import SOURCE
+
+        added = changes.get("add")
+        links = added.get("links") if isinstance(added, dict) else None
+        if not isinstance(links, list) or not links:
+            after = apply_changes(before, changes, SOURCE)
+        else:
+            # one after the other, so that each takes its ports before the next is asked about
+            assert isinstance(added, dict)
+            after = apply_changes(before, {**changes, "add": {k: v for k, v in added.items() if k != "links"}}, SOURCE)
+            for k, link in enumerate(links):
+                place = f"changes.add.links[{k}]"
+                if not isinstance(link, dict) or not all(isinstance(link.get(end), str) for end in ("a", "b")):
+                    raise FormatError("a link needs both ends", place=place, remedy='{"a": "gpu0", "b": "nic0"}')
+                verdict = can_connect(after, link["a"], link["b"], link.get("kind"))
+                if not verdict.ok:
+                    remedy = "ask can_connect, or take another part"
+                    raise DocumentError(f"this may not be linked: {verdict.reason}", place=place, remedy=remedy)
+                count = link.get("count", 1)
+                if verdict.room is not None and isinstance(count, int) and count > verdict.room:
+                    raise DocumentError(
+                        f"this may not be linked: there is room for {verdict.room}, not {count}",
+                        place=place,
+                        remedy="ask for fewer",
+                    )
+                one = {"kind": verdict.kinds[0], **link}
+                after = apply_changes(after, {"add": {"links": [one]}}, SOURCE)
+        for part in after.parts.values():
+            above = after.parts.get(part.parent) if part.parent is not None else None
+            if part.id in before.parts or above is None:
+                continue
+            verdict = can_contain(after, above.kind, part.kind)
+            if not verdict.ok:
+                raise DocumentError(
+                    f"{part.id} may not stand there: {verdict.reason}",
+                    place="changes.add.parts",
+                    remedy="give it another parent",
+                )
+        return after
+
+    def _target(self, name: str, suffixes: Sequence[str]) -> Path:
+        """The file to write to."""
+        if not self.writes:
+            raise FormatError("writing was not allowed", file=name or None, remedy="start: designer mcp FOLDER --write")
+        target = self.folder.file(name)
+        if not target.name.lower().endswith(tuple(suffixes)) or target == self.folder.root:
+            raise FormatError("this is no name for it", file=name, remedy=f"end it with {', '.join(suffixes)}")
+        if target.exists() and not target.is_file():
+            raise FormatError("this is no plain file", file=name, remedy="choose another name")
+        return target
+
+    def _save(self, design: str, after: Design, save_as: str) -> str:
+        from designer.interchange.native.envelope import SUFFIX
+        from designer.interchange.native.writer import save
+
+        if not save_as and not self.folder.file(design).exists():
+            raise FormatError("a template cannot be changed", file=design, remedy="name a file in save_as")
+        target = self._target(save_as or design, (SUFFIX,))
+        if save_as and target.exists() and target != self.folder.file(design):
+            raise FormatError("the file exists already", file=save_as, remedy="choose another name")
+        save(after, target)
+        return self.folder.name(target)
+
+    def _analyzed(self, design: str, workload: str) -> WorkloadResult:
+        from designer.checks.analysing import analyze
+
+        opened, _ = self._open(design)
+        return analyze(opened, [workload], file=design, curves=False).workloads[0]
+
+
+def _ruled(design: Design) -> list[Finding]:
+    from designer.rules.door import check
+
+    return check(design)
+
+
+def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    from designer.cli.output import finding_dict
+
+    return [finding_dict(f) for f in findings[:_MOST]]
+
+
+def _with_workloads(design: Design, given: Sequence[Mapping[str, Any]]) -> Design:
+    from pydantic import ValidationError
+
+    from designer.design.document import WorkloadSpec
+    from designer.design.edits.workloads import AddWorkloads
+
+    for k, raw in enumerate(given):
+        try:
+            spec = WorkloadSpec.model_validate(dict(raw))
+        except ValidationError as error:
+            text = str(error.errors()[0]["msg"])
+            raise FormatError(text, place=f"workloads[{k}]", remedy="id, kind and settings") from None
+        design = AddWorkloads((spec,)).apply(design)
+    return design
+
+
+def _effect(before: Design, after: Design) -> dict[str, Any]:
+    """The metrics of the default workload before and after, those that differ; or why there are none."""
+    from designer.checks.analysing import analyze
+
+    name = after.default_workload or next(iter(after.workloads), "")
+    if not name:
+        return {}
+    try:
+        new = analyze(after, [name], curves=False).workloads[0].metrics
+        known = name in before.workloads
+        old = analyze(before, [name], curves=False).workloads[0].metrics if known else {}
+    except DesignerError as error:
+        return {"workload": name, "reason": str(error)}
+    rows = {
+        key: {
+            "unit": m.unit,
+            "before": None if key not in old else [old[key].low, old[key].value, old[key].high],
+            "after": [m.low, m.value, m.high],
+        }
+        for key, m in new.items()
+        if key not in old or old[key].value != m.value
+    }
+    return {"workload": name, "low_value_high": rows}
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)

@@ -1,0 +1,239 @@
+"""Tools over MCP: the server as a process of its own, asked by the official client over stdio."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.calling import CHECKOUT, process
+
+anyio = pytest.importorskip("anyio")
+pytest.importorskip("mcp")
+
+Call = Callable[..., Awaitable[dict[str, Any]]]
+
+
+def talk(folder: Path, body: Callable[[Call], Awaitable[None]], *options: str) -> None:
+    """Run `body` against a server in `folder`; what it is given calls a tool and answers its data or ``error``."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "designer", "mcp", str(folder), *options],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        cwd=str(CHECKOUT),
+    )
+
+    async def main() -> None:
+        async with Client(stdio_client(server)) as client:
+
+            async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+                answer = await client.call_tool(tool, arguments)
+                text = "".join(getattr(c, "text", "") for c in answer.content)
+                if answer.is_error:
+                    return {"error": text}
+                return json.loads(text)
+
+            call.client = client  # type: ignore[attr-defined]
+            with anyio.fail_after(120):
+                await body(call)
+
+    anyio.run(main)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    inside = tmp_path / "designs"
+    inside.mkdir()
+    (inside / "a.design.json").write_bytes((CHECKOUT / "templates" / "hgx-h100-8.design.json").read_bytes())
+    (tmp_path / "secret.design.json").write_bytes((inside / "a.design.json").read_bytes())
+    return inside
+
+
+def test_one_opens_analyzes_and_explains(folder: Path) -> None:
+    async def body(call: Call) -> None:
+        tools = {t.name: t for t in (await call.client.list_tools()).tools}  # type: ignore[attr-defined]
+        assert {"open_design", "edit", "analyze", "explain", "test", "report"} <= tools.keys()
+        assert all(t.description for t in tools.values())
+        listed = await call("list_designs")
+        assert listed["designs"] == ["a.design.json"]
+        assert any(t["id"] == "hgx-h100-8" for t in listed["templates"])
+        told = await call("open_design", design="a.design.json", ids=True)
+        assert told["parts"]["gpu"] == 8
+        assert "gpu0" in told["ids"]
+        assert (await call("open_design", design="hgx-h100-8"))["parts"] == told["parts"]
+        name = told["workloads"][0]
+        found = await call("analyze", design="a.design.json", workload=name, channels=3)
+        assert [w["id"] for w in found["workloads"]] == [name]
+        assert len(found["channels"]) == 3
+        why = await call("explain", design="a.design.json", workload=name)
+        assert why["binding"]
+        for metric in why["metrics"].values():
+            assert metric["low"] <= metric["value"] <= metric["high"]
+            assert all("key" in s for s in metric["sources"])
+        assert "no metric" in (await call("explain", design="a.design.json", workload=name, metric="x"))["error"]
+        assert "What it checks" in (await call("explain_code", code="MEM001"))["page"]
+
+    talk(folder, body)
+
+
+def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(folder: Path) -> None:
+    file = folder / "a.design.json"
+    before = file.read_bytes()
+
+    async def body(call: Call) -> None:
+        changes = {"parts": {"gpu*": {"type": "gpu/nvidia/h200-sxm"}}}
+        told = await call("edit", design="a.design.json", changes=changes)
+        assert any("gpu0" in line for line in told["changes"])
+        assert told["written"] is None
+        refused = await call("edit", design="a.design.json", changes=changes, dry_run=False)
+        assert "writing was not allowed" in refused["error"]
+        link = {"add": {"links": [{"a": "gpu0", "b": "gpu1", "kind": "pcie"}]}}
+        refused = await call("edit", design="a.design.json", changes=link)
+        verdict = await call("can_connect", design="a.design.json", a="gpu0", b="gpu1", kind="pcie")
+        assert not verdict["ok"]
+        assert verdict["reason"] in refused["error"]
+        server = next(
+            i
+            for i, what in (await call("open_design", design="a.design.json", ids=True))["ids"].items()
+            if what["kind"] == "server"
+        )
+        told = await call(
+            "edit",
+            design="a.design.json",
+            changes={"add": {"parts": [{"id": "extra", "kind": "gpu", "parent": server}]}},
+        )
+        assert told["written"] is None
+        assert any("extra" in line for line in told["changes"])
+        inside = {"add": {"parts": [{"id": "extra", "kind": "gpu", "parent": "gpu0"}]}}
+        assert "may not stand there" in (await call("edit", design="a.design.json", changes=inside))["error"]
+        unknown = {"parts": {"gpu99": {"type": "gpu/nvidia/h200-sxm"}}}
+        assert "no part 'gpu99'" in (await call("edit", design="a.design.json", changes=unknown))["error"]
+
+    talk(folder, body)
+    assert file.read_bytes() == before
+    assert sorted(p.name for p in folder.iterdir()) == ["a.design.json"]
+
+
+def test_what_is_written_is_what_was_tried(folder: Path) -> None:
+    async def body(call: Call) -> None:
+        given = {"design": "a.design.json", "set": ["policy.gpudirect=false"], "save_as": "b.design.json"}
+        tried = await call("edit", **given)
+        done = await call("edit", **given, dry_run=False)
+        assert done == {**tried, "written": "b.design.json"}
+        again = await call("edit", **{**given, "set": ["policy.gpudirect=true"]}, dry_run=False)
+        assert "exists already" in again["error"]
+        told = await call("report", designs=["b.design.json"], output="r.md")
+        assert told["chapters"]
+        assert not (folder / "r.md").exists()
+        told = await call("report", designs=["b.design.json"], output="r.md", dry_run=False)
+        assert told["written"] == "r.md"
+        template = await call("edit", design="dgx-a100", set=["policy.gpudirect=false"], dry_run=False)
+        assert "template cannot be changed" in template["error"]
+
+    talk(folder, body, "--write")
+    text = (folder / "r.md").read_text("utf-8")
+    assert text.startswith("#")
+    assert json.loads((folder / "b.design.json").read_text("utf-8"))["design"]["policy"]["gpudirect"] is False
+
+
+def test_tests_run_and_tell_what_broke(folder: Path) -> None:
+    (folder / "a.checks.toml").write_text(
+        '[[check]]\nname = "eight"\nexpect = "parts.gpu == 8"\n[[check]]\nname = "nine"\nexpect = "parts.gpu == 9"\n'
+    )
+
+    async def body(call: Call) -> None:
+        told = await call("test")
+        states = {t["name"]: t["state"] for t in told["tests"]}
+        assert states == {"eight": "held", "nine": "broken"}
+        assert told["errors"] == []
+
+    talk(folder, body)
+
+
+@pytest.mark.parametrize("write", [(), ("--write",)])
+def test_nothing_outside_the_folder_is_reached(folder: Path, write: tuple[str, ...]) -> None:
+    outside = folder.parent / "secret.design.json"
+    (folder / "link.design.json").symlink_to(outside)
+    (folder / "up").symlink_to(folder.parent)
+    # a test file whose design stands outside, and a workload that names a file outside
+    (folder / "out.checks.toml").write_text(f'design = "{outside}"\n[[check]]\nexpect = "parts.gpu == 8"\n')
+    (folder / "up.checks.toml").write_text('design = "../secret.design.json"\n[[check]]\nexpect = "parts.gpu == 8"\n')
+    before = outside.read_bytes()
+
+    async def body(call: Call) -> None:
+        ways = [
+            str(outside),
+            "../secret.design.json",
+            "link.design.json",
+            "up/secret.design.json",
+            "a/../../secret.design.json",
+        ]
+        for name in ways:
+            for tool in ("open_design", "analyze", "edit"):
+                answer = await call(tool, design=name)
+                assert "outside" in answer["error"], (tool, name, answer)
+                assert "gpu" not in answer["error"]
+            given = {"design": "a.design.json", "set": ["policy.gpudirect=false"], "dry_run": False}
+            answer = await call("edit", **given, save_as=name)
+            assert ("outside" if write else "not allowed") in answer["error"]
+            if not name.startswith("link"):
+                answer = await call("report", designs=["a.design.json"], output=f"{name}.md", dry_run=False)
+                assert ("outside" if write else "not allowed") in answer["error"]
+        assert "outside" in (await call("report", designs=["a.design.json"], prices="../p.csv"))["error"]
+        told = await call("test")
+        assert not any(t["state"] == "held" for t in told["tests"])
+        assert len(told["errors"]) >= 2
+        config = {"id": "t", "kind": "training", "settings": {"model": "../secret.json"}}
+        assert "outside" in (await call("edit", design="a.design.json", workloads=[config]))["error"]
+        assert "link.design.json" not in (await call("list_designs"))["designs"]
+
+    talk(folder, body, *write)
+    assert outside.read_bytes() == before
+    assert sorted(p.name for p in folder.parent.iterdir()) == ["designs", "secret.design.json"]
+
+
+GUARDED = """
+import sys
+from designer.cli.confined import Folder
+folder = Folder(sys.argv[1])
+folder.guard()
+import json, subprocess, socket, os, pathlib
+assert pathlib.Path(sys.argv[1], "a.design.json").read_bytes()
+pathlib.Path(sys.argv[1], "new").write_text("x")
+def refused(call):
+    try:
+        call()
+    except PermissionError:
+        return
+    sys.exit(f"not refused: {call}")
+out = pathlib.Path(sys.argv[1]).parent
+refused(lambda: (out / "secret.design.json").read_bytes())
+refused(lambda: (out / "new").write_text("x"))
+refused(lambda: open("/etc/passwd"))
+refused(lambda: os.open(out / "secret.design.json", os.O_RDONLY))
+refused(lambda: os.rename(out / "designs" / "new", out / "moved"))
+refused(lambda: os.remove(out / "secret.design.json"))
+refused(lambda: os.mkdir(out / "made"))
+refused(lambda: subprocess.run(["true"]))
+refused(lambda: socket.create_connection(("127.0.0.1", 9)))
+"""
+
+
+def test_behind_the_names_stands_a_guard(folder: Path) -> None:
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", GUARDED, str(folder)], cwd=CHECKOUT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (folder.parent / "secret.design.json").exists()
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    assert "no such folder" in process("mcp", tmp_path / "gone").message
