@@ -5,7 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from designer.analysis.network import HOST, Network, build_network
+from designer.analysis.capacities import HOST
+from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.checks.world import without

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
 from designer.analysis.flows import Allocation, Incidence, Objective, gain_if_doubled
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 from designer.sources import Status
 from designer.units import format_line_rate, format_quantity

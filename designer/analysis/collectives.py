@@ -10,16 +10,13 @@ import numpy.typing as npt
 
 from designer.analysis.activities import Activity
 from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, describe_classes
-from designer.analysis.communicator import (
-    IN_NETWORK,
-    NETWORK_SWITCHES,
-    Communicator,
-    make_communicator,
-    widened,
-)
+from designer.analysis.capacities import SPREAD
+from designer.analysis.channel_order import ways
+from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
 from designer.analysis.gateways import COMPUTE_ROLES
+from designer.analysis.group_situation import NETWORK_SWITCHES
 from designer.analysis.islands import role_of
-from designer.analysis.network import LISTED_LIMIT, SPREAD, Network, ways
+from designer.analysis.network import LISTED_LIMIT, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Rows
 from designer.analysis.routes import route
 from designer.analysis.selection import resolve

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import Network, examples
+from designer.analysis.frame import examples
+from designer.analysis.network import Network
 from designer.analysis.routes import Routes
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer import LinkClass, Placement, TransferProtocol

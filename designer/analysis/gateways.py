@@ -12,10 +12,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
 from designer.analysis.components import connected
 from designer.analysis.hashing import mix
 from designer.analysis.islands import GRAPHS_LIMIT, LocalShape, find_islands
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import Network
 from designer.analysis.routing.fabric import SwitchGraph
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.analysis.structure import STRUCTURES_LIMIT, Structure, passing, structure_of

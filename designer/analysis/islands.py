@@ -12,8 +12,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.analysis.hashing import Hash, mix
-from designer.analysis.network import NETWORK, NETWORKS_LIMIT, STRUCTURES_LIMIT, Frame, Network, frame_arrays
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.catalog.parttype import UNKNOWN_PREFERENCE, PartKind, link_kinds
 from designer.memo import Alike, memo
 

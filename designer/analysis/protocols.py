@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.capacities import NETWORK
+from designer.analysis.network import Network
 from designer.analysis.routes import Legs, route
 from designer.catalog.parttype import Capability, value_of
 from designer.sources import Constant, Status

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from designer.analysis.capacities import ACCELERATOR
 from designer.analysis.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
-from designer.analysis.network import ACCELERATOR
 from designer.analysis.routing.host_paths import Rules, find_cost, find_segment
 from designer.catalog.parttype import Capability
 from designer.formulas.collectives import PathClass

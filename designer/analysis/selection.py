@@ -8,16 +8,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import TIERS, tier_of
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame, parts_of_kind, parts_with
 from designer.analysis.islands import Islands, LocalGraph, find_islands
-from designer.analysis.network import (
-    STRUCTURES_LIMIT,
-    TIERS,
-    Frame,
-    Network,
-    parts_of_kind,
-    parts_with,
-    tier_of,
-)
+from designer.analysis.network import Network
 from designer.analysis.routes import Legs
 from designer.analysis.routing.host_paths import Rules, find_cost
 from designer.catalog.parttype import Capability

@@ -12,8 +12,9 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame
 from designer.analysis.islands import find_islands
-from designer.analysis.network import NETWORKS_LIMIT, STRUCTURES_LIMIT, Frame, Network
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.catalog.parttype import Domain
 from designer.memo import Alike, memo
 

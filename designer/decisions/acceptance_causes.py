@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.network import ACCELERATOR
+from designer.analysis.capacities import ACCELERATOR
 from designer.decisions.acceptance import Expected, Judged, Machine, Promises, host_links, same_sort, scaled, spread_of
 from designer.design.address import Address, block_at, split_path
 from designer.design.document import Block, Design, Link

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import HOST
 from designer.analysis.components import connected
-from designer.analysis.network import HOST, NETWORKS_LIMIT, Network, build_network, network_of
+from designer.analysis.network import NETWORKS_LIMIT, Network, build_network, network_of
 from designer.analysis.results import ChannelLoads
 from designer.catalog.parttype import Capability
 from designer.design.document import Part, with_changes

@@ -6,7 +6,7 @@ connections of one member stand for all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -49,6 +49,8 @@ class Connections:
     capacity : (m,) raw capacity of the bundle per direction [B/s]
     status : (m,) how sure the capacity is, as the rank of the least sure link
     links : the links and wirings of each connection
+    bends : (c, 2) corners of the connections a link of which was bent by hand, from a to b, scene units from where the
+        positions in the container of both ends count
     """
 
     a: Int
@@ -59,6 +61,7 @@ class Connections:
     capacity: Float
     status: Int
     links: tuple[tuple[BundledLink, ...], ...]
+    bends: Mapping[int, Float]
 
 
 #: connections remembered together, of the blocks asked about last
@@ -85,12 +88,14 @@ def connections_of(block: Block, boxes: Boxes) -> Connections:
                 sub.capacity,
                 sub.status,
                 sub.links,
+                sub.bends,
             )
         )
     return _joined(pieces) if len(pieces) > 1 else pieces[0]
 
 
 def _joined(pieces: list[Connections]) -> Connections:
+    firsts = np.cumsum([0, *(len(p.a) for p in pieces)])[:-1].tolist()
     return Connections(
         a=np.concatenate([p.a for p in pieces]),
         b=np.concatenate([p.b for p in pieces]),
@@ -100,6 +105,7 @@ def _joined(pieces: list[Connections]) -> Connections:
         capacity=np.concatenate([p.capacity for p in pieces]),
         status=np.concatenate([p.status for p in pieces]),
         links=tuple(r for p in pieces for r in p.links),
+        bends={first + k: bends for first, p in zip(firsts, pieces, strict=True) for k, bends in p.bends.items()},
     )
 
 
@@ -119,6 +125,7 @@ class _Bundles:
         self.kinds: list[str] = []
         self.first: list[BundledLink] = []
         self.more: dict[int, list[BundledLink]] = {}
+        self.bends: dict[int, Float] = {}
 
     def add(self, a: int, b: int, values: LinkValues, what: What, link_id: str, times: int) -> None:
         if a == b or a < 0 or b < 0:
@@ -127,6 +134,9 @@ class _Bundles:
         rate, rank = _rate(values.kind, values.bandwidth_per_direction, values.generation, values.lanes, values.status)
         count = values.count * times
         at = self.at.setdefault(key, len(self.a))
+        if isinstance(values, Link) and values.bends and at not in self.bends:
+            points = np.array([(p.x, p.y) for p in values.bends], dtype=np.float64)
+            self.bends[at] = points if at == len(self.a) or self.a[at] == a else points[::-1]
         if at == len(self.a):
             self.a.append(a)
             self.b.append(b)
@@ -154,6 +164,7 @@ class _Bundles:
             capacity=np.array(self.capacity, dtype=np.float64),
             status=np.array(self.rank, dtype=np.int64),
             links=tuple(tuple(self.more[k]) if k in self.more else (one,) for k, one in enumerate(self.first)),
+            bends=self.bends,
         )
 
 
@@ -256,6 +267,7 @@ def _add_unjoined(bundles: _Bundles, wirings: Iterable[Wiring], boxes: Boxes) ->
 
 def rates_match(old: Link, new: Link) -> bool:
     """True if two states of a link are drawn alike."""
-    return (old.a, old.b, old.kind, old.count) == (new.a, new.b, new.kind, new.count) and _rate(
+    one, other = (old.a, old.b, old.kind, old.count, old.bends), (new.a, new.b, new.kind, new.count, new.bends)
+    return one == other and _rate(
         old.kind, old.bandwidth_per_direction, old.generation, old.lanes, old.status
     ) == _rate(new.kind, new.bandwidth_per_direction, new.generation, new.lanes, new.status)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from designer.design.address import BLOCK_COLLECTIONS, AnyAddress, Ref
+from designer.design.bends import shifted_top
 from designer.design.document import Block, Group, Link, LinkValues, Part, Position, Wiring, with_changes
 from designer.design.edit import demand
 from designer.design.elaborate import elaborate
@@ -134,7 +135,7 @@ class Planter:
         parts = [with_changes(p, **item_changes(p, part_ids[p.id])) for p in source.parts.values()]
         groups = [with_changes(g, **item_changes(g, group_ids[g.id])) for g in source.groups.values()]
         planted = Planted(Block(parts={p.id: p for p in parts}, groups={g.id: g for g in groups}), part_ids, group_ids)
-        links = [(x, x.id, x.a, x.b) for x in source.links.values()]
+        links = [(x, x.id, x.a, x.b) for x in shifted_top(source, *offset).links.values()]
         wirings: list[Wiring] = []
         for wiring in source.wirings.values():
             if is_pattern(wiring.a) or is_pattern(wiring.b):

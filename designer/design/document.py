@@ -31,6 +31,8 @@ from designer.sources import Status
 #: more replicas than this in one group are refused, as is a design of more than MAX_PARTS parts after elaboration
 MAX_REPLICAS = 1_000_000
 MAX_PARTS = 4_000_000
+#: corners of a link drawn by hand
+MAX_BENDS = 64
 _FORBIDDEN_IN_ID = set("/[]*{}\"'`<>|\\")
 
 
@@ -145,12 +147,17 @@ class LinkValues(Frozen):
 
 
 class Link(Named, LinkValues):
-    """A bundle of ``count`` equal links between two parts; each end is a part id or a path to a member of a group."""
+    """A bundle of ``count`` equal links between two parts; each end is a part id or a path to a member of a group.
+
+    ``bends`` are the corners of a way drawn by hand, from a to b, as positions in the innermost container of both ends;
+    without them the canvas finds a way.
+    """
 
     a: PartPath
     b: PartPath
     a_port: str = ""
     b_port: str = ""
+    bends: Annotated[tuple[Position, ...], Field(max_length=MAX_BENDS)] = ()
 
 
 class Wiring(Named, LinkValues):

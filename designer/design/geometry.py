@@ -172,17 +172,21 @@ def _reconnected(geometry: Geometry, design: Design) -> Geometry:
     """The same boxes with the connections of another design."""
     connections = connections_of(design, geometry.boxes)
     memory = {name: known for name, known in geometry.memory.items() if name == "numbers"}
-    strung = _strung(connections, geometry.rect, geometry.parent, _solid(geometry.refs), geometry.n_behind)
+    solid = _solid(geometry.refs)
+    strung = _strung(connections, geometry.rect, geometry.origin, geometry.parent, solid, geometry.n_behind)
     return _frozen(replace(geometry, design=design, connections=connections, memory=memory, **strung))
 
 
-def _strung(connections: Connections, rect: Float, parent: Int, solid: Bool, before: int) -> dict[str, Any]:
+def _strung(
+    connections: Connections, rect: Float, origin: Float, parent: Int, solid: Bool, before: int
+) -> dict[str, Any]:
     """What a picture says of its connections, by field; `before` boxes stand in front of the first."""
     kinds = tuple(dict.fromkeys(connections.kinds))
     codes = {name: i for i, name in enumerate(kinds)}
     kind = np.array([codes[k] for k in connections.kinds], dtype=np.int64)
     a, b = connections.a + before, connections.b + before
-    routes = route(Terrain(rect, parent, solid, a, b, kind, _hosts(kinds, kind)))
+    bends = connections.bends
+    routes = route(Terrain(rect, parent, solid, a, b, kind, _hosts(kinds, kind), origin, bends))
     return {
         "connection_a": a,
         "connection_b": b,
@@ -236,6 +240,8 @@ def _scene(geometry: Geometry) -> MovingBoxes:
             geometry.connection_b,
             geometry.connection_kind,
             elbow,
+            geometry.origin,
+            geometry.connections.bends,
         ),
         np.flatnonzero(~elbow),
         geometry.connection_route,
@@ -291,7 +297,7 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, conn
         refs=refs,
         boxes=boxes,
         connections=connections,
-        **_strung(connections, rect, parent, _solid(refs), before),
+        **_strung(connections, rect, origin, parent, _solid(refs), before),
     )
     return _frozen(made)
 

@@ -102,7 +102,7 @@ def _bows(scene: MovingBoxes, rect: Float, origin: Float, children: Int) -> list
 
 def _rerouted(scene: MovingBoxes, rect: Float, origin: Float) -> MovingBoxes:
     """The scene with boxes in new places and the connections that depend on them routed again."""
-    links = scene.links._replace(rect=rect)
+    links = scene.links._replace(rect=rect, origin=origin)
     delta = rect - scene.rect
     parent = scene.parent
     around = np.where((parent >= 0)[:, None], delta[np.maximum(parent, 0)], 0.0)

@@ -101,20 +101,28 @@ def cut_at(geometry: Geometry, scale: float | None) -> Cut:
     a, b = sa[lead], sb[lead]
     if scale is None:
         middle = connections[(first[:-1] + first[1:]) // 2] if len(connections) else lead
+        for connection in geometry.connections.bends:
+            # of parallel ones, that which was drawn by hand
+            middle[of_connection[connection]] = connection
         ways = geometry.connection_route[middle]
     elif len(lead) > _ROUTED:
         ways = _straight(geometry.rect, a, b).reshape(-1, 2, 2)
     else:
-        ways = _routed(geometry, stop, lead, a, b)
+        ways = _routed(geometry, stop, lead, a, b, of_connection)
     return Cut(stop, a, b, connections, first, ways, of_connection)
 
 
-def _routed(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int) -> Float:
+def _routed(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int, of_connection: Int) -> Float:
     """Ways between what is still told apart, around the other boxes that are."""
     shown = (stop == np.arange(len(geometry))) & [ref.what != "annotations" for ref in geometry.refs]
     host = np.array([link_domain(kind) is Domain.HOST for kind in geometry.connection_kinds], dtype=bool)
     kind = geometry.connection_kind[lead]
-    return route(Terrain(geometry.rect, geometry.parent, shown, a, b, kind, host[kind]))
+    bends: dict[int, Float] = {}
+    for connection, points in geometry.connections.bends.items():
+        merged, end = int(of_connection[connection]), int(stop[geometry.connection_a[connection]])
+        if merged >= 0:
+            bends.setdefault(merged, points if end == a[merged] else points[::-1])
+    return route(Terrain(geometry.rect, geometry.parent, shown, a, b, kind, host[kind], geometry.origin, bends))
 
 
 def _straight(rect: Float, a: Int, b: Int) -> Float:

@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
-from designer.analysis.network import NETWORK, Network, build_network
+from designer.analysis.network import Network, build_network
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of

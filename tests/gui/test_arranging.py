@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from designer.design.address import Ref
-from designer.design.document import Annotation, Design, Part, Position, Size
+from designer.design.document import Annotation, Design, Link, Part, Position, Size
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 
@@ -126,3 +126,22 @@ def test_similar_parts_are_selected_and_given_another_type(window: MainWindow) -
     pick(session, ("parts", "gpu0"), ("parts", "cpu0"))
     window.run("edit.replace_type")
     assert "one kind" in window.toasts.shown[-1].text
+
+
+def test_bent_links_stay_bent_when_tidied_until_they_are_straightened(window: MainWindow) -> None:
+    made = design()
+    link = Link(id="l", a="gpu0", b="gpu1", kind="nvlink", bends=(Position(x=40, y=200), Position(x=440, y=200)))
+    session = shown(window, made.model_copy(update={"links": {"l": link}}))
+    window.update_actions()
+    assert not window.qt_actions["edit.straighten"].isEnabled()
+    window.qt_actions["edit.tidy"].trigger()
+    assert len(session.design.links["l"].bends) == 2
+    pick(session, ("parts", "gpu0"))
+    window.update_actions()
+    assert window.qt_actions["edit.straighten"].isEnabled(), "a link at what is selected"
+    window.qt_actions["edit.straighten"].trigger()
+    assert not session.design.links["l"].bends
+    window.update_actions()
+    assert not window.qt_actions["edit.straighten"].isEnabled()
+    session.undo()
+    assert len(session.design.links["l"].bends) == 2

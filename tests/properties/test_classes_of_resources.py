@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis import activities
-from designer.analysis.activities import Activity, Classes
+from designer.analysis.activities import Activity
 from designer.analysis.communicator import make_communicator
 from designer.analysis.flows import Incidence, check
 from designer.analysis.hops import legs_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.routes import Legs, route
+from designer.analysis.row_classes import Classes
 from designer.analysis.staging import staged
 from designer.analysis.study import run_workload
 from designer.design.document import Block, Design, Policy, WorkloadSpec

@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.capacities import NETWORK
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.flows import solve
-from designer.analysis.network import NETWORK, Network
+from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.routes import Legs, route
 from designer.analysis.selection import resolve

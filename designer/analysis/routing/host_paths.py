@@ -10,8 +10,8 @@ import heapq
 from dataclasses import dataclass
 from typing import Final
 
+from designer.analysis.capacities import ACCELERATOR, DOMAINS, HOST
 from designer.analysis.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
-from designer.analysis.network import ACCELERATOR, DOMAINS, HOST
 from designer.catalog.parttype import Capability
 from designer.memo import memo
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.network import NETWORK, NETWORKS_LIMIT, Network
+from designer.analysis.capacities import NETWORK
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.protocols import cores_of_islands, ends_in_host, host_cost
 from designer.analysis.routes import Legs
 from designer.analysis.selection import Traffic, pair_parts, pair_up, resolve

@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.network import ACCELERATOR, NETWORKS_LIMIT, Network, network_without_links
+from designer.analysis.capacities import ACCELERATOR
+from designer.analysis.network import NETWORKS_LIMIT, Network, network_without_links
 from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
@@ -428,6 +429,18 @@ def _processors(
         memory.append(memory_of(placed.vm) / len(placed.sockets))
     share = _exactly(min(compute))
     return Guest(tuple(named), share, _exactly(1.0), min(memory), 1.0, FACTORS[work, False], {}, frozenset(), {}, ())
+
+
+def machines_at(network: Network, parts: Sequence[int], guest: Guest | None) -> Mapping[int, str]:
+    """By accelerator or processor, the machine that work on it runs in; none on bare metal."""
+    if guest is None or not guest.machines:
+        return {}
+    on = _devices(place_vms(network))
+    found: dict[int, str] = {}
+    for part in parts:
+        mine = [vm.vm.id for vm, _ in on.get(part, ()) if vm.vm.id in guest.machines]
+        found[part] = mine[0] if mine else guest.machines[0]
+    return found
 
 
 def guest_at(

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.bottlenecks import Limit
+from designer.analysis.capacities import NETWORK
 from designer.analysis.efficiency import COPY, Efficiencies
 from designer.analysis.flows import Allocation, Incidence, solve
-from designer.analysis.network import NETWORK, NETWORKS_LIMIT, Network
+from designer.analysis.network import NETWORKS_LIMIT, Network
 from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.vms.hosts import Host
 from designer.formulas.migration.vmotion_streams import StreamPlan, carried

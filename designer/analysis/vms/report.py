@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.bottlenecks import Resources
+from designer.analysis.channel_order import in_order
 from designer.analysis.flows import binding
-from designer.analysis.network import Network, in_order
+from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Curve, Flow, Table
 from designer.analysis.vms.demands import KVM, dirtying_of, memory_of, vsphere
 from designer.analysis.vms.migration_paths import MigrationPaths

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from designer.design.arrange import arrange_block
+from designer.design.bends import moved_along
 from designer.design.document import Block
 from designer.design.edit import BlockEdit, demand, several
 
@@ -31,4 +32,4 @@ class Arrange(BlockEdit):
 
     def change(self, block: Block) -> Block:
         demand(block, "parts", self.containers, self.within)
-        return arrange_block(block, self.only_missing, self.containers or None)
+        return moved_along(block, arrange_block(block, self.only_missing, self.containers or None))

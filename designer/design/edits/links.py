@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from designer.design.bends import moved_along
 from designer.design.document import Block, Link
-from designer.design.edit import BlockEdit, ChangeFields, add, change, remove, several
+from designer.design.edit import BlockEdit, ChangeFields, add, change, changed, demand, put, remove, several
 from designer.design.references import is_pattern, reaches
 from designer.errors import DocumentError
 
@@ -68,7 +70,31 @@ class Reconnect(BlockEdit):
         changes = {self.side: self.to, f"{self.side}_port": self.port}
         new = change(block, "links", (self.id,), changes, self.within)
         check_ends(block, new.links[self.id], self)
-        return new
+        return moved_along(block, new)
+
+
+@dataclass(frozen=True)
+class BendLinks(BlockEdit):
+    """Draw the ways of links by hand: their corners from a to b, see ``Link.bends``; without corners they are found."""
+
+    bends: Mapping[str, tuple[tuple[int, int], ...]]
+
+    @property
+    def label(self) -> str:
+        return f"{'Bend' if any(self.bends.values()) else 'Straighten'} {several(tuple(self.bends), 'link', 'links')}"
+
+    @property
+    def subject(self) -> Hashable:
+        return (self.within, frozenset(self.bends))
+
+    def change(self, block: Block) -> Block:
+        demand(block, "links", tuple(self.bends), self.within)
+        found: list[Link] = []
+        for link_id, points in self.bends.items():
+            bends = [{"x": x, "y": y} for x, y in points]
+            place = self.place("links", link_id)
+            found.append(changed(block.links[link_id], {"bends": bends}, place))
+        return put(block, "links", found)
 
 
 def check_ends(block: Block, link: Link, edit: BlockEdit) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from designer.catalog.parttype import PartType, SourceRecord, part_kinds, problems_of
 from designer.design.address import block_at, missing, with_block
+from designer.design.bends import moved_along
 from designer.design.document import Block, Design, Part, Position
 from designer.design.edit import BlockEdit, ChangeFields, add, change, changed, demand, put, settled, several
 from designer.design.query import contents
@@ -235,7 +236,7 @@ class SetParent(BlockEdit):
         demand(block, "groups", self.groups, self.within)
         moved = put(block, "parts", [self._moved(block.parts[i], "parts") for i in self.parts])
         _refuse_circles(moved, self.parts, self)
-        return put(moved, "groups", [self._moved(block.groups[i], "groups") for i in self.groups])
+        return moved_along(block, put(moved, "groups", [self._moved(block.groups[i], "groups") for i in self.groups]))
 
     def _moved(self, item: Any, what: str) -> Any:
         changes: dict[str, object] = {"parent": self.parent}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from designer.design.address import Ref, block_at, get_item, singular, where_stored, with_block
+from designer.design.bends import moved_along
 from designer.design.document import Block, Design, Position, Size
 from designer.design.edit import BlockEdit, changed, put, several
 
@@ -36,7 +37,7 @@ class _Arrangement(BlockEdit):
         return (size.width, size.height) if size is not None else self.extents.get(ref, DEFAULT_EXTENT)
 
     def _placed(self, block: Block, points: Points) -> Block:
-        return update(self, block, points, lambda item, ref: {"position": _position(*points[ref])})
+        return moved_along(block, update(self, block, points, lambda item, ref: {"position": _position(*points[ref])}))
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Place(BlockEdit):
         return (self.within, frozenset(self.positions))
 
     def change(self, block: Block) -> Block:
-        return update(self, block, self.positions, lambda item, ref: {"position": _position(*self.positions[ref])})
+        places = {ref: _position(*at) for ref, at in self.positions.items()}
+        return moved_along(block, update(self, block, places, lambda item, ref: {"position": places[ref]}))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from designer.catalog.parttype import PartType, fitting_links, part_kinds
 from designer.design.address import AnyAddress, Ref, block_at, get_group, missing, with_block
+from designer.design.bends import shifted_top
 from designer.design.copies import (
     Chosen,
     Planted,
@@ -90,6 +91,7 @@ def _healed(block: Block, part_id: str) -> Block:
         b_port=ends[1][1],
         id=links[0].id,
         count=min(x.count for x in links),
+        bends=(),
     )
     return put(put(block, "links", removed=(links[1].id,)), "links", (joined,))
 
@@ -130,8 +132,8 @@ class InsertIntoLink(BlockEdit):
         grown = add(block, "parts", (self.part,), self.within)
         if self.part.parent is not None and self.part.parent not in block.parts:
             raise missing("parts", self.part.parent, self.within)
-        first = with_changes(link, b=self.part.id, b_port="")
-        second = with_changes(link, id=next_id(block.links, link.id), a=self.part.id, a_port="")
+        first = with_changes(link, b=self.part.id, b_port="", bends=())
+        second = with_changes(link, id=next_id(block.links, link.id), a=self.part.id, a_port="", bends=())
         return put(grown, "links", (first, second))
 
 
@@ -215,7 +217,7 @@ def _moved(content: Block, dx: int, dy: int) -> Block:
         return item.model_copy(update={"position": Position(x=item.position.x + dx, y=item.position.y + dy)})
 
     parts, groups = [moved(p) for p in content.parts.values()], [moved(g) for g in content.groups.values()]
-    return put(put(content, "parts", parts), "groups", groups)
+    return shifted_top(put(put(content, "parts", parts), "groups", groups), dx, dy)
 
 
 def _container(block: Block, chosen: Chosen, at: str) -> str | None:

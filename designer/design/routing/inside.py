@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.design.routing.by_hand import corners_of, is_free, port_towards, way_through
 from designer.design.routing.grid import Grid, grid_of
 from designer.design.routing.nudge import set_apart
 from designer.design.routing.search import shortest_way
@@ -47,6 +49,7 @@ class Pieces(NamedTuple):
     at_p, at_q : (k,) where along the side a link comes in that ends further inside; NaN where it ends at the box
     aim_p, aim_q : (k, 2) where the link goes to, seen from each end
     kind : (k,) number of the kind of link
+    bends : (k, c, 2) corners of those drawn by hand, NaN elsewhere
     """
 
     p: Int
@@ -58,6 +61,7 @@ class Pieces(NamedTuple):
     aim_p: Float
     aim_q: Float
     kind: Int
+    bends: Float
 
     def some(self, rows: Int | slice) -> Pieces:
         """Some of them."""
@@ -88,7 +92,8 @@ def among(pieces: Pieces, container: Int, rect: Float, slot: Int) -> Pieces:
     ]
     aims = [_by_order(aim - origin, np.where(within, 0.0, -np.inf), size, container) for aim in pieces[6:8]]
     q = np.where(pieces.q < 0, -1, slot[pieces.q])
-    return pieces._replace(p=slot[pieces.p], q=q, at_p=at[0], at_q=at[1], aim_p=aims[0], aim_q=aims[1])
+    bends = pieces.bends - origin[:, None]
+    return pieces._replace(p=slot[pieces.p], q=q, at_p=at[0], at_q=at[1], aim_p=aims[0], aim_q=aims[1], bends=bends)
 
 
 def _by_order(aim: Float, low: Float, size: Float, container: Int) -> Float:
@@ -135,10 +140,11 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
     outwards = pieces.q < 0
     rp = rect[pieces.p]
     rq = np.where(outwards[:, None], rect[container] if container >= 0 else 0.0, rect[np.maximum(pieces.q, 0)])
-    facing = ~outwards & (pieces.side_p != pieces.side_q)
+    bent = _bent(pieces)
+    facing = ~outwards & ~bent & (pieces.side_p != pieces.side_q)
     upright = pieces.side_p % 2 == 1
     trunk = np.full(len(rp), -1)
-    own = ~outwards & np.isnan(pieces.at_p) & np.isnan(pieces.at_q) & (upright | ~facing)
+    own = ~outwards & ~bent & np.isnan(pieces.at_p) & np.isnan(pieces.at_q) & (upright | ~facing)
     some = np.flatnonzero(own)
     if len(some):
         first = facing[some] & (pieces.side_p[some] == TOP)  # p is the lower one
@@ -146,15 +152,26 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
         lower = np.where(first, pieces.p[some], pieces.q[some])
         trunk[some] = trunks(upper, lower, pieces.kind[some], ~facing[some])
     fixed = _straight(grid, rp, rq, pieces, facing & (trunk < 0))
-    at_p, at_q = _ports(rp, rq, pieces, fixed)
+    at_p, at_q = _ports(rp, rq, pieces, *_bent_ports(rp, rq, pieces, fixed, np.flatnonzero(bent)))
     start, end = _on_side(rp, pieces.side_p, at_p), _on_side(rq, pieces.side_q, at_q)
     if grid is None:
         ways = _plain(start, end, facing | outwards, upright)
     else:
         ways = _ways(grid, start, end, pieces, facing, outwards)
-    ways, corners = tidied(ways)
+    drawn = {
+        n: way_through(start[n], int(pieces.side_p[n]), corners_of(pieces.bends[n]), end[n], int(pieces.side_q[n]))
+        for n in np.flatnonzero(bent).tolist()
+    }
     if grid is not None:
-        ways = set_apart(grid, ways, corners, outwards, trunk)
+        # what comes out of a box elsewhere than it was drawn may run over another
+        for n, way in drawn.items():
+            if not is_free(way, rect[: container if container >= 0 else None]):
+                (x, y), (u, v) = start[n].tolist(), end[n].tolist()
+                around = shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), int(pieces.side_q[n]))
+                drawn[n] = around if len(around) else way
+    ways, corners = tidied(_put(ways, drawn))
+    if grid is not None:
+        ways = set_apart(grid, ways, corners, outwards, trunk, bent)
         ways, corners = tidied(ways)
     # on a fine raster, so that what moves as a whole keeps its way exactly
     return np.floor(ways * _RASTER + 0.5) / _RASTER, corners
@@ -185,13 +202,40 @@ def _straight(grid: Grid | None, rp: Float, rq: Float, pieces: Pieces, facing: B
     return fixed
 
 
-def _ports(rp: Float, rq: Float, pieces: Pieces, fixed: Float) -> tuple[Float, Float]:
+def _bent(pieces: Pieces) -> Bool:
+    """Which are drawn by hand. : (k,)"""
+    return np.asarray((~np.isnan(pieces.bends[..., 0])).any(axis=1), dtype=np.bool_)
+
+
+def _bent_ports(rp: Float, rq: Float, pieces: Pieces, fixed: Float, bent: Int) -> tuple[Float, Float]:
+    """The same for both ends, with those of links drawn by hand where these come to their boxes. : (k,), (k,)"""
+    if not len(bent):
+        return fixed, fixed
+    fixed_p, fixed_q = fixed.copy(), fixed.copy()
+    for n in bent.tolist():
+        points = corners_of(pieces.bends[n])
+        fixed_p[n] = port_towards(rp[n], int(pieces.side_p[n]), points[0])
+        fixed_q[n] = port_towards(rq[n], int(pieces.side_q[n]), points[-1])
+    return fixed_p, fixed_q
+
+
+def _put(ways: Float, some: Mapping[int, Float]) -> Float:
+    """Ways of which some are replaced by others, however many corners those have. : (k, v, 2)"""
+    more = max((len(way) for way in some.values()), default=0) - ways.shape[1]
+    if more > 0:
+        ways = np.concatenate((ways, np.repeat(ways[:, -1:], more, axis=1)), axis=1)
+    for n, way in some.items():
+        ways[n, : len(way)], ways[n, len(way) :] = way, way[-1]
+    return ways
+
+
+def _ports(rp: Float, rq: Float, pieces: Pieces, fixed_p: Float, fixed_q: Float) -> tuple[Float, Float]:
     """Where along their sides links touch boxes. : (k,), (k,)"""
     k = len(rp)
     box, side = np.concatenate((pieces.p, pieces.q)), np.concatenate((pieces.side_p, pieces.side_q))
     rect, aim = np.concatenate((rp, rq)), np.concatenate((pieces.aim_p, pieces.aim_q))
     given = np.concatenate((pieces.at_p, pieces.at_q))
-    given = np.where(np.isnan(given), np.concatenate((fixed, fixed)), given)
+    given = np.where(np.isnan(given), np.concatenate((fixed_p, fixed_q)), given)
     axis = np.where(side % 2 == 1, 0, 1)
     rows = np.arange(2 * k)
     low = rect[rows, axis]
@@ -233,7 +277,7 @@ def _ways(grid: Grid, start: Float, end: Float, pieces: Pieces, facing: Bool, ou
                 found, good = down(laid, two[some], one[some])
                 found = found[:, ::-1]
             ways[some], free[some] = found[:, :, order], good
-        some = np.flatnonzero(here & ~facing & ~outwards)
+        some = np.flatnonzero(here & ~facing & ~outwards & (pieces.side_p == pieces.side_q))
         if len(some):
             found, good = hanging(laid, one[some], two[some], sign > 0)
             ways[some], free[some] = found[:, :, order], good
@@ -241,18 +285,13 @@ def _ways(grid: Grid, start: Float, end: Float, pieces: Pieces, facing: Bool, ou
         if len(some):
             found, good = _out(laid, one[some], two[some, 1], sign)
             ways[some], free[some] = found[:, :, order], good
-    rest = np.flatnonzero(~free & ~outwards)[:_SEARCHED]
-    found = [
-        shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), int(pieces.side_q[n]))
+    bent = _bent(pieces)
+    rest = np.flatnonzero(~free & ~outwards & ~bent)[:_SEARCHED]
+    found = {
+        n: shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), int(pieces.side_q[n]))
         for n, (x, y), (u, v) in zip(rest.tolist(), start[rest].tolist(), end[rest].tolist(), strict=True)
-    ]
-    most = max((len(way) for way in found), default=0)
-    if most > ways.shape[1]:
-        ways = np.concatenate((ways, np.repeat(ways[:, -1:], most - ways.shape[1], axis=1)), axis=1)
-    for n, way in zip(rest.tolist(), found, strict=True):
-        if len(way):
-            ways[n, : len(way)], ways[n, len(way) :] = way, way[-1]
-    return ways
+    }
+    return _put(ways, {n: way for n, way in found.items() if len(way)})
 
 
 def _out(grid: Grid, start: Float, border: Float, sign: float) -> tuple[Float, Bool]:

@@ -28,6 +28,8 @@ _APART: Final = 4.0
 _TURN: Final = 112.0
 #: among more pieces, channels are what can be moved over exactly the same height; among more, each has its own slot
 _MANY: Final = 700
+#: what falls upon a line drawn by hand is tried so many places to each side of it
+_ASIDE: Final = 6
 #: so many pieces of a channel are ordered by counting crossings, more of them by where they end
 _COUNTED: Final = 160
 
@@ -54,7 +56,7 @@ class _Pieces(NamedTuple):
     at_right: Int
 
 
-def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int) -> Float:
+def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int, still: Bool) -> Float:
     """The ways with their pieces in channels set apart, first the horizontal, then the upright ones.
 
     Parameters
@@ -63,14 +65,17 @@ def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int)
     corners : (k,) how many points each has
     open_end : (k,) whether the last point may be moved along the border of the container
     trunk : (k,) number of the trunk a link is part of, the same line for all of it; −1 for none
+    still : (k,) the ways that stay as they are, drawn by hand; others keep off them
     """
     ways = ways.copy()
     for axis in (1, 0):
         flipped = ways if axis == 1 else ways[:, :, ::-1]
-        pieces = _pieces(grid if axis == 1 else grid.turned, flipped, corners, open_end)
+        pieces = _pieces(grid if axis == 1 else grid.turned, flipped, corners, open_end, still)
         if not len(pieces.way):
             continue
         y = _slotted(pieces, trunk[pieces.way])
+        if still.any():
+            y = _off(pieces, trunk[pieces.way], y, _level_lines(flipped[still]))
         ways[pieces.way, pieces.first, axis] = y
         ways[pieces.way, pieces.first + 1, axis] = y
         # points repeated behind an end that moved go with it
@@ -81,10 +86,43 @@ def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int)
     return ways
 
 
-def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool) -> _Pieces:
+def _level_lines(ways: Float) -> Float:
+    """The level pieces of ways: left, right and y. : (n, 3)"""
+    start, end = ways[:, :-1].reshape(-1, 2), ways[:, 1:].reshape(-1, 2)
+    flat = (np.abs(start[:, 1] - end[:, 1]) < 1e-6) & (np.abs(start[:, 0] - end[:, 0]) > 1e-6)
+    start, end = start[flat], end[flat]
+    return np.column_stack((np.minimum(start[:, 0], end[:, 0]), np.maximum(start[:, 0], end[:, 0]), start[:, 1]))
+
+
+def _off(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
+    """The y of each piece, those that fell upon lines drawn by hand a little beside them. : (k,)"""
+
+    def meets(members: Int, at: Float) -> bool:
+        """True if some pieces at a height lie upon a line, or upon another piece."""
+        others = np.setdiff1d(np.arange(len(y)), members)
+        left, right = pieces.left[members][:, None] - _APART, pieces.right[members][:, None] + _APART
+        close = (left < lines[:, 1]) & (lines[:, 0] < right) & (np.abs(at[:, None] - lines[:, 2]) < _APART)
+        here = (left < pieces.right[others]) & (pieces.left[others] < right)
+        return bool(close.any() or (here & (np.abs(at[:, None] - y[others]) < _APART)).any())
+
+    y = y.copy()
+    close = (pieces.left[:, None] - _APART < lines[:, 1]) & (lines[:, 0] < pieces.right[:, None] + _APART)
+    for k in np.flatnonzero((close & (np.abs(y[:, None] - lines[:, 2]) < _APART)).any(axis=1)).tolist():
+        members = np.flatnonzero(trunk == trunk[k]) if trunk[k] >= 0 else np.array([k])
+        if not meets(members, y[members]):
+            continue  # it moved with the rest of its trunk
+        for step in np.arange(1, _ASIDE + 1).repeat(2) * np.tile([1.0, -1.0], _ASIDE) * _CLEAR:
+            at = y[members] + step
+            if (at >= pieces.low[members]).all() and (at <= pieces.high[members]).all() and not meets(members, at):
+                y[members] = at
+                break
+    return y
+
+
+def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool, still: Bool) -> _Pieces:
     found: list[tuple[Int, Int]] = []
     for n in range(1, ways.shape[1] - 1):
-        inner = (n + 2 < corners) | ((n + 2 == corners) & open_end)
+        inner = ~still & ((n + 2 < corners) | ((n + 2 == corners) & open_end))
         step = ways[:, n + 1] - ways[:, n]
         flat = inner & (np.abs(step[:, 1]) < 1e-6) & (np.abs(step[:, 0]) > 1e-6)
         rows = np.flatnonzero(flat)

@@ -6,13 +6,15 @@ stays as it was need not be routed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Pieces, among, container_grid, lead, sides_between, tidied
 from designer.design.routing.sides import TOP
@@ -33,6 +35,9 @@ class Terrain(NamedTuple):
     a, b : (m,) boxes at both ends
     kind : (m,) number of the kind of connection
     above : (m,) whether a link between things of a row runs above what stands between them, else below
+    origin : (n, 2) where places in each box count from
+    bends : (c, 2) corners of links drawn by hand, from a to b, told from the origin of the container where both meet;
+        they hold as long as no box stands in that way
     """
 
     rect: Float
@@ -42,6 +47,8 @@ class Terrain(NamedTuple):
     b: Int
     kind: Int
     above: Bool
+    origin: Float = np.empty((0, 2))
+    bends: Mapping[int, Float] = MappingProxyType({})
 
 
 def route(scene: Terrain, chosen: Int | None = None) -> Float:
@@ -60,6 +67,8 @@ class _Router:
         self.scene = scene
         self.a, self.b = scene.a[chosen], scene.b[chosen]
         self.kind, self.above = scene.kind[chosen], scene.above[chosen]
+        rows = {link: n for n, link in enumerate(chosen.tolist())} if scene.bends else {}
+        self._bends = {rows[link]: points for link, points in scene.bends.items() if link in rows}
         self.grids: dict[int, Grid | None] = {}
         order = np.argsort(scene.parent, kind="stable")
         order = order[scene.solid[order]]
@@ -83,6 +92,7 @@ class _Router:
         for rows in together:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
+        bends = self._bent(top_a, top_b, meet, side_a, side_b)
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
         at = (np.full(k, np.nan), np.full(k, np.nan))
@@ -95,16 +105,35 @@ class _Router:
             came = np.where(first, at[0][rows], at[1][rows])
             aim = centre[np.where(first, self.b[rows], self.a[rows])]
             none = np.full(len(rows), np.nan)
-            pieces = Pieces(box[some], np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows])
+            straight = np.empty((len(rows), 0, 2))
+            pieces = Pieces(
+                box[some], np.full(len(rows), -1), side, side, came, none, aim, aim, self.kind[rows], straight
+            )
             for n, way in self._led(self.scene.parent[box[some]], pieces):
                 row, which = int(rows[n]), int(end[some[n]])
                 tails[which][row].append(way)
                 at[which][row] = way[-1, 0 if side[n] % 2 == 1 else 1]
         found: list[list[Float]] = [[] for _ in range(k)]
-        pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind)
+        pieces = Pieces(top_a, top_b, side_a, side_b, at[0], at[1], centre[self.b], centre[self.a], self.kind, bends)
         for n, way in self._led(meet[siblings], pieces.some(siblings)):
             found[int(siblings[n])].append(way)
         return _together(tails, found)
+
+    def _bent(self, top_a: Int, top_b: Int, meet: Int, side_a: Int, side_b: Int) -> Float:
+        """Corners of links drawn by hand whose ways are free, NaN elsewhere; their boxes are left there. : (k, c, 2)"""
+        rect, free = self.scene.rect, dict[int, Float]()
+        for row, points in sorted(self._bends.items()):
+            a, b, whole = int(top_a[row]), int(top_b[row]), int(meet[row])
+            if a < 0 or b < 0:
+                continue
+            origin = self.scene.origin[whole] if whole >= 0 else np.zeros(2)
+            drawn = bent_way(rect[a], rect[b], points + origin)
+            if drawn is not None and is_free(drawn.way, rect[self._inside(whole)]):
+                free[row], side_a[row], side_b[row] = drawn.bends, drawn.side_a, drawn.side_b
+        found = np.full((len(top_a), max((len(points) for points in free.values()), default=0), 2), np.nan)
+        for row, points in free.items():
+            found[row, : len(points)] = points
+        return found
 
     def _outwards(self, steps: tuple[list[tuple[Int, Int]], list[tuple[Int, Int]]]) -> tuple[Int, Int, Int]:
         """Which links are led out at which end from which box. : (s,) each"""
@@ -128,7 +157,9 @@ class _Router:
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
                 held[:, :2] -= rect[whole, :2]
-                points, corners = _led(held.tobytes(), *(part.tobytes() for part in local.some(rows)))
+                inside = local.some(rows)
+                inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
+                points, corners = _led(held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
                 points = points + rect[whole, :2]
             for n, way, count in zip(order[rows].tolist(), points, corners.tolist(), strict=True):
                 yield n, way[:count]
@@ -150,8 +181,9 @@ def _led(rects: bytes, *parts: bytes) -> tuple[Float, Int]:
     p, q, side_p, side_q, kind = whole
     at_p, at_q = (np.frombuffer(part) for part in parts[4:6])
     aim_p, aim_q = (np.frombuffer(part).reshape(-1, 2) for part in parts[6:8])
+    bends = np.frombuffer(parts[9]).reshape(len(p), -1, 2)
     grid = container_grid(rect, np.arange(own), own) if own else None
-    return lead(rect, grid, own, Pieces(p, q, side_p, side_q, at_p, at_q, aim_p, aim_q, kind))
+    return lead(rect, grid, own, Pieces(p, q, side_p, side_q, at_p, at_q, aim_p, aim_q, kind, bends))
 
 
 def _split(key: Int) -> list[Int]:

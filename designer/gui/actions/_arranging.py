@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from designer.gui.actions._action import Window
 
 if TYPE_CHECKING:
-    from designer.design.address import Ref
+    from designer.design.address import Address, Ref
 
 
 def _sized(window: Window) -> list[tuple[Ref, int, int]]:
@@ -107,6 +107,34 @@ def tidy(window: Window) -> None:
     session.apply(edits[0] if len(edits) == 1 else Together(tuple(edits), "Arrange groups"))
     if whole and not within:
         window.canvas.zoom_to_fit()
+
+
+def _bent(window: Window) -> dict[Address, set[str]]:
+    """The links bent by hand that are selected, or end at or in what is selected."""
+    if window.canvas is None:
+        return {}
+    scene = window.canvas.scene
+    if not scene.geometry.connections.bends:
+        return {}
+    from designer.gui.canvas.bending import bent_links
+
+    return bent_links(scene.geometry, scene.selected.tolist(), scene.selected_connections.tolist())
+
+
+def has_bent(window: Window) -> bool:
+    """True if a link that was bent by hand is selected, or something such a link ends at."""
+    return bool(_bent(window))
+
+
+def straighten(window: Window) -> None:
+    """Let links that were bent by hand find their way themselves again."""
+    from designer.design.edits.links import BendLinks
+    from designer.gui.canvas.together import Together
+
+    if window.document is None:
+        return
+    edits = [BendLinks(dict.fromkeys(sorted(ids), ()), within=within) for within, ids in _bent(window).items()]
+    window.document.session.apply(edits[0] if len(edits) == 1 else Together(tuple(edits), "Straighten links"))
 
 
 def select_similar(window: Window) -> None:

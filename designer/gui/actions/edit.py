@@ -198,7 +198,16 @@ ACTIONS = (
         ("Ctrl+T",),
         has_document,
         section=4,
-        tip="Place everything anew, or what the selected servers, racks and groups hold",
+        tip="Place everything anew, or what the selected servers, racks and groups hold; bent links keep their bends",
+    ),
+    Action(
+        "edit.straighten",
+        "Straighten links",
+        arranging.straighten,
+        (),
+        arranging.has_bent,
+        section=4,
+        tip="Selected links, and those at selected parts, that were bent by hand find their way themselves again",
     ),
     *(
         Action(f"edit.align_{side}", f"Align {title}", _align(side), (), _two_boxes, section=4, under="Arrange")  # type: ignore[arg-type]

@@ -10,12 +10,15 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import Domain, link_kinds
 from designer.design.address import block_at
-from designer.drawing.batches import Batch, Glyphs, Lines, Rects
+from designer.design.geometry import Geometry
+from designer.drawing.batches import Batch, Boxes, Glyphs, Lines, Rects
 from designer.drawing.compose_values import amount
+from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, outline
 from designer.drawing.theme import CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame, ViewState
+from designer.gui.canvas.bending import bendable
 from designer.gui.canvas.snapping import Guide
 from designer.gui.viewmodels.cables import let_through
 from designer.units import format_line_rate, format_quantity
@@ -25,6 +28,8 @@ Int = npt.NDArray[np.int64]
 
 #: more selected boxes than this are drawn as plates without an outline of their own
 _MOST_OUTLINES: Final = 1500
+#: pieces of a connection shorter than this have no grip [px]
+_ROOM_FOR_GRIP: Final = 40.0
 
 
 def selection(view_state: ViewState, frame: Frame, region: Rect, boxes: Int, connections: Int) -> list[Batch]:
@@ -56,6 +61,21 @@ def handles(points: Float, frame: Frame, colour: str, size: float = 9.0) -> list
     """Round handles at points in device pixels. : (k, 2)"""
     extent = int(size * frame.ratio) | 1
     return [Glyphs("ring", np.round(points - extent / 2), extent, colour)]
+
+
+def grips(geometry: Geometry, connection: int, frame: Frame, colour: str) -> list[Batch]:
+    """Short bars in the middle of the pieces of a connection by which it can be bent, where they have room."""
+    bent = bendable(geometry, connection) if frame.level is not Level.FAR else None
+    if bent is None:
+        return []
+    points = frame.points(bent.points)
+    long = np.abs(np.diff(points, axis=0)).max(axis=1) >= _ROOM_FOR_GRIP * frame.ratio
+    high, wide = 6 * frame.ratio, 14 * frame.ratio
+    level = np.array([bent.is_level(k) for k in range(len(points) - 1)])
+    extent = np.where(level[:, None], (wide, high), (high, wide))
+    corner = (points[:-1] + points[1:]) / 2 - extent / 2
+    rects = np.round(np.concatenate((corner, extent), axis=1))[long]
+    return [Boxes(rects, "#ffffff", colour, max(1, round(frame.ratio)), int(high // 2))] if len(rects) else []
 
 
 def side_points(frame: Frame, rect: Float) -> Float:

@@ -22,6 +22,7 @@ _ON_A_THING: Final = (
     "edit.replace_type",
     "edit.select_similar",
     "edit.tidy",
+    "edit.straighten",
     "insert.machine",
     "",
     "edit.replicate",

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from designer.analysis.network import NETWORK, Network, build_network
+from designer.analysis.capacities import NETWORK
+from designer.analysis.network import Network, build_network
 from designer.analysis.routes import Legs, Routes, route
 from designer.design.document import Design, Group, Policy, Wiring, replaced, with_changes
 from designer.errors import AnalysisError

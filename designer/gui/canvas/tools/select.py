@@ -19,7 +19,8 @@ from designer.drawing.marks import connection_glow, tip
 from designer.drawing.polylines import halfway
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
-from designer.gui.canvas.compose_overlay import connection_text, handles, hover, side_points
+from designer.gui.canvas.bending import bendable
+from designer.gui.canvas.compose_overlay import connection_text, grips, handles, hover, side_points
 from designer.gui.canvas.editing import Picked, connection_picks, move
 from designer.gui.canvas.hit import GRIP, HANDLE_REACH, NOTHING, Area, Hit, container_at
 from designer.gui.canvas.navigate import first_inside, following, nearest
@@ -40,7 +41,8 @@ class Select(Tool):
     """Nothing is going on: the pointer shows what a press would do."""
 
     hint = (
-        "Click selects · drag moves, with Ctrl copies · C connects · double-click opens · drag on empty ground selects"
+        "Click selects · drag moves, with Ctrl copies, and bends a selected link · C connects · double-click opens · "
+        "drag on empty ground selects"
     )
 
     def __init__(self, host: Host) -> None:
@@ -151,6 +153,12 @@ class Select(Tool):
             return Qt.CursorShape.CrossCursor
         if self.grip_at(p) >= 0:
             return Qt.CursorShape.SizeFDiagCursor
+        on_selected = self._over.is_connection and self._over.number in self.host.scene.selected_connections
+        if on_selected and self._over.area is Area.CONNECTION and self.host.frame().level is not Level.FAR:
+            bent = bendable(self.host.scene.geometry, self._over.number)
+            if bent is not None:
+                level = bent.is_level(bent.piece_at(p.sx, p.sy))
+                return Qt.CursorShape.SizeVerCursor if level else Qt.CursorShape.SizeHorCursor
         if self._step[1] or self._over.area is Area.FOLD or self._over.is_connection:
             return Qt.CursorShape.PointingHandCursor
         return Qt.CursorShape.ArrowCursor
@@ -272,6 +280,7 @@ class Select(Tool):
         if len(scene.selected_connections) == 1 and not len(scene.selected):
             ends = view_state.geometry.connection_route[scene.selected_connections[0]][[0, -1]]
             found += handles(frame.points(ends), frame, theme.selection)
+            found += grips(view_state.geometry, int(scene.selected_connections[0]), frame, theme.selection)
         selected = scene.selected
         if len(selected) == 1 and not view_state.geometry.is_group[selected[0]]:
             x, y, w, h = frame.boxes(view_state.geometry.rect[selected])[0].tolist()

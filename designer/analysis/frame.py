@@ -1,0 +1,219 @@
+"""What networks have in common whose parts and links stand alike, whatever their rates: resources and islands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.capacities import HOST, NETWORK
+from designer.analysis.components import connected
+from designer.analysis.hashing import mix
+from designer.catalog.parttype import Capability, PartKind
+from designer.design.elaborate import Netlist, Shape, elaborate
+from designer.memo import memo
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+#: structures kept, such as those of both sides of a comparison and of the edits between them
+STRUCTURES_LIMIT: Final = 8
+#: bytes of arrays kept for designs that share a frame
+FRAMES_LIMIT: Final = 256_000_000
+#: netlists of which one link of each definition is known
+_SHAPES_LIMIT: Final = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """What networks have in common whose parts and links stand alike and are of the same kinds, whatever their rates.
+
+    One object for all of them, so that answers which no rate changes can hang on it.
+
+    Parameters
+    ----------
+    net
+        A netlist of this shape.
+    kinds
+        Kind of each part definition.
+    links
+        Domain, links in the bundle and whether both directions are one resource, of each link definition.
+    inner
+        Which part definitions have a resource of their own.
+    hashed
+        True if every cable of a network bundle is a resource.
+    """
+
+    net: Netlist
+    kinds: tuple[PartKind, ...]
+    links: tuple[tuple[int, int, bool], ...]
+    inner: tuple[bool, ...]
+    hashed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameArrays:
+    """The arrays of a frame; see `Network` for those of the same name.
+
+    Parameters
+    ----------
+    rate_class : (n_links,) links of one class have the same rate: one definition, and ends of the same definitions
+    example : (n_classes,) the first link of each class
+    n_link_resources
+        Number of resources that belong to links.
+    """
+
+    domain: Int
+    count: Int
+    first_resource: Int
+    cables: Int
+    full: Bool
+    part_resource: Int
+    rate_class: Int
+    example: Int
+    n_link_resources: int
+    n_part_resources: int
+    island: Int
+    n_islands: int
+
+
+def examples(net: Netlist) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Link definitions that occur, and the first link of each."""
+    if net.changed is None:
+        return _examples(net.shape)
+    return _first_links(net.link_def)
+
+
+@memo(most=_SHAPES_LIMIT)
+def _examples(shape: Shape) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return _first_links(elaborate(shape.block).link_def)
+
+
+def _first_links(link_def: Int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    size = int(link_def.max()) + 1 if len(link_def) else 0
+    first = np.full(size, len(link_def), dtype=np.int64)
+    # written back to front, so that the first of each stays
+    first[link_def[::-1]] = np.arange(len(link_def))[::-1]
+    occurs = np.flatnonzero(first < len(link_def))
+    return tuple(occurs.tolist()), tuple(first[occurs].tolist())
+
+
+def _frame_size(arrays: FrameArrays) -> int:
+    return sum(a.nbytes for a in (getattr(arrays, f.name) for f in fields(arrays)) if isinstance(a, np.ndarray))
+
+
+@memo(most=STRUCTURES_LIMIT, size=_frame_size, budget=FRAMES_LIMIT)
+def frame_arrays(frame: Frame) -> FrameArrays:
+    """The arrays of a frame."""
+    net = frame.net
+    take = net.link_def
+    domain = _column([one[0] for one in frame.links], np.int8)[take]
+    domain[net.link_a == net.link_b] = HOST
+    most = max((one[1] for one in frame.links), default=0)
+    small = np.int32 if most < np.iinfo(np.int32).max else np.int64
+    count = _column([one[1] for one in frame.links], small)[take]
+    full = np.array([not one[2] for one in frame.links], dtype=bool)[take]
+    outer = domain == NETWORK
+    cables = np.where(outer, count, 1) if frame.hashed else _column(np.ones(len(take)), small)
+    used = cables * np.where(full, 2, 1)
+    upto = np.cumsum(used)
+    has = np.array(frame.inner, dtype=bool)[net.part_def]
+    n_link_resources = int(upto[-1]) if len(upto) else 0
+    n_parts = int(has.sum())
+    part_resource = np.full(net.n_parts, -1, dtype=np.int64)
+    part_resource[has] = n_link_resources + np.arange(n_parts)
+    rate_class, example = _rate_classes(net, outer)
+    n_islands, island = _islands(net, np.array([one[0] == NETWORK for one in frame.links], dtype=bool))
+    found = FrameArrays(
+        domain,
+        count,
+        upto - used,
+        cables,
+        full,
+        part_resource,
+        rate_class,
+        example,
+        n_link_resources,
+        n_parts,
+        island,
+        n_islands,
+    )
+    for array in (domain, count, found.first_resource, cables, full, part_resource, rate_class, example, island):
+        array.setflags(write=False)
+    return found
+
+
+def _column(values: Sequence[int] | Float, kind: type[np.integer[Any]]) -> Int:
+    """Whole numbers in as few bytes as they need: a large design has a million of each."""
+    return cast("Int", np.asarray(values).astype(kind))
+
+
+def _rate_classes(net: Netlist, outer: Bool) -> tuple[Int, Int]:
+    """Class of each link, by its definition and, of a cable, those of its ends; and the first link of each class."""
+    which = net.link_def.copy()
+    cables = np.flatnonzero(outer)
+    signs = mix(net.link_def[cables], net.part_def[net.link_a[cables]], net.part_def[net.link_b[cables]])
+    _, of_cable = np.unique(signs, return_inverse=True)
+    which[cables] = len(net.link_defs) + of_cable
+    occurs, first = _first_links(which)
+    number = np.zeros(occurs[-1] + 1 if occurs else 0, dtype=np.int64)
+    number[list(occurs)] = np.arange(len(occurs))
+    return number[which], np.array(first, dtype=np.int64)
+
+
+def _islands(net: Netlist, outer: Bool) -> tuple[int, Int]:
+    """How many islands there are, and the one of each part: found in one member of a group, and moved to its equals.
+
+    Parameters
+    ----------
+    outer : (n_link_defs,) which definitions are of networks
+    """
+    if net.changed is not None or not net.groups:
+        inner = ~outer[net.link_def] | (net.link_a == net.link_b)
+        return connected(net.n_parts, net.link_a[inner], net.link_b[inner])
+    base = net.own_links
+    count, labels = net.own_parts, [np.arange(net.own_parts)]
+    for group in net.groups:
+        found: list[tuple[int, Int]] = []
+        for one in group.nets:
+            found.append(_islands(one, outer[base : base + len(one.link_defs)]))
+            base += len(one.link_defs)
+        sizes = np.array([n for n, _ in found])[group.net_of]
+        start = count + np.cumsum(sizes) - sizes
+        cuts = [0, *(np.flatnonzero(np.diff(group.net_of)) + 1).tolist(), len(group.net_of)]
+        for low, high in pairwise(cuts):
+            labels.append((start[low:high, None] + found[int(group.net_of[low])][1]).ravel())
+        count += int(sizes.sum())
+    label = np.concatenate(labels)
+    drawn = np.concatenate([np.arange(net.own_links), *(np.arange(a, b) for _, a, b in net.wirings)]).astype(np.int64)
+    drawn = drawn[~outer[net.link_def[drawn]]]
+    if not len(drawn):
+        return count, label
+    count, joined = connected(count, label[net.link_a[drawn]], label[net.link_b[drawn]])
+    return count, joined[label]
+
+
+@memo(most=STRUCTURES_LIMIT)
+def inner_parts(frame: Frame) -> Int:
+    """The parts that have a resource of their own."""
+    return np.flatnonzero(frame_arrays(frame).part_resource >= 0)
+
+
+@memo(most=STRUCTURES_LIMIT)
+def parts_with(frame: Frame, capability: Capability) -> Bool:
+    """Which parts have a capability. : (n_parts,)"""
+    found = np.array([capability in k.capabilities for k in frame.kinds], dtype=bool)[frame.net.part_def]
+    found.setflags(write=False)
+    return found
+
+
+@memo(most=STRUCTURES_LIMIT)
+def parts_of_kind(frame: Frame, name: str) -> Int:
+    """Numbers of all parts of a kind."""
+    found = np.flatnonzero(np.array([k.name == name for k in frame.kinds], dtype=bool)[frame.net.part_def])
+    found.setflags(write=False)
+    return found

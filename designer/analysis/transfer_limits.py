@@ -1,0 +1,128 @@
+"""Limits of a transfer beside links and parts: shares of memory, processor cores, what one client can mount."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.bottlenecks import Limit
+from designer.analysis.frame import STRUCTURES_LIMIT, Frame
+from designer.analysis.network import Network
+from designer.analysis.protocols import KERNEL_COST, cores_of_islands, host_cost, in_kernel
+from designer.analysis.routes import Legs
+from designer.catalog.parttype import Capability, value_of
+from designer.memo import memo
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extra:
+    """A limit beside links and parts, and how much of it each unit of the flows that meet it takes."""
+
+    limit: Limit
+    flow: Int
+    usage: Float
+
+
+def memory_shares(network: Network, legs: Legs, shares: Mapping[int, float]) -> list[Extra]:
+    """What is to be had of the memory of parts of which a machine has a share."""
+    found: list[Extra] = []
+    for part, rate in shares.items():
+        facts = network.part_resources[int(network.net.part_def[part])]
+        flow: list[Int] = []
+        usage: list[Float] = []
+        for ends, cost in ((legs.source, facts.read if facts else 1.0), (legs.target, facts.write if facts else 1.0)):
+            rows = np.flatnonzero(ends == part)
+            flow.append(legs.flow[rows])
+            usage.append(legs.share[rows] * cost)
+        path = network.net.path(part)
+        limit = Limit(f"share:{path}", f"share of the memory of {path}", rate)
+        found.append(Extra(limit, np.concatenate(flow), np.concatenate(usage)))
+    return found
+
+
+def protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:
+    """What the cores of every host can move to and from storage, where the protocol needs them."""
+    stores = in_kernel(network)
+    rows = np.flatnonzero(stores[legs.source] | stores[legs.target])
+    if not len(rows):
+        return ()
+    mine = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
+    cost = host_cost(network, mine)
+    host = network.island[np.where(stores[mine.source], mine.target, mine.source)]
+    available = cores_of_islands(network)
+    found: list[Extra] = []
+    for island in np.unique(host[cost > 0]).tolist():
+        alike = np.flatnonzero((host == island) & (cost > 0))
+        if available[island]:
+            limit = Limit("cores", "processor cores moving data", float(available[island]) / KERNEL_COST.value)
+            usage = mine.share[alike] * cost[alike] / KERNEL_COST.value
+            found.append(Extra(limit, mine.flow[alike], usage))
+    return tuple(found)
+
+
+def client_limits(network: Network, legs: Legs) -> tuple[Int, Int, Float, tuple[Limit, ...]]:
+    """What one client can get from a storage system through its mount, one limit per server and system."""
+    net = network.net
+    per_definition: dict[tuple[str, int], float] = {}
+    stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
+    for name in ("client_read_bandwidth", "client_write_bandwidth"):
+        for d in stores:
+            part = net.part_defs[d]
+            quantity = network.design.quantity(part, name)
+            value = value_of(part.kind, name, quantity) if quantity else None
+            if value:
+                per_definition[(name, d)] = value
+    none = np.empty(0, dtype=np.int64)
+    if not per_definition:
+        return none, none, np.empty(0), ()
+    flow: list[Int] = []
+    resource: list[Int] = []
+    usage: list[Float] = []
+    made: list[Limit] = []
+    ends = (
+        ("client_read_bandwidth", legs.source, legs.target),
+        ("client_write_bandwidth", legs.target, legs.source),
+    )
+    for name, systems, clients in ends:
+        rates = np.zeros(len(network.kinds))
+        for (asked, d), value in per_definition.items():
+            rates[d] = value if asked == name else rates[d]
+        rows = np.flatnonzero(rates[net.part_def[systems]])
+        if not len(rows):
+            continue
+        system, island = systems[rows], network.island[clients[rows]]
+        _, head, pair = np.unique(system * network.n_islands + island, return_index=True, return_inverse=True)
+        place = np.empty(len(head), dtype=np.int64)
+        place[np.argsort(head, kind="stable")] = np.arange(len(head))
+        lead = np.sort(head)
+        labels = {one: net.part(one).label for one in np.unique(system).tolist()}
+        capacity = rates[net.part_def[system[lead]]].tolist()
+        paths = _paths(network.frame, system[lead].tobytes(), clients[rows[lead]].tobytes())
+        flow.append(legs.flow[rows])
+        resource.append(network.n_resources + len(made) + place[pair])
+        usage.append(legs.share[rows])
+        for one, most, (path, server) in zip(system[lead].tolist(), capacity, paths, strict=True):
+            made.append(Limit(f"client:{path}", f"client of {labels[one]} at {server}", most))
+    if not made:
+        return none, none, np.empty(0), ()
+    return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage), tuple(made)
+
+
+#: questions about clients whose paths are kept for each frame
+_PATHS_LIMIT: Final = 4
+
+
+@memo(most=STRUCTURES_LIMIT, each=_PATHS_LIMIT)
+def _paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]]:
+    """Paths of storage systems, and of the servers that some parts are in."""
+    net = frame.net
+    one = {s: net.path(s) for s in set(np.frombuffer(systems, dtype=np.int64).tolist())}
+    pairs = zip(np.frombuffer(systems, np.int64).tolist(), np.frombuffer(clients, np.int64).tolist(), strict=True)
+    return [(one[s], net.path(c).rpartition("/")[0] or "the server") for s, c in pairs]
