@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -142,3 +143,41 @@ def test_98304_gpus_are_opened_and_answered_in_three_seconds_and_400_mb(benchmar
     benchmark.extra_info |= {"seconds": statistics.median(seconds), "megabytes": max(megabytes)}
     assert statistics.median(seconds) <= 3
     assert max(megabytes) <= 400
+
+
+def spent(*arguments: str) -> float:
+    """Processor time of the program as its own process [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "designer", *arguments], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def test_the_whole_program_takes_twice_as_long_for_16384_gpus_as_for_eight(benchmark: Any) -> None:
+    """With all workloads and twenty thousand channels as JSON. Gated above the two that are aimed at: runs scatter."""
+    times: dict[str, list[float]] = {"hgx-h100-8": [], "cluster-16384": []}
+    for _ in range(5):
+        for name, each in times.items():
+            each.append(spent("analyze", name, "--json"))
+    one, many = (statistics.median(each) for each in times.values())
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info |= {"ratio": many / one, "seconds": many}
+    assert many <= 2.5 * one
+
+
+@pytest.mark.parametrize(("workload", "most"), [("resnet-50", 3.0), ("storage-to-gpus", 1.0), ("h2d", 1.0)])
+def test_98304_gpus_train_and_read_in_classes(benchmark: Any, workload: str, most: float) -> None:
+    """Once the network is there, and with nothing known of its routes."""
+    design = open_design("cluster-98304")
+
+    def fresh() -> None:
+        forget()
+        build_network(design)
+
+    spec = design.workloads[workload]
+    seconds = paced(
+        lambda: run_workload(build_network(design), spec, curves=False), setup=fresh, turns=3, clock=time.process_time
+    )
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info["seconds"] = seconds
+    assert seconds <= most
