@@ -21,6 +21,7 @@ BUILT-UNPLANNED        warning        Equipment was built that is not in the des
 CHANNELS-CUT           info           Only the busiest channels are listed
 CKPT-TOO-OFTEN         error          Checkpoints follow each other faster than they are written
 CLOCK-LONG             warning        The simulation ended early, with its budget of events used up
+CLOCK-MEMORY           error          Workloads want more memory together than a part has
 CLOCK-MET              info           A workload was slowed by another one
 CLOCK-SATURATED        error          More work arrives than can be done
 CLOCK-SHIFT            info           Starting a workload later would make all of them faster
@@ -98,6 +99,8 @@ IMP-HOST-BRIDGES       info           Host bridges of one NUMA domain are not dr
 IMP-IDLE               warning        A link speed was read while the device was idle
 IMP-IGNORED            info           Elements that are not part of the format were ignored
 IMP-JUNK               info           Text around the document was ignored
+IMP-DRAWN              info           Changes made in a diagram were done to its design
+IMP-DRAWN-LOST         warning        Changes made in a diagram could not be done
 IMP-KIND               warning        Nodes of no known kind were left out
 IMP-LINES              warning        Lines were not understood
 IMP-LINK-SPEED         warning        A link speed cannot be read

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from designer.drawing.batches import Batch, Boxes, Label
 from designer.drawing.compose_boxes import faded
+from designer.drawing.compose_values import value_plates
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, is_free, outline, pill, stacked
@@ -19,6 +20,8 @@ from designer.drawing.view_state import Frame, ViewState
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+_WORD: Final = "bottleneck"
 #: dots closer than this are one [px]
 _DOT: Final = 12
 #: so many badges are shown at once, on so many connections
@@ -83,33 +86,54 @@ _Mark = tuple[float, float, str]
 
 
 def _connection_marks(view_state: ViewState, frame: Frame, region: Rect, named: frozenset[int]) -> list[_Mark]:
-    """A mark on each connection in sight that binds, those with a word first."""
+    """A mark on the line of each connection in sight that binds, those with a word first."""
     bottleneck = np.flatnonzero(view_state.loads.bottleneck)
     if not len(bottleneck):
         return []
+    # a little zoom leaves marks where they are
+    key = (frame.level, frame.octave, round(4 * np.log2(frame.scale)), frame.ratio, named)
+    known = view_state.marks
+    if known is None or known[0] is not view_state.loads or known[1] != key:
+        known = view_state.marks = (view_state.loads, key, *_places(view_state, frame, bottleneck, named))
+    points, worded = frame.points(known[2]), known[3]
+    seen = _inside(points, region)
+    points, worded = points[seen], worded[seen]
+    order = np.argsort(~worded, kind="stable")
+    return [
+        (x, y, _WORD if word else "")
+        for (x, y), word in zip(points[order].tolist(), worded[order].tolist(), strict=True)
+    ]
+
+
+def _places(view_state: ViewState, frame: Frame, bottleneck: Int, named: frozenset[int]) -> tuple[Float, Bool]:
+    """Where on the lines of what binds marks stand, clear of cards and of values, and which carry the word. :
+    (k, 2), (k,)"""
+    unit = frame.ratio / frame.scale
     if frame.level is Level.FAR:
         cut = view_state.cut(frame.octave)
         merged = cut.of_connection[bottleneck]
         ways = cut.route[np.unique(merged[merged >= 0])]
         # what binds within a closed container is marked on that
-        boxes = np.unique(cut.stop[view_state.geometry.connection_a[bottleneck[merged < 0]]])
-        rects = view_state.geometry.rect[boxes]
-        points = frame.points(np.concatenate((halfway(ways), rects[:, :2] + rects[:, 2:] / 2)))
-        connections = np.full(len(points), -1)
-    else:
-        connections = bottleneck[:_MOST_BOTTLENECK]
-        points = _points(view_state, frame, connections)
-    seen = _inside(points, region)
-    points, connections = points[seen], connections[seen]
-    worded = _worded(view_state, frame, connections, named)
-    shift = 16 * frame.ratio if frame.level is Level.NEAR else 0.0
-    marks: list[_Mark] = []
-    for k in np.argsort(~worded, kind="stable").tolist():
-        px, py = points[k].tolist()
-        if worded[k] and connections[k] >= 0 and frame.level is not Level.NEAR:
-            px, py = frame.points(np.array(_freest(view_state, frame, int(connections[k]))[:2])).tolist()
-        marks.append((px, py - shift, "bound" if worded[k] else ""))
-    return marks
+        rects = view_state.geometry.rect[np.unique(cut.stop[view_state.geometry.connection_a[bottleneck[merged < 0]]])]
+        points = np.concatenate((halfway(ways), rects[:, :2] + rects[:, 2:] / 2))
+        worded = np.zeros(len(points), dtype=bool)
+        worded[: len(points) if len(points) <= _WORDS else 1] = True
+        return points, worded
+    connections = bottleneck[:_MOST_BOTTLENECK]
+    ways = view_state.ways(frame, connections)
+    taken = value_plates(view_state, frame)
+    word = ((text_width(_WORD, round(11 * frame.ratio), True) / frame.ratio + 12) * unit, 19 * unit)
+    points, _ = view_state.least_covered(ways, _DOT * unit, _DOT * unit, taken)
+    worded = np.ones(len(connections), dtype=bool)
+    if len(connections) > _WORDS:
+        worded = np.isin(connections, list(named))
+        if not 0 < worded.sum() <= _WORDS:
+            # the longest have most room around them
+            longest = np.argsort(-np.ptp(ways, axis=1).sum(axis=1), kind="stable")[:_CANDIDATES]
+            covered = view_state.least_covered(ways[longest], *word, taken)[1]
+            worded = np.arange(len(connections)) == longest[covered.argmin()]
+    points[worded] = view_state.least_covered(ways[worded], *word, taken)[0]
+    return points, worded
 
 
 def _apart(marks: list[_Mark], frame: Frame) -> list[_Mark]:
@@ -133,7 +157,7 @@ def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark
     points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1] - lift))
     seen = _inside(points, region)
     return [
-        (x, y, f"bound ×{alike}" if alike > 1 else "bound")
+        (x, y, f"{_WORD} ×{alike}" if alike > 1 else _WORD)
         for (x, y), alike in zip(
             points[seen].tolist(), view_state.loads.box_bottleneck[boxes[seen]].tolist(), strict=True
         )
@@ -147,32 +171,6 @@ def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
     return np.asarray(seen, dtype=np.bool_)
 
 
-def _freest(view_state: ViewState, frame: Frame, connection: int) -> tuple[float, float, float]:
-    """Where the word covers least of any card, and how much."""
-    wide = (text_width("bound", round(11 * frame.ratio), True) + 12 * frame.ratio) / frame.scale
-    return view_state.free_point(connection, wide, 19 * frame.ratio / frame.scale, round(4 * np.log2(frame.scale)))
-
-
-def _worded(view_state: ViewState, frame: Frame, connections: Int, named: frozenset[int]) -> npt.NDArray[np.bool_]:
-    """Which marks carry the word."""
-    if len(connections) <= _WORDS:
-        return np.ones(len(connections), dtype=bool)
-    chosen = np.isin(connections, list(named)) if named else np.zeros(len(connections), dtype=bool)
-    if not 0 < chosen.sum() <= _WORDS:
-        # the longest has most room around it
-        spread = (
-            np.ptp(view_state.geometry.connection_route[connections], axis=1).sum(axis=1)
-            if connections[0] >= 0
-            else np.zeros(len(connections))
-        )
-        chosen[:] = False
-        longest: list[int] = np.argsort(-spread, kind="stable")[:_CANDIDATES].tolist()
-        if connections[0] >= 0:
-            longest.sort(key=lambda k: _freest(view_state, frame, int(connections[k]))[2])
-        chosen[longest[0]] = True
-    return chosen
-
-
 def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -> list[Batch]:
     """Small round marks with a rim that stands off from any ground."""
     if not points:
@@ -181,8 +179,3 @@ def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -
     corners = np.round(np.array(points) - size / 2)
     rects = np.column_stack((corners, np.full((len(points), 2), float(size))))
     return [Boxes(rects, theme.bottleneck, theme.background, max(1, round(frame.ratio)), size // 2)]
-
-
-def _points(view_state: ViewState, frame: Frame, connections: Int) -> Float:
-    """Where on connections values are written, device pixels. : (k, 2)"""
-    return frame.points(view_state.label_points(connections))

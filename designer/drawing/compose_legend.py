@@ -66,8 +66,8 @@ def _keys(
         dot = np.array([[x + (sign - size) / 2, y + (tall - size) / 2, size, size]]).round()
         bar = np.array([[x, y + tall / 2 - 3 * r, sign, 6 * r]]).round()
         found += [Rects(bar, theme.bottleneck + "58"), Boxes(dot, theme.bottleneck, theme.bottleneck, 0, size // 2)]
-        labels.append(Label(x + sign + 5 * r, y, 50 * r, tall, "binds", px, theme.muted))
-        x += sign + 62 * r
+        labels.append(Label(x + sign + 5 * r, y, 80 * r, tall, "bottleneck", px, theme.muted))
+        x += sign + 88 * r
     if marks[1]:
         middle = round(y + tall / 2)
         stroke = np.array([[x, middle, x + sign, middle]], dtype=np.float64)

@@ -65,6 +65,15 @@ def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]
     return [Boxes(np.array(plates, dtype=np.float64), theme.pill, edge, 1, int(high // 3)), Labels(tuple(labels))]
 
 
+def value_plates(view_state: ViewState, frame: Frame) -> Float:
+    """About where values stand: left, top, right and bottom of their plates, scene units. : (k, 4)"""
+    if frame.level is not Level.NEAR or not view_state.loads.known:
+        return np.empty((0, 4))
+    points = view_state.label_points(_thinned(view_state, frame)[0])
+    half = np.array(_ROOM) / 2 * frame.ratio / frame.scale
+    return np.concatenate((points - half, points + half), axis=1)
+
+
 def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
     """Saturated connections of which no two are labelled close together, the most loaded ones kept, and about where.
 

@@ -34,9 +34,8 @@ def connection_glow(
     view_state: ViewState, frame: Frame, connections: Int, colour: str, strength: str = "90"
 ) -> list[Batch]:
     """Connections drawn broad and translucent over themselves."""
-    geometry = view_state.geometry
-    route = frame.points(geometry.connection_route[connections])
-    lines = [pieces(group.points) for group in polylines(connections, route)]
+    route = frame.points(view_state.ways(frame, connections))
+    lines = [pieces(group.points) for group in polylines(np.arange(len(route)), route)]
     found: list[Batch] = []
     if lines:
         found.append(Lines(np.concatenate(lines), colour + strength, 6.0 * frame.ratio, (), False))

@@ -112,9 +112,8 @@ class ViewState:
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     _kept: tuple[object, dict[str, list[Batch]]] | None = None
-    _free_points: dict[tuple[int, float], tuple[float, float, float]] = field(
-        default_factory=dict[tuple[int, float], tuple[float, float, float]]
-    )
+    #: where marks stand: for what, and the answer
+    marks: tuple[Loads, object, Float, Bool] | None = None
     _busy: tuple[Loads, Int, Float] | None = None
     _cuts: dict[int | None, Cut] = field(default_factory=dict[int | None, Cut])
     _map: ConnectionMap | None = None
@@ -238,32 +237,36 @@ class ViewState:
         return x, y
 
     def _labelled(self, connections: Int) -> Float:
-        return self._freest(connections, *_VALUE)[0]
+        return self.least_covered(self.geometry.connection_route[connections], *_VALUE)[0]
 
-    def free_point(self, connection: int, wide: float, high: float, octave: int) -> tuple[float, float, float]:
-        """Where on a connection a plate covers least of any card, and how much it covers there; scene units.
+    def ways(self, frame: Frame, connections: Int) -> Float:
+        """The corners of connections as they are drawn: from some distance parallel ones run as one. : (k, v, 2)"""
+        if frame.level is Level.NEAR:
+            return self.geometry.connection_route[connections]
+        cut = self.cut(None if frame.level is Level.MIDDLE else frame.octave)
+        merged = cut.of_connection[connections]
+        return cut.route[merged[merged >= 0]]
+
+    def least_covered(self, ways: Float, wide: float, high: float, taken: Float | None = None) -> tuple[Float, Float]:
+        """Where on ways a plate covers least of cards and of what is written, and how much. : (k, 2), (k,)
 
         Parameters
         ----------
+        ways : (k, v, 2)
         wide, high
-            Extent of the plate, scene units; about the same within an `octave`.
+            Extent of the plate, scene units.
+        taken : (p, 4) left, top, right and bottom of what is written
         """
-        found = self._free_points.get((connection, octave))
-        if found is None:
-            points, covered = self._freest(np.array([connection]), wide, high)
-            found = self._free_points[connection, octave] = (*points[0].tolist(), float(covered[0]))
-        return found
-
-    def _freest(self, connections: Int, wide: float, high: float) -> tuple[Float, Float]:
-        """Where on connections a plate covers least, and how much. : (k, 2), (k,) scene units"""
-        geometry = self.geometry
-        best, least = np.zeros((len(connections), 2)), np.full(len(connections), np.inf)
-        for group in polylines(np.arange(len(connections)), geometry.connection_route[connections]):
+        best, least = np.zeros((len(ways), 2)), np.full(len(ways), np.inf)
+        for group in polylines(np.arange(len(ways)), ways):
             left = np.arange(len(group.connections))
             for share in _SHARES:
                 points, at = along(group.points[left], share), group.connections[left]
                 # what lies right below counts most, wherever the plate ends
                 covered = self._covered(points, wide, high) + 8 * wide * high * self._over_card(points)
+                if taken is not None and len(taken):
+                    half = np.array((wide / 2, high / 2))
+                    covered += 4 * _overlap(points - half, points + half, taken)
                 better = covered < least[at]
                 best[at[better]], least[at[better]] = points[better], covered[better]
                 left = left[least[at] > 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -112,6 +113,11 @@ class Placement:
         return Drafted(self.steps, asked.drafts, self.curve) if asked.drafts else self.steps
 
     @property
+    def cache_format(self) -> NumberFormat:
+        """Of keys and values."""
+        return number_format(self.deployment.cache)
+
+    @property
     def release(self) -> Release:
         """The engine's release."""
         return self.chosen.release
@@ -132,8 +138,13 @@ class Placement:
         )
 
 
-def place_deployment(network: Network, asked: Deployment, place: str) -> Placement:
+def place_deployment(network: Network, asked: Deployment, place: str, running: Collection[str] = ()) -> Placement:
     """A deployment on the parts of its group.
+
+    Parameters
+    ----------
+    running
+        Machines whose own work runs on the same clock, so that they are not taken to be busy besides.
 
     Raises
     ------
@@ -149,7 +160,7 @@ def place_deployment(network: Network, asked: Deployment, place: str) -> Placeme
         raise AnalysisError("no accelerators are named", place=f"{place}.group", remedy="name some, for example gpus")
     parts = resolve(network, asked.group, f"{place}.group")
     device, findings = device_of(network, parts, f"{place}.group")
-    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place)
+    guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
     if guest is not None:
         device = in_machine(device, guest)
         network = quiet_network(network, guest.silent)

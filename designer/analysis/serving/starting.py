@@ -16,7 +16,7 @@ from designer.findings import Finding, Severity
 from designer.formulas.serving.cold_start import ONE_READER, cold_start
 from designer.formulas.serving.seeding import rolling_update, seeded_rate
 from designer.sources import Estimate
-from designer.units import Bytes, BytesPerSecond, Seconds
+from designer.units import Bytes, BytesPerSecond, Seconds, format_quantity
 from designer.workload.operations import Transfer
 from designer.workload.serving import Serving
 
@@ -71,7 +71,7 @@ def start_engines(placement: Placement, storage: str, readers: int, place: str, 
         raise AnalysisError("no reader", place=f"{place}.readers", remedy="use 1 reader or more")
     network = placement.network
     devices = placement.replicas.ravel()
-    hosts = _memories(network, devices)
+    hosts = hosts_of(network, devices)
     read = evaluate_transfer(network, Transfer("weights", storage, ",".join(hosts)), place)
     handed: TransferAnswer | None = None
     if peers and len(hosts) > 1:
@@ -114,7 +114,7 @@ def start_engines(placement: Placement, storage: str, readers: int, place: str, 
     return Start(estimate, read, bottlenecks, (*read.findings, *found))
 
 
-def _memories(network: Network, devices: np.ndarray) -> list[str]:
+def hosts_of(network: Network, devices: np.ndarray) -> list[str]:
     """One host memory of every server that has devices; the devices themselves where a server has none."""
     found: list[str] = []
     usable = np.flatnonzero(buffers(network))

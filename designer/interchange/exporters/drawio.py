@@ -1,7 +1,8 @@
 """The drawing as a draw.io (diagrams.net) file: boxes in their containers, connections with count, kind and rate.
 
 Every cell carries what it is as data (kind, type, path, count, rate), which draw.io shows under
-*Edit data* and searches.
+*Edit data* and searches. A hidden cell carries the design itself, so that a diagram comes back with what was changed in
+it: see the importer.
 Sources: jgraph/drawio documentation, mxGraph XML format and custom properties.
 """
 
@@ -22,6 +23,7 @@ from designer.design.scene_geometry import Geometry
 from designer.drawing.palette import Palette, palette
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.foreign.embedded import pack
 from designer.interchange.network_view import one_line
 from designer.units import format_quantity
 
@@ -59,8 +61,41 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     for number in range(geometry.n_connections):
         if kept[geometry.connection_a[number]] and kept[geometry.connection_b[number]]:
             _connection(cells, geometry, number, colours)
+    _document(cells, design, geometry, kept)
     ET.indent(root)
     return atomic.write(path, ET.tostring(root, encoding="utf-8") + b"\n")
+
+
+def _document(
+    cells: ET.Element, design: Design, geometry: Geometry, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> None:
+    """The design and what was drawn of it, in a cell nobody sees."""
+    boxes = {
+        f"box{box}": [geometry.blocks[int(geometry.block[box])], *geometry.refs[box]]
+        for box in np.flatnonzero(kept).tolist()
+    }
+    links: dict[str, object] = {}
+    for number in range(geometry.n_connections):
+        if kept[geometry.connection_a[number]] and kept[geometry.connection_b[number]]:
+            within, bundled = geometry.connection_links(number)
+            links[f"link{number}"] = [within, [[link.what, link.id] for link in bundled]]
+    seen = {o.get("id", ""): _seen(o) for o in cells.iter("object")}
+    told = {
+        "design": design.model_dump(mode="json", exclude_defaults=True),
+        "boxes": {key: [*where, *seen[key]] for key, where in boxes.items()},
+        "links": links,
+    }
+    texts = {f"document{number}": text for number, text in enumerate(pack(told))}
+    wrapped = ET.SubElement(cells, "object", {"id": "designer", "label": "", **texts})
+    cell = ET.SubElement(wrapped, "mxCell", {"style": "text;", "vertex": "1", "visible": "0", "parent": "1"})
+    ET.SubElement(cell, "mxGeometry", {"width": "8", "height": "8", "as": "geometry"})
+
+
+def _seen(wrapped: ET.Element) -> list[str]:
+    """What people may change of a box: its label, its container and its place."""
+    cell = wrapped[0]
+    place = cell[0]
+    return [wrapped.get("label", ""), cell.get("parent", ""), place.get("x", ""), place.get("y", "")]
 
 
 def _kept(geometry: Geometry, chosen: frozenset[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -74,6 +74,12 @@ def known_device(vendor: str, device: str) -> Device | None:
     return _device(id, product) if product else None
 
 
+@lru_cache(maxsize=1024)
+def device_of_type(id: str, product: str) -> Device:
+    """The product of a part of the catalog, with what is known of its architecture."""
+    return _device(id, product) if id in load_catalog().recognitions else Device(product, id)
+
+
 def device_by_chip(gfx: str, units: int) -> Device | None:
     """The product of an AMD chip name and its compute units, or of ``sm`` and a compute capability; None if unsure."""
     chip = gfx.lower()

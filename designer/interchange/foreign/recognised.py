@@ -27,7 +27,11 @@ _TEXTS: Final = (
     (r"^GPU \d+: .*UUID: GPU-", "the list of nvidia-smi -L", "use nvidia-smi topo -m"),
     (r"={5,} ROCm System Management|ROCm SMI|^GPU\d.{0,200}(?:XGMI|PCIE)", "a table of rocm-smi", "use an RCCL dump"),
     (r"^-\[0000:|^-\+-\[[0-9a-f]{4}:", "the tree of lspci -tv", "use lstopo --of xml"),
-    (r"^[0-9a-f]{2,4}:?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f] .*: ", "a list of lspci", "use lstopo --of xml"),
+    (
+        r"^[0-9a-f]{2,4}:?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f] .*: ",
+        "a list of lspci",
+        "save its tree: lspci -tvv, or use lstopo --of xml",
+    ),
     (r"^Machine \(\d|^[ \t]*Package L#\d", "the text picture of lstopo", "write it with lstopo --of xml"),
     (r"^(?:Pack(?:age)?|Socket|NUMANode):\d+ .*(?:PU|Core):\d+", "a synthetic machine of hwloc", "use lstopo --of xml"),
     (r"^Architecture:.{0,200}$[\s\S]{0,400}^CPU\(s\):", "the report of lscpu", "use lstopo --of xml"),

@@ -10,10 +10,11 @@ import pytest
 from designer.design.geometry import Geometry, lay_out
 from designer.drawing.batches import Label, Labels, Lines
 from designer.drawing.compose import compose
-from designer.drawing.compose_badges import badges
+from designer.drawing.compose_badges import _connection_marks, badges
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level, level_at, next_octave
 from designer.drawing.loads import Loads, nothing
+from designer.drawing.polylines import distances, straights
 from designer.drawing.short_names import forms, shorter, written
 from designer.drawing.theme import LIGHT
 from designer.drawing.view import View
@@ -101,6 +102,26 @@ def test_links_and_the_mark_of_the_bottleneck_are_there_from_near_and_far(file: 
         seen = Frame(frame.scale, frame.x, frame.y, level, 1.0, frame.octave)
         assert any(isinstance(b, Lines) and len(b) for b in compose(view_state, seen, (region,)))
         assert any(len(batch) for batch in badges(view_state, seen, region)), level
+
+
+@pytest.mark.parametrize("name", ["hgx-h100-8", "dgx2", "mi300x-platform", "serving-split-2-racks"])
+@pytest.mark.parametrize("zoom", [0.6, 1.0, 1.7])
+def test_marks_sit_on_the_lines_they_mark(name: str, zoom: float) -> None:
+    """At every level the middle of each dot and plate is on a way as it is drawn at that level."""
+    view_state, frame = state(lay_out(open_design(name)))
+    loads = view_state.loads
+    every = np.ones(view_state.geometry.n_connections, dtype=bool)
+    view_state.loads = Loads(**{**{f: getattr(loads, f) for f in loads.__slots__}, "bottleneck": every})
+    for level in (Level.NEAR, Level.MIDDLE, Level.FAR):
+        seen = Frame(frame.scale * zoom, frame.x, frame.y, level, 1.0, frame.octave)
+        marks = _connection_marks(view_state, seen, (-1e6, -1e6, 2e6, 2e6), frozenset())
+        _, lines = straights(seen.points(view_state.ways(seen, np.flatnonzero(every))))
+        assert marks
+        boxes = seen.boxes(view_state.geometry.rect)
+        for x, y, _ in marks:
+            on_box = np.abs(boxes[:, :2] + boxes[:, 2:] / 2 - (x, y)).max(axis=1).min() <= 1.0
+            on_line = len(lines) and distances(lines, x, y).min() <= 1.0
+            assert on_line or (level is Level.FAR and on_box)
 
 
 def test_short_forms_keep_kind_and_number() -> None:
