@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.design.edits.waivers import AddWaivers, RemoveWaivers
+from designer.design.edits.waivers import RemoveWaivers
 from designer.findings import Severity
 from designer.gui.controls import plain
 from designer.gui.panels._panel import Panel, PanelKind, Side
@@ -49,9 +49,12 @@ class FindingsPanel(Panel):
     -------
     counted : ``int, str``
         How many need attention, and a text about it.
+    waive_wanted : ``Finding``
+        A finding is to be accepted: its form is wanted.
     """
 
     counted = Signal(int, str)
+    waive_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -158,15 +161,8 @@ class FindingsPanel(Panel):
 
     def _waive(self) -> None:
         chosen = self._selected()
-        session = self.session
-        if session is None or chosen is None:
-            return
-        from designer.gui.dialogs.waive_dialog import WaiveDialog
-
-        dialog = WaiveDialog(session.design, chosen, self.window())
-        if dialog.exec() == WaiveDialog.DialogCode.Accepted and dialog.waiver is not None:
-            session.apply(AddWaivers((dialog.waiver,)))
-        dialog.deleteLater()
+        if chosen is not None:
+            self.waive_wanted.emit(chosen)
 
     def _unwaive(self) -> None:
         ids = tuple(key for key in self.accepted.keys() if isinstance(key, str))  # noqa: SIM118
