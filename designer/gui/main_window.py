@@ -29,6 +29,7 @@ from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
 from designer.gui.window.menus import Menus
+from designer.gui.window.proposing import Proposing
 from designer.gui.window.recovery import Recovery
 from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
@@ -37,6 +38,7 @@ from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
 
 if TYPE_CHECKING:
+    from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
         self.recovery_ = Recovery(self)
         self.requests = Requests(self)
         self.sweeps = Sweeps(self)
+        self.proposing = Proposing(self, self.open_proposal)
         self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
@@ -403,6 +406,7 @@ class MainWindow(QMainWindow):
         self.start.set_theme(self.theme)
         self.recovery_.set_theme(self.theme)
         self.sweeps.set_theme(self.theme)
+        self.proposing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
         for panel in self._panels.values():
@@ -537,6 +541,19 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self.sweeps.ask(self.document.session, self.theme, varied)
 
+    def propose_designs(self) -> None:
+        """Ask for designs that reach a goal."""
+        self.proposing.ask(self.theme, self.document.session.design if self.document is not None else None)
+
+    def open_proposal(self, design: Design) -> None:
+        """Open a proposed design as a new, unsaved document."""
+        from designer.errors import WriteError
+
+        try:
+            self.workspace.add(design, unsaved=True)
+        except WriteError as error:
+            self.toasts.say(error.text, bad=True)
+
     def edit_settings(self) -> None:
         """Show the settings."""
         from designer.gui.dialogs.settings_dialog import SettingsDialog
@@ -637,6 +654,7 @@ class MainWindow(QMainWindow):
             self.docks.close_jobs()
         self.recovery_.close()
         self.sweeps.close_all()
+        self.proposing.close()
         if self.workspace_ is not None:
             self.workspace_.close_all()
         if self.sweeper is not None:

@@ -67,6 +67,8 @@ _MAIN: Final[Mapping[str, str]] = {
 }
 GOALS: Final[Mapping[str, str]] = {"train": "training", "serve": "serving", "evacuate": "evacuation"}
 _FORMAT: Final = "designer-proposals"
+#: so many of those that lost are named, of each reason
+_TOLD_LIMIT: Final = 3
 
 
 def families() -> Mapping[str, Family]:
@@ -509,6 +511,38 @@ def shown(measure: Measure, value: float) -> str:
     if measure.unit == "1":
         return f"{value:,.4g}"
     return format_si(value, measure.unit)
+
+
+def reasons(found: Proposals) -> list[str]:
+    """Why the others lost, those that came nearest first."""
+    measures = {m.name: m for m in found.measures}
+    groups: dict[tuple[str, str], list[Lost]] = {}
+    for one in found.found.lost:
+        groups.setdefault((one.why, one.measure or one.text), []).append(one)
+    lines: list[str] = []
+    for (why, about), rows in groups.items():
+        count = sum(one.count for one in rows)
+        if why == "limit":
+            rows = sorted(rows, key=lambda one: one.by)
+            measure = measures[about]
+            near = "; ".join(
+                f"{found.titles(one.settings)} by {'' if one.worked_out else 'at least '}{shown(measure, one.by)}"
+                f"{'' if one.certain else ', within its band it may do'}"
+                for one in rows[:_TOLD_LIMIT]
+            )
+            lines.append(f"{count:,} break the limit of {measure.title.lower()}: {near}")
+        elif why == "dominated":
+            some = "; ".join(
+                f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_TOLD_LIMIT]
+            )
+            sure = sum(one.count for one in rows if one.certain)
+            close = (
+                f", {count - sure:,} of them by values whose bands overlap or by bounds alone" if sure < count else ""
+            )
+            lines.append(f"{count:,} are beaten in every measure{close}: {some}")
+        else:
+            lines.append(f"{count:,} cannot be: {about} ({found.titles(rows[0].settings)})")
+    return lines
 
 
 def _impossible(question: Question, search: Search, found: Found, nearest: Sequence[Nearest]) -> str:

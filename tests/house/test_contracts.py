@@ -20,6 +20,7 @@ interchange.native.reader interchange.native.upgrades.v1_to_v2 interchange.impor
 interchange.exporters.graphml interchange.exporters.svg
 drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
+interchange.families.hosts interchange.families.training_cluster
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from designer.decisions.pareto import Lost
     from designer.interchange.proposing import Proposals
 
-#: so many of those that lost are told to people, of each reason
-_TOLD = 3
 _SHOWN = 20
 
 _MORE = (
@@ -171,7 +166,7 @@ def as_document(found: Proposals) -> dict[str, Any]:
 
 def _print(found: Proposals) -> None:
     from designer.cli.output import paragraph, table
-    from designer.interchange.proposing import shown
+    from designer.interchange.proposing import reasons, shown
 
     if found.best:
         heads = ("", "design", *(m.title for m in found.measures), "bottleneck")
@@ -199,42 +194,6 @@ def _print(found: Proposals) -> None:
 def _cell(counts: bool, value: str, low: str, high: str) -> str:
     del counts
     return value if low == high else f"{value} ({low} to {high})"
-
-
-def reasons(found: Proposals) -> list[str]:
-    """Why the others lost, those that came nearest first."""
-    from designer.interchange.proposing import shown
-
-    measures = {m.name: m for m in found.measures}
-    groups: dict[tuple[str, str], list[Lost]] = {}
-    for one in found.found.lost:
-        groups.setdefault((one.why, one.measure or one.text), []).append(one)
-    lines: list[str] = []
-    for (why, about), rows in groups.items():
-        count = sum(one.count for one in rows)
-        if why == "limit":
-            rows = sorted(rows, key=lambda one: one.by)
-            measure = measures[about]
-            near = "; ".join(
-                f"{found.titles(one.settings)} by {'' if one.worked_out else 'at least '}{shown(measure, one.by)}"
-                f"{'' if one.certain else ', within its band it may do'}"
-                for one in rows[:_TOLD]
-            )
-            lines.append(f"{count:,} break the limit of {measure.title.lower()}: {near}")
-        elif why == "dominated":
-            some = "; ".join(f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_TOLD])
-            sure = sum(one.count for one in rows if one.certain)
-            close = (
-                f", {count - sure:,} of them by values whose bands overlap or by bounds alone" if sure < count else ""
-            )
-            lines.append(f"{count:,} are beaten in every measure{close}: {some}")
-        else:
-            lines.append(f"{count:,} cannot be: {about} ({_first(found, rows)})")
-    return lines
-
-
-def _first(found: Proposals, rows: Sequence[Lost]) -> str:
-    return found.titles(rows[0].settings)
 
 
 COMMAND = Command(
