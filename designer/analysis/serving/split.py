@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -73,25 +73,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     AnalysisError
         If the groups overlap, nothing joins them, or clients are asked for.
     """
-    deployment = asked.deployment
-    if asked.load.kind == "clients":
-        raise AnalysisError(
-            "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
-        )
-    if deployment.part:
-        raise AnalysisError(
-            "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
-        )
-    answers = place_deployment(network, deployment, place)
-    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
-    prompts = place_deployment(network, first, place)
-    both = np.intersect1d(answers.replicas, prompts.replicas)
-    if len(both):
-        raise AnalysisError(
-            f"{network.net.path(int(both[0]))} is in both groups",
-            place=f"{place}.prompt_group",
-            remedy="give prompts and answers accelerators of their own",
-        )
+    answers, prompts = place_split(network, asked, place)
     sent = sent_to_one(asked.load, 1, place, answers.capacity)
     requests = sent.requests
     size = answers.steps.kv.held(float(np.mean(requests.prompt)))
@@ -118,6 +100,38 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         if asked.load.kind == "offline" or rate <= _FULL_TOLERANCE * most[0] / factor
     )
     return replace(served, runs=runs)
+
+
+def place_split(
+    network: Network, asked: Serving, place: str, running: Collection[str] = ()
+) -> tuple[Placement, Placement]:
+    """Engines for answers and engines for prompts; `running` as of `place_deployment`.
+
+    Raises
+    ------
+    AnalysisError
+        If the groups overlap, or clients or parts of devices are asked for.
+    """
+    deployment = asked.deployment
+    if asked.load.kind == "clients":
+        raise AnalysisError(
+            "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
+        )
+    if deployment.part:
+        raise AnalysisError(
+            "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
+        )
+    answers = place_deployment(network, deployment, place, running)
+    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
+    prompts = place_deployment(network, first, place, running)
+    both = np.intersect1d(answers.replicas, prompts.replicas)
+    if len(both):
+        raise AnalysisError(
+            f"{network.net.path(int(both[0]))} is in both groups",
+            place=f"{place}.prompt_group",
+            remedy="give prompts and answers accelerators of their own",
+        )
+    return answers, prompts
 
 
 def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None = None) -> tuple[ServingRun, int]:
