@@ -21,6 +21,7 @@ BUILT-UNPLANNED        warning        Equipment was built that is not in the des
 CHANNELS-CUT           info           Only the busiest channels are listed
 CKPT-TOO-OFTEN         error          Checkpoints follow each other faster than they are written
 CLOCK-LONG             warning        The simulation ended early, with its budget of events used up
+CLOCK-MEMORY           error          Workloads want more memory together than a part has
 CLOCK-MET              info           A workload was slowed by another one
 CLOCK-SATURATED        error          More work arrives than can be done
 CLOCK-SHIFT            info           Starting a workload later would make all of them faster
@@ -166,6 +167,7 @@ MIG-NO-ROLE            warning        No NIC has the role of a migration network
 MIG-SHARES             info           Shares are weighed on the whole path
 MIG-SLOWED             warning        A machine is slowed down while it moves
 MIG-STAYS              error,warning  A machine cannot move
+MIGRATE-FELT           info           Users of a served model feel the move of its machine
 MIGRATE-STAYS          warning        A machine stays where it is
 NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done

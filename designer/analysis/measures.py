@@ -12,6 +12,7 @@ from typing import Final
 from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
+from designer.analysis.serving.answers import EIGHTY, Readings
 from designer.analysis.steady import period_of, settle
 from designer.analysis.why import Why, explain
 from designer.errors import AnalysisError
@@ -46,6 +47,8 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     program = job.program
     assert program is not None
     name, step = job.name, measure.step
+    if measure.of == "requests":
+        return answered(run, name).values.get(measure.name)
     if measure.of == "throughput":
         amount, time = run.moved(name, step)
         if time > 0:
@@ -70,6 +73,12 @@ def _value(run: Run, job: Job, measure: Measure) -> float | None:
     if time is None:
         return None
     return time if measure.of == "period" else (measure.amount / time if time > 0 else None)
+
+
+def answered(run: Run, program: str) -> Readings:
+    """What a served model was like in a run; nothing where no request was answered, or more asked than can be."""
+    log = run.requests.get(program)
+    return Readings({}, {}) if log is None or log.saturated else log.readings
 
 
 def _pace(ends: Sequence[float]) -> float | None:
@@ -166,13 +175,32 @@ def costs_of(prices: Prices, tasks: Sequence[Task]) -> list[Cost]:
 
 
 def banded(
-    job: Job, values: Mapping[str, float], groups: Mapping[str, Band], run_with: Callable[[Changes], Run]
+    job: Job,
+    values: Mapping[str, float],
+    groups: Mapping[str, Band],
+    run_with: Callable[[Changes], Run],
+    run: Run | None = None,
 ) -> dict[str, Estimate]:
-    """Each group at its low and its high end, one at a time; deviations added in squares."""
+    """Each group at its low and its high end, one at a time; deviations added in squares.
+
+    Parameters
+    ----------
+    run
+        The run the values were read from, for the errors of what it samples.
+    """
     program = job.program
     assert program is not None
     below = dict.fromkeys(values, 0.0)
     above = dict.fromkeys(values, 0.0)
+    if run is not None and groups and job.name in run.requests:
+        extra, errors = run.requests[job.name].extra, answered(run, job.name).errors
+        for metric, value in values.items():
+            first = extra if metric.startswith("ttft") else 0.0
+            error = EIGHTY.value * errors.get(metric, 0.0)
+            # no time falls to nothing because few were seen
+            less = value * (1 - math.exp(-error / value)) if value > 0 else 0.0
+            below[metric] = (value * (1 - math.exp(-first))) ** 2 + less**2
+            above[metric] = (value * (math.exp(first) - 1)) ** 2 + error**2
     for name, band in list(groups.items())[:GROUPS_LIMIT]:
         for end in {band.low, band.high} - {1.0}:
             moved = values_of(run_with(Changes(longer={name: end})), job)
@@ -186,13 +214,20 @@ def banded(
     return {
         name: Estimate(
             value,
-            max(0.0, value - math.sqrt(below[name])),
+            _least(value, math.sqrt(below[name]), measured(program, name)),
             value + math.sqrt(above[name]),
             measured(program, name).unit,
             sources,
         )
         for name, value in values.items()
     }
+
+
+def _least(value: float, below: float, measure: Measure) -> float:
+    """The low end of a band; what requests wait for never falls to nothing."""
+    if measure.of == "requests" and value > 0:
+        return value * math.exp(-below / value)
+    return max(0.0, value - below)
 
 
 def measured(program: Program, name: str) -> Measure:

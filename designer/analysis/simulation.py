@@ -16,15 +16,19 @@ from designer.analysis.costs import Prices
 from designer.analysis.measures import Band, banded, bands_of, values_of
 from designer.analysis.network import Network, build_network
 from designer.analysis.selection import resolve
+from designer.analysis.serving.felt import TOLD, Felt, felt
 from designer.analysis.steady import period_of
+from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.guests import Work, guest_of
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
+from designer.units import format_quantity
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
 from designer.workload.program import Program
+from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
 #: simulated where something goes on for ever and nobody says until when [s]
@@ -35,6 +39,8 @@ SHIFTS_LIMIT: Final = 12
 WORTH_TOLERANCE: Final = 1.005
 #: of more jobs it is not asked which of the others slows each: each question is a run
 MEETING_LIMIT: Final = 8
+#: memory that is full to the last byte is not too full
+_ROUNDING_TOLERANCE: Final = 1e-9
 #: items of a job that are looked at to judge a shift
 _ITEMS_LIMIT: Final = 12
 
@@ -78,6 +84,8 @@ class Meeting:
         When they meet, and for how long [s].
     repeats
         True if its steps are compared.
+    metric
+        What is compared of a served model; empty for steps and main times.
     """
 
     workload: str
@@ -86,6 +94,7 @@ class Meeting:
     begin: float
     seconds: float
     repeats: bool = True
+    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +113,8 @@ class Simulation:
         What jobs lose to each of the others.
     shifts
         Later starts that would make periodic jobs faster.
+    felt
+        What users of served models felt of each of the others.
     """
 
     name: str
@@ -116,6 +127,7 @@ class Simulation:
     shifts: tuple[Shift, ...]
     findings: tuple[Finding, ...]
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
+    felt: tuple[Felt, ...] = ()
 
 
 def simulate(
@@ -197,11 +209,18 @@ def simulate(
         others = [job for job in jobs if job.name != name]
         return play(prices, others, until=end, changes=changes, cancelled=cancelled)
 
-    meetings = _meetings(run, jobs, without)
-    findings = (*run.findings, *_too_short(jobs, metrics, run), *_slower(slow), *_met(meetings), *_proposed(found))
+    meetings, feelings = _meetings(run, jobs, without)
+    findings = (
+        *run.findings,
+        *_crowded(run),
+        *_too_short(jobs, metrics, run),
+        *_slower(slow),
+        *_met(meetings),
+        *_proposed(found),
+    )
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
-    return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles)
+    return Simulation(design.name, file, run, metrics, alone, slow, meetings, found, findings, titles, feelings)
 
 
 def _silent(share: float, text: str) -> None:
@@ -268,6 +287,12 @@ def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
     found: set[str] = set()
     for job in jobs:
         for step in job.program.steps if job.program is not None else ():
+            if isinstance(step.task, Serve):
+                served = step.task.operation.deployment
+                parts = resolve(network, served.group, f"{job.place}.group")
+                guest, _ = guest_of(network, parts, served.machines, Work.SERVING, job.place)
+                found |= set(guest.machines if guest is not None else ())
+                continue
             asked: TrainingJob | None = getattr(step.task, "job", None)
             if asked is not None:
                 parts = resolve(network, asked.group, job.place)
@@ -306,6 +331,8 @@ def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:
 def _goes_on(program: Program) -> bool:
     """True if it has items without end."""
     times = program.arrivals is not None and program.arrivals.shape != "trace"
+    if any(isinstance(step.task, Serve) and step.task.goes_on for step in program.steps):
+        return True
     return math.isinf(program.times) or (times and math.isinf(program.times))
 
 
@@ -391,7 +418,7 @@ def _estimates(
     def run_with(asked: Changes) -> Run:
         return play(prices, jobs, until=end, changes=replace(changes, longer=asked.longer), cancelled=cancelled)
 
-    return banded(job, values_of(run, job), groups, run_with)
+    return banded(job, values_of(run, job), groups, run_with, run)
 
 
 def _periodic(job: Job) -> str:
@@ -445,10 +472,13 @@ def _shifts(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] |
     return tuple(found)
 
 
-def _meetings(run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None]) -> tuple[Meeting, ...]:
+def _meetings(
+    run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None]
+) -> tuple[tuple[Meeting, ...], tuple[Felt, ...]]:
     """What jobs lose to each of the others: the same time again without that one, all else alike.
 
-    Steps of jobs that repeat are compared in the time in which the other runs; of what is done once, its main time.
+    Steps of jobs that repeat are compared in the time in which the other runs, and so are requests of served models;
+    of what is done once, its main time.
     """
     spans: dict[str, tuple[float, float]] = {}
     for job in jobs:
@@ -457,6 +487,7 @@ def _meetings(run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None
             ends = [run.end if math.isnan(t.ended) else t.ended for t in mine]
             spans[job.name] = (min(t.began for t in mine), max(ends))
     found: list[Meeting] = []
+    feelings: list[Felt] = []
     for name, (begin, end) in spans.items():
         other = without(name)
         for job in jobs if other is not None else ():
@@ -464,10 +495,46 @@ def _meetings(run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None
             if job.name == name or job.name not in spans:
                 continue
             first, last = max(begin, spans[job.name][0]), min(end, spans[job.name][1])
+            if job.name in run.requests:
+                one = felt(run.requests[job.name], other.requests[job.name], job.name, name, first, last)
+                if one is not None:
+                    feelings.append(one)
+                    found += _of_requests(one)
+                continue
             times = _ratio(run, other, job, begin, end)
             if times is not None and last > first:
                 found.append(Meeting(job.name, name, times, first, last - first, bool(_periodic(job))))
-    return tuple(found)
+    return tuple(found), tuple(feelings)
+
+
+def _of_requests(one: Felt) -> list[Meeting]:
+    """What is compared of a served model: its 95th percentiles."""
+    pairs = [(metric, one.times(metric)) for metric in ("itl_p95", "ttft_p95")]
+    return [
+        Meeting(one.workload, one.by, times, one.begin, one.seconds, repeats=False, metric=metric)
+        for metric, times in pairs
+        if times is not None
+    ]
+
+
+def _crowded(run: Run) -> list[Finding]:
+    """Memory that programs want together and a part does not have."""
+    network = run.table.network
+    wanted: dict[int, dict[str, float]] = {}
+    for name, held in run.holds.items():
+        for part, size in held.items():
+            wanted.setdefault(part, {})[name] = size
+    found: list[Finding] = []
+    for part, each in wanted.items():
+        room = memory_of(network, part)
+        if len(each) > 1 and 0 < room < sum(each.values()) * (1 - _ROUNDING_TOLERANCE):
+            sizes = ", ".join(f"{name} {format_quantity(size, 'size')}" for name, size in each.items())
+            path = network.net.path(part)
+            text = f"{path} has {format_quantity(room, 'size')}, its programs want more together: {sizes}"
+            remedy = "give each a part of the memory (memory_share, part), or accelerators of their own"
+            found.append(Finding("CLOCK-MEMORY", Severity.ERROR, text, (path,), remedy))
+            break
+    return found
 
 
 def _ratio(run: Run, other: Run, job: Job, begin: float, end: float) -> float | None:
@@ -491,11 +558,15 @@ def _met(meetings: Sequence[Meeting]) -> list[Finding]:
         Finding(
             "CLOCK-MET",
             Severity.INFO,
-            f"{m.by} makes {'a step of ' * m.repeats}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
+            f"{m.by} makes {_what(m)}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
         )
         for m in meetings
         if m.times > WORTH_TOLERANCE
     ]
+
+
+def _what(m: Meeting) -> str:
+    return f"{TOLD[m.metric]} of " if m.metric else "a step of " * m.repeats
 
 
 def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]], run: Run) -> list[Finding]:
@@ -503,6 +574,8 @@ def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]
     found: list[Finding] = []
     for job in jobs:
         asked = job.program.measures if job.program is not None else ()
+        if job.name in run.requests and run.requests[job.name].saturated:
+            continue
         missing = [measure.name for measure in asked if measure.name not in metrics[job.name]]
         if missing:
             text = f"{', '.join(missing)} of {job.name} cannot be told yet after {run.end:g} s"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QTabBar, QTabWidget, QWidget
 
-from designer.gui.panels._panel import Other, Panel, Side, Surroundings, panel_kinds
+from designer.gui.panels._panel import Panel, Side, Surroundings, panel_kinds
 from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.flow import FlowPanel
 from designer.gui.panels.inspector import InspectorPanel
 from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
-from designer.gui.settings import Settings
 from designer.gui.theme import Theme
 
 if TYPE_CHECKING:
@@ -41,19 +39,17 @@ def first_field(panel: QWidget) -> QWidget:
 
 
 class Docks:
-    """All docks of a window."""
+    """All docks of a window.
 
-    def __init__(
-        self,
-        window: QMainWindow,
-        settings: Settings,
-        theme: Theme,
-        find_icon: Callable[[str], QIcon | None],
-        others: Callable[[], Sequence[Other]],
-    ) -> None:
+    Parameters
+    ----------
+    made
+        Panels that are there already, by name.
+    """
+
+    def __init__(self, window: QMainWindow, around: Surroundings, made: Mapping[str, Panel]) -> None:
         self._window = window
-        around = Surroundings(theme, settings, find_icon, others)
-        self.panels: dict[str, Panel] = {kind.name: kind.build(around) for kind in panel_kinds()}
+        self.panels: dict[str, Panel] = {kind.name: made.get(kind.name) or kind.build(around) for kind in panel_kinds()}
         # those the window has to do with
         self.parts, self.outline = self._one(PartsPanel), self._one(OutlinePanel)
         self.inspector, self.findings = self._one(InspectorPanel), self._one(FindingsPanel)

@@ -29,16 +29,20 @@ from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.toolbar import ToolBar
 from designer.gui.window.menus import Menus
+from designer.gui.window.proposing import Proposing
 from designer.gui.window.recovery import Recovery
 from designer.gui.window.requests import Requests
 from designer.gui.window.saving import SavingState
 from designer.gui.window.sweeping import Sweeps
 from designer.gui.window.tabs import Tabs
+from designer.gui.window.warming import Warming
 
 if TYPE_CHECKING:
+    from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import Choice
     from designer.gui.docks import Docks
+    from designer.gui.panels._panel import Panel, PanelKind, Surroundings
     from designer.gui.recovery_page import RecoveryPage
     from designer.gui.time_bar import TimeBar
     from designer.gui.viewmodels.sweep import Varied
@@ -79,10 +83,13 @@ class MainWindow(QMainWindow):
         self.recovery_ = Recovery(self)
         self.requests = Requests(self)
         self.sweeps = Sweeps(self)
+        self.proposing = Proposing(self, self.open_proposal)
         self.time_bar_: TimeBar | None = None
         self.workspace_: Workspace | None = None
         self.sweeper: Sweeper | None = None
         self.docks: Docks | None = None
+        self._panels: dict[str, Panel] = {}
+        self.warming = Warming(self, self)
         self.folding: Folding | None = None
         self._connections: list[tuple[Any, Callable[..., object]]] = []
         self.menus = Menus(self, self, self.pages, self.theme)
@@ -274,7 +281,8 @@ class MainWindow(QMainWindow):
 
             self.menus.add_late(self.theme)
             self.toolbar.add_tools([self.qt_actions[name] for name in tools_of_toolbar()])
-            self.docks = Docks(self, self.settings, self.theme, self.find_icon, self._others)
+            self.docks = Docks(self, self._around(), self._panels)
+            self._panels = {}
             self.docks.parts.insert_requested.connect(self.requests.insert)
             self.docks.parts.left.connect(self.focus_canvas)
             self.docks.inspector.shown_group = partial(shown_group, self)
@@ -282,6 +290,7 @@ class MainWindow(QMainWindow):
             self.docks.inspector.what_if.tried.connect(self.update_actions)
             self.docks.inspector.sweep_wanted.connect(self.sweep_value)
             self.docks.findings.counted.connect(self.toolbar.count)
+            self.docks.findings.waive_wanted.connect(self.requests.waive)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])
@@ -294,6 +303,21 @@ class MainWindow(QMainWindow):
 
             self.folding = Folding(self, self.docks, self.theme)
         return self.docks
+
+    def _around(self) -> Surroundings:
+        from designer.gui.panels._panel import Surroundings
+
+        return Surroundings(self.theme, self.settings, self.find_icon, self._others)
+
+    def make_panel(self, kind: PanelKind) -> None:
+        """Make a panel before the docks are wanted."""
+        if self.docks is None and kind.name not in self._panels:
+            self._panels[kind.name] = kind.build(self._around())
+
+    def make_docks(self) -> None:
+        """Make the docks before a document is there to be shown in them."""
+        if self.docks is None:
+            self._ready_docks().hide_all()
 
     def _follow(self, document: Document | None) -> None:
         self._disconnect()
@@ -382,8 +406,11 @@ class MainWindow(QMainWindow):
         self.start.set_theme(self.theme)
         self.recovery_.set_theme(self.theme)
         self.sweeps.set_theme(self.theme)
+        self.proposing.set_theme(self.theme)
         for _, canvas in self.documents:
             canvas.set_theme(self._canvas_theme())
+        for panel in self._panels.values():
+            panel.set_theme(self.theme)
         if self.docks is not None:
             self.docks.set_theme(self.theme)
         if self.folding is not None:
@@ -514,6 +541,19 @@ class MainWindow(QMainWindow):
         if self.document is not None:
             self.sweeps.ask(self.document.session, self.theme, varied)
 
+    def propose_designs(self) -> None:
+        """Ask for designs that reach a goal."""
+        self.proposing.ask(self.theme, self.document.session.design if self.document is not None else None)
+
+    def open_proposal(self, design: Design) -> None:
+        """Open a proposed design as a new, unsaved document."""
+        from designer.errors import WriteError
+
+        try:
+            self.workspace.add(design, unsaved=True)
+        except WriteError as error:
+            self.toasts.say(error.text, bad=True)
+
     def edit_settings(self) -> None:
         """Show the settings."""
         from designer.gui.dialogs.settings_dialog import SettingsDialog
@@ -609,10 +649,12 @@ class MainWindow(QMainWindow):
         app = QApplication.instance()
         if app is not None:
             app.removeEventFilter(self)
+        self.warming.close()
         if self.docks is not None:
             self.docks.close_jobs()
         self.recovery_.close()
         self.sweeps.close_all()
+        self.proposing.close()
         if self.workspace_ is not None:
             self.workspace_.close_all()
         if self.sweeper is not None:
@@ -629,3 +671,4 @@ class MainWindow(QMainWindow):
             else:
                 self.open_template(name)
         QTimer.singleShot(0, self, self.files.offer_recovery)
+        self.warming.begin(at_once=not files)

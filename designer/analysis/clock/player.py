@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.clock.run import Run
 from designer.analysis.clock.work import Shape, Work
 from designer.analysis.costs import Cost, Expansion, Price, Prices
+from designer.analysis.serving.clocked import RequestLog
 from designer.errors import AnalysisError, Cancelled
 from designer.findings import Finding, Severity
 from designer.workload.program import Item, Process, Program, Restart, Restarting, Script, Task
@@ -121,6 +122,23 @@ def play(
     return _Player(prices, jobs, changes, stop, cancelled).run(until, most_events)
 
 
+@runtime_checkable
+class Recording(Protocol):
+    """A process that keeps what became of its requests.
+
+    Attributes
+    ----------
+    set
+        (time, resource, share) of machines whose speed was set in the run, as it goes on.
+    """
+
+    set: Sequence[tuple[float, int, float]]
+
+    def log(self, end: float) -> RequestLog:
+        """What has become of them by a time [s]."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class _Live:
     """A task under way."""
@@ -153,6 +171,9 @@ class _Player:
             self._hold(job.name, process.tasks)
         self.classes = self._classes()
         self.tasks: list[TaskRun] = []
+        self.logs: dict[str, Recording] = {}
+        #: (time, resource, capacity) that tasks set
+        self.set: list[tuple[float, int, float]] = []
         self.clock = self._clock()
         self.players = [_JobPlayer(self, job, process) for job, process in zip(jobs, self.processes, strict=True)]
 
@@ -187,6 +208,7 @@ class _Player:
     def _classes(self) -> Classes:
         table = self.prices.table
         apart = {change.resource for change in self.changes.events} | set(self.changes.apart)
+        apart |= {number for numbers in table.machines.values() for number in numbers}
         return classes_of(self.listed, table.capacity, table.slots, sorted(apart))
 
     def _clock(self) -> Clock:
@@ -213,10 +235,8 @@ class _Player:
             text = f"ended at {end:g} s after {self.clock.events:,} events"
             self.findings[Finding("CLOCK-LONG", Severity.WARNING, text, (), "simulate a shorter time")] = None
         table = self.prices.table
-        changes = tuple(
-            (c.at, c.resource, table.capacity[c.resource] * c.share)
-            for c in sorted(self.changes.events, key=lambda c: c.at)
-        )
+        events = [(c.at, c.resource, table.capacity[c.resource] * c.share) for c in self.changes.events]
+        changes = tuple(sorted([*events, *self.set], key=lambda c: c[0]))
         return Run(
             end,
             done and not stuck,
@@ -229,7 +249,14 @@ class _Player:
             self.clock.events,
             (*self.findings, *stuck, *saturations(self.prices, self.jobs)),
             {name: held for name, held in self.holds.items() if held},
+            {name: log.log(end) for name, log in self.logs.items()},
         )
+
+    def set_speed(self, machine: str, share: float, at: float) -> None:
+        """From a time on a machine has a share of its speed."""
+        for resource in self.prices.table.machines.get(machine, ()):
+            self.clock.set_capacity(at, resource, share)
+            self.set.append((at, resource, share))
 
     def _works(self) -> list[WorkRun]:
         found: list[WorkRun] = []
@@ -383,6 +410,9 @@ class _JobPlayer:
             expansion = player.prices.price(unit, self.job.place)
             assert isinstance(expansion, Expansion)
             inner = expansion.make()
+            if isinstance(inner, Recording):
+                player.logs[self.job.name] = inner
+                inner.set = player.set
             live.pending = self._launch(inner.start(now), inner, live, -1, now, works)
             if not live.pending:
                 live.pending = 1
@@ -392,6 +422,8 @@ class _JobPlayer:
         if shapes is None:
             shapes = self._shapes[at] = self._shapes_of(at)
         cost = player.listed[at]
+        for machine, share in cost.speeds:
+            player.set_speed(machine, share, ready)
         scale = times * item.scale * player.changes.longer.get(cost.group, 1.0)
         live.pending = len(shapes) or 1
         for shape, amount, latency, alike in shapes:

@@ -19,6 +19,7 @@ from designer.analysis.clock.intervals import Intervals
 from designer.analysis.clock.records import TaskRun, WorkRun
 from designer.analysis.costs.resources import ResourceTable
 from designer.analysis.results import Bottleneck
+from designer.analysis.serving.clocked import RequestLog
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.workload.program.process import ARRIVAL
@@ -62,6 +63,8 @@ class Run:
         How many the clock saw.
     holds
         Memory that programs take while they run, by part [B].
+    requests
+        What became of the requests of programs that serve some.
     """
 
     end: float
@@ -75,6 +78,7 @@ class Run:
     events: int
     findings: tuple[Finding, ...] = ()
     holds: Mapping[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
+    requests: Mapping[str, RequestLog] = field(default_factory=dict[str, RequestLog])
 
     @cached_property
     def intervals(self) -> Intervals:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, nothing
 from designer.analysis.vms.asked import asked_moves
-from designer.analysis.vms.migration_plan import Going, MigrationPlan
+from designer.analysis.vms.migration_plan import Going, MigrationPlan, Moved
 from designer.analysis.vms.placement import place_vms
 from designer.analysis.vms.planner import Planner
 from designer.analysis.vms.targets import choose_targets
@@ -23,12 +24,17 @@ from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.migration.evacuation_schedule import EvacuationVm
 from designer.formulas.migration.vmotion_precopy import BANDWIDTH_SPREAD
+from designer.sources import Constant, Status
 from designer.workload.program.migration import Migrate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Delay, Task
 
 #: bytes still missing at the rate a machine got, relative, below which it has arrived
 ENOUGH_TOLERANCE: Final = 1e-4
+#: of its speed a machine loses while pages it writes are tracked; its GPUs work on, what feeds them does not
+TRACED: Final = Constant(
+    0.04, 0.0, 0.12, "migration-assumed", Status.ASSUMED, "1", "a web server lost 12 % in the first pass (Clark 2005)"
+)
 #: times a machine may have to send more
 PASSES_LIMIT: Final = 40
 
@@ -56,8 +62,55 @@ def price(prices: Prices, task: Migrate, place: str) -> Expansion:
     slots = {path: max(1, admission.more) for path, admission in planner.slots.items()}
     load = [move.vm for move in plan.schedule.moves]
     by_name = {each.name: each for each in going}
-    tasks = (Delay(1.0), *(way for way in ways.values() if way is not None))
-    return Expansion(lambda: _Moves(load, ways, slots, planner, by_name), tasks, tuple(found))
+    pauses = {each.going.name: _pause(each, ways[each.going.name]) for each in plan.moved}
+    running = prices.table.machines
+
+    def make() -> _Moves:
+        return _Moves(load, pauses, slots, planner, by_name, running)
+
+    return Expansion(make, tuple(make().tasks), tuple(found))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pause:
+    """The pause of a machine, which comes last, and how it runs until then.
+
+    Parameters
+    ----------
+    fixed, size
+        What the pause takes besides bytes [s], and its bytes [B].
+    live, still
+        The way of the machine while it runs, somewhat slowed, and while it stands still; None where it is shut down.
+    waits, again
+        Standing still for a second, and what lets it run again.
+    """
+
+    fixed: float
+    size: float
+    live: Priced | None
+    still: Priced | None
+    waits: Priced
+    again: Priced
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All that a machine does besides being set up."""
+        ways = (self.live, self.still)
+        return (*(way for way in ways if way is not None), self.waits, self.again)
+
+
+def _pause(moved: Moved, way: Priced | None) -> _Pause:
+    """How a machine moves over its way."""
+    name, migration, vm = moved.going.name, moved.migration, moved.move.vm
+    waits = Priced(replace(alone(1.0), speeds=((name, 0.0),)))
+    again = Priced(replace(nothing(), speeds=((name, 1.0),)))
+    if migration is None or way is None:
+        return _Pause(vm.fixed_time, 0.0, None, None, waits, again)
+    fixed = min(vm.fixed_time, migration.downtime.value)
+    size = min(vm.size, (migration.downtime.value - fixed) * moved.rate)
+    speed = 1 - max(TRACED.value, min(migration.slowdown, 1.0))
+    live = Priced(replace(way.cost, speeds=((name, speed),)))
+    return _Pause(fixed, size, live, Priced(replace(way.cost, speeds=((name, 0.0),))), waits, again)
 
 
 def _way(prices: Prices, plan: MigrationPlan, vm: EvacuationVm) -> Priced | None:
@@ -89,17 +142,25 @@ def _way(prices: Prices, plan: MigrationPlan, vm: EvacuationVm) -> Priced | None
 
 
 class _Moves:
-    """Greedy list scheduling, longest first, as hosts admit; machines with GPUs move alone, after the others."""
+    """Greedy list scheduling, longest first, as hosts admit; machines with GPUs move alone, after the others.
+
+    Parameters
+    ----------
+    running
+        Machines with work on the clock, which stands still while they do.
+    """
 
     def __init__(
         self,
         load: Sequence[EvacuationVm],
-        ways: dict[str, Priced | None],
-        slots: dict[str, int],
+        pauses: Mapping[str, _Pause],
+        slots: Mapping[str, int],
         planner: Planner,
-        by_name: dict[str, Going],
+        by_name: Mapping[str, Going],
+        running: Collection[str],
     ) -> None:
-        self._ways, self._slots, self._planner, self._by_name = ways, slots, planner, by_name
+        self._pauses, self._slots, self._planner, self._by_name = pauses, slots, planner, by_name
+        self._running = running
         order = sorted(load, key=lambda vm: (vm.serial, -vm.size, -vm.fixed_time, vm.name))
         self._waiting: dict[str, list[EvacuationVm]] = {}
         for vm in order:
@@ -113,7 +174,7 @@ class _Moves:
     @property
     def tasks(self) -> Sequence[Task]:
         """Ways of all machines."""
-        return [Delay(1.0), *(way for way in self._ways.values() if way is not None)]
+        return [Delay(1.0), *(task for pause in self._pauses.values() for task in pause.tasks)]
 
     def start(self, now: float) -> Iterable[Item]:
         """The machines that are admitted first."""
@@ -122,18 +183,30 @@ class _Moves:
     def finished(self, item: Item, now: float) -> Iterable[Item]:
         """What a machine does next, or who is admitted in its place."""
         what, _, name = item.step.partition(" ")
-        vm, way = self._vms[name], self._ways[name]
-        if what == "set-up":
-            if way is None:
-                return self._arrived(vm)
-            self._sent[name] = (vm.size, now, 0)
-            return [Item(way, f"move {name}", 0, vm.size)]
-        sent, began, times = self._sent[name]
-        needs = self._needed(name, sent / (now - began)) if now > began else sent
-        if way is not None and needs > sent * (1 + ENOUGH_TOLERANCE) and times < PASSES_LIMIT:
-            self._sent[name] = (needs, began, times + 1)
-            return [Item(way, f"move {name}", times + 1, needs - sent)]
-        return self._arrived(vm)
+        vm, pause = self._vms[name], self._pauses[name]
+        apart = self._apart(name)
+        if what == "again":
+            return ()
+        if what == "set-up" and pause.live is not None:
+            self._sent[name] = (vm.size - apart[1], now, 0)
+            return [Item(pause.live, f"move {name}", 0, vm.size - apart[1])]
+        if what == "move":
+            sent, began, times = self._sent[name]
+            needs = self._needed(name, sent / (now - began)) - apart[1] if now > began else sent
+            if pause.live is not None and needs > sent * (1 + ENOUGH_TOLERANCE) and times < PASSES_LIMIT:
+                self._sent[name] = (needs, began, times + 1)
+                return [Item(pause.live, f"move {name}", times + 1, needs - sent)]
+        if what in ("set-up", "move") and apart[1] > 0 and pause.still is not None:
+            return [Item(pause.still, f"stun {name}", 0, apart[1])]
+        if what in ("set-up", "move", "stun") and apart[0] > 0:
+            return [Item(pause.waits, f"resume {name}", 0, apart[0])]
+        again = [Item(pause.again, f"again {name}")] if name in self._running else []
+        return [*again, *self._arrived(vm)]
+
+    def _apart(self, name: str) -> tuple[float, float]:
+        """What of a move is told as its pause: time besides bytes [s], and bytes [B]; nothing where nobody notices."""
+        pause = self._pauses[name]
+        return (pause.fixed, pause.size) if name in self._running else (0.0, 0.0)
 
     def waits_for(self) -> str:
         """Machines that are not admitted yet."""
@@ -175,7 +248,7 @@ class _Moves:
                 self._busy[vm.destination] += 1
                 if vm.serial:
                     self._alone |= {vm.source, vm.destination}
-                found.append(Item(Delay(1.0), f"set-up {vm.name}", 0, vm.fixed_time))
+                found.append(Item(Delay(1.0), f"set-up {vm.name}", 0, vm.fixed_time - self._apart(vm.name)[0]))
             self._waiting[source] = rest
         return found
 

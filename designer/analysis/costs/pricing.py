@@ -44,6 +44,8 @@ class Cost:
         Of the amounts.
     holds
         Memory that is taken for as long as the program runs, by part [B].
+    speeds
+        Machines that run at another share of their speed from when it begins [1].
     """
 
     ptr: Int
@@ -61,6 +63,7 @@ class Cost:
     sources: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     holds: Mapping[int, float] = field(default_factory=dict[int, float])
+    speeds: tuple[tuple[str, float], ...] = ()
 
     @property
     def n_works(self) -> int:

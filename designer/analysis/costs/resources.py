@@ -37,6 +37,16 @@ class ResourceTable:
         self._engines: dict[tuple[tuple[int, ...], str], int] = {}
         self._made: dict[int, Limit] = {}
         self._parts: dict[int, tuple[int, ...]] = {}
+        #: by machine, the speed of each piece of work that runs in it: 1, and 0 while it is stunned
+        self.machines: dict[str, list[int]] = {}
+
+    def machine(self, name: str, of: object) -> int:
+        """The speed of a machine for one piece of work in it: 1 as a rule, 0 while it is stunned."""
+        number = self.limit(Limit(f"machine:{name}", f"{name} running", 1.0), of)
+        mine = self.machines.setdefault(name, [])
+        if number not in mine:
+            mine.append(number)
+        return number
 
     def limit(self, limit: Limit, of: object = None) -> int:
         """The number of a limit; `of` tells those apart that look alike."""

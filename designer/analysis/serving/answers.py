@@ -20,14 +20,14 @@ from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.power import serving_power
 from designer.sources import Constant, Estimate, Status
-from designer.units import format_quantity
+from designer.units import Ratio, format_quantity
 from designer.workload.metrics import METRICS
 from designer.workload.serving import Limits, Serving
 
 Float = npt.NDArray[np.float64]
 
 #: a band is of 80 %: so many standard deviations either way
-_EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
+EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
 #: parts of a run whose percentiles are compared for their sampling error
 _PARTS_LIMIT: Final = 8
 #: an engine this close to what it can take has no steady queue within any run
@@ -320,6 +320,16 @@ def read(run: ServingRun, first: int) -> Readings:
     return Readings(values, errors)
 
 
+def percentiles(run: ServingRun, first: int) -> Readings:
+    """As `read`, with rates while the load lasts; nothing where no request that counts was answered."""
+    if not (run.served & (np.arange(len(run.sent)) >= first)).any():
+        return Readings({}, {})
+    found = read(run, first)
+    requests, tokens = throughput(run, first)
+    rates = {"requests_per_second": requests, "tokens_per_second": tokens}
+    return Readings({**found.values, **rates}, found.errors)
+
+
 def window(run: ServingRun, first: int) -> tuple[float, float]:
     """From when the first counted request is sent until the last is [s]; of a run that drains, until it has."""
     begin = float(run.sent[first])
@@ -388,7 +398,7 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
         if name not in METRICS:
             continue
         others = [r.values[name] for r in readings]
-        error = _EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
+        error = EIGHTY.value * base.errors[name] / value if value > 0 else 0.0
         beside = extra if name.startswith("ttft") else 0.0
         low = math.hypot(math.log(value / min(others)), beside, error) if value > 0 else 0.0
         high = math.hypot(math.log(max(others) / value), beside, error) if value > 0 else 0.0
@@ -473,15 +483,16 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     read_bytes = (placement.weights + context * placement.steps.kv.token / placement.split.data) * steps_a_second
     work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) / total
     arithmetic = work / placement.split.devices / device.flops[device.runs_as(placement.steps.weights)]
-    memory = min(1.0, read_bytes / device.bandwidth)
+    memory = Ratio(min(1.0, read_bytes / device.bandwidth))
+    computing = Ratio(min(1.0, arithmetic))
     cut = placement.cut
     if cut is not None and cut.turns > 1:
         # those that take turns are one device's work together, however long each waits
         busy = min(1.0, busy * cut.turns / placement.slowed(busy))
-        one = serving_power(device.power, busy, memory, min(1.0, arithmetic))
+        one = serving_power(device.power, Ratio(busy), memory, computing)
         alike = 1
     else:
-        one, alike = serving_power(device.power, busy, memory, min(1.0, arithmetic)), placement.each
+        one, alike = serving_power(device.power, Ratio(busy), memory, computing), placement.each
     watts = one * devices * alike
     found = {
         "power": Estimate(

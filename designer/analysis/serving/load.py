@@ -43,6 +43,11 @@ class Sent:
 
 
 def sent_to_one(load: Load, replicas: int, place: str, room: int = 0) -> Sent:
+    """The requests of the first of `replicas`, which take turns; see `sent_to`."""
+    return sent_to(load, replicas, 0, place, room)
+
+
+def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) -> Sent:
     """The requests of one of `replicas`, which take turns.
 
     Parameters
@@ -56,18 +61,22 @@ def sent_to_one(load: Load, replicas: int, place: str, room: int = 0) -> Sent:
         If a trace cannot be read.
     """
     draw = np.random.default_rng(load.seed)
+    own = draw if not which else np.random.default_rng((load.seed, which))
     if load.kind == "trace":
-        return _of_trace(load, replicas, place, room)
+        return _of_trace(load, replicas, place, room, which)
     if load.kind == "clients":
         clients = math.ceil(load.clients / replicas)
         count = clients * load.waves
-        prompt, output = _lengths(load, count, draw)
+        prompt, output = _lengths(load, count, own)
         requests = Requests(prompt, output, clients=clients, cached=_found(load, prompt))
         return Sent(requests, clients * load.warm_up)
-    prompt, output = _lengths(load, load.count, draw)
+    prompt, output = _lengths(load, load.count, own)
     if load.kind == "offline":
         return Sent(Requests(prompt, output, [0.0] * load.count, cached=_found(load, prompt)), 0)
-    at = arrivals(load, load.count * replicas, draw)[::replicas]
+    if which:
+        # all see the arrivals that the first one sees
+        _lengths(load, load.count, draw)
+    at = arrivals(load, load.count * replicas, draw)[which::replicas]
     # the engine begins empty: the first tenth fills it
     return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // _FILLING_LIMIT)
 
@@ -119,7 +128,7 @@ def arrivals(load: Load, count: int, draw: np.random.Generator) -> Float:
     return np.interp(at, reached, edges) / load.rate
 
 
-def _of_trace(load: Load, replicas: int, place: str, room: int) -> Sent:
+def _of_trace(load: Load, replicas: int, place: str, room: int, which: int = 0) -> Sent:
     try:
         trace = read_trace(Path(load.trace))
     except DesignerError as error:
@@ -129,7 +138,7 @@ def _of_trace(load: Load, replicas: int, place: str, room: int) -> Sent:
     if load.rate > 0 and at[-1] > 0:
         factor = (len(at) - 1) / at[-1] / load.rate
         at = [t * factor for t in at]
-    mine = slice(None, None, replicas)
+    mine = slice(which, None, replicas)
     cached: Sequence[int] = _found(load, prompt)
     if trace.blocks and not cached:
         cached = prefix_found(trace.blocks, trace.block, prompt, room * replicas)

@@ -11,7 +11,8 @@ import heapq
 import math
 from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -96,54 +97,223 @@ def run_requests(
     Cancelled
         If `cancelled` says so.
     """
-    n = len(requests.prompt)
-    prompt, left = list(requests.prompt), list(requests.output)
-    hits = list(requests.cached) or [0] * n
-    clients = requests.clients
-    sent, first, done = [0.0] * n, [math.nan] * n, [math.nan] * n
-    taken = [math.nan] * n  # when its prompt is first worked on
-    # requests on their way to the queue; in an open loop they stand in order, in a closed one they come as answers go
-    coming: deque[tuple[float, int]] = deque()
-    upcoming = 0
+    book = Book(requests, path)
+    # never held, it goes through to its end
+    with suppress(StopIteration):
+        next(engine(steps, book, how, capacity, jump=jump, cancelled=cancelled))
+    return book.run(capacity)
 
-    def send(now: float) -> None:
-        nonlocal upcoming
-        if clients and upcoming < n:
-            sent[upcoming] = now
-            coming.append((now + path, upcoming))
-            upcoming += 1
 
-    if clients:
-        for _ in range(min(clients, n)):
-            send(0.0)
-    else:
-        sent = list(requests.at)
-        coming.extend((at + path, i) for i, at in enumerate(sent))
+class Book:
+    """What an engine is asked and what it has answered so far; more may be written in while the engine is held.
+
+    Parameters
+    ----------
+    path
+        A request's way to the queue [s].
+
+    Attributes
+    ----------
+    coming
+        Requests on their way to the queue: when they get there [s], and which; in an open loop in order, in a closed
+        one as answers go.
+    touched
+        Requests of which a time was written down since this was emptied; kept while an engine is held now and then.
+    """
+
+    def __init__(self, requests: Requests, path: float) -> None:
+        n = len(requests.prompt)
+        self.clients = requests.clients
+        self.path = path
+        self.asked = list(requests.prompt), list(requests.output)
+        self.prompt, self.left = list(requests.prompt), list(requests.output)
+        self.hits = list(requests.cached) or [0] * n
+        self.sent, self.first, self.done = [0.0] * n, [math.nan] * n, [math.nan] * n
+        #: when each prompt was first worked on
+        self.taken = [math.nan] * n
+        self.version_of, self.began = [0] * n, [0] * n
+        self.coming: deque[tuple[float, int]] = deque()
+        self.told = array("d")
+        self.touched: list[int] = []
+        self.upcoming = 0
+        self.now = 0.0
+        self.counts: tuple[int, int, int, int, int, int, int] = (0, 0, 0, 0, 0, 0, 0)
+        if self.clients:
+            for _ in range(min(self.clients, n)):
+                self.send(0.0)
+        else:
+            self.sent = list(requests.at)
+            self.coming.extend((at + path, i) for i, at in enumerate(self.sent))
+
+    def send(self, now: float) -> None:
+        """A client has its answer and sends its next request."""
+        if self.clients and self.upcoming < len(self.prompt):
+            self.sent[self.upcoming] = now
+            self.coming.append((now + self.path, self.upcoming))
+            self.touched.append(self.upcoming)
+            self.upcoming += 1
+
+    def write(self, requests: Requests) -> range:
+        """More requests, later than those there are; their numbers."""
+        old, n = len(self.prompt), len(requests.prompt)
+        for rows, more in zip(self.asked, (requests.prompt, requests.output), strict=True):
+            rows.extend(more)
+        self.prompt.extend(requests.prompt)
+        self.left.extend(requests.output)
+        self.hits.extend(list(requests.cached) or [0] * n)
+        self.sent.extend(requests.at or [0.0] * n)
+        for rows in (self.first, self.done, self.taken):
+            rows.extend([math.nan] * n)
+        for rows in (self.version_of, self.began):
+            rows.extend([0] * n)
+        if not self.clients:
+            self.coming.extend((at + self.path, old + k) for k, at in enumerate(requests.at))
+        return range(old, old + n)
+
+    def stretch(self, begin: float, factor: float, rows: int, pauses: Sequence[tuple[float, float]] = ()) -> None:
+        """What was written down after a time took longer by a factor, and stood still now and then.
+
+        Parameters
+        ----------
+        begin
+            Since when [s].
+        rows
+            Turns that were told before it.
+        pauses
+            When it stood still, and for how long [s].
+        """
+
+        def late(time: float) -> float:
+            if not time > begin:
+                return time
+            time = begin + (time - begin) * factor
+            for at, length in pauses:
+                if time > at:
+                    time += length
+            return time
+
+        times = (self.first, self.done, self.taken, *((self.sent,) if self.clients else ()))
+        for i in dict.fromkeys(self.touched):
+            for row in times:
+                row[i] = late(row[i])
+        if self.clients:
+            coming = [(late(at), i) for at, i in self.coming]
+            self.coming.clear()
+            self.coming.extend(coming)
+        width = len(TURN)
+        told = self.told[rows * width :]
+        del self.told[rows * width :]
+        for k in range(0, len(told), width):
+            turn = told[k : k + width]
+            turn[0] = begin + (turn[0] - begin) * factor
+            turn[1] *= factor
+            turn[2] *= factor
+            self._recorded(turn, pauses)
+
+    def _recorded(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
+        """A turn of alike steps; one that stands still in the middle is three: before, the step that waited, after."""
+        at, first, growth, steps, *rest = turn
+        for pause, length in pauses:
+            if at >= pause:
+                at += length
+                continue
+            # steps that are over before it: the most k with k A + B k (k - 1) / 2 at most what is left until it
+            left, half = pause - at, first - growth / 2
+            over = (math.sqrt(half * half + 2 * growth * left) - half) / growth if growth > 0 else left / first
+            over = min(math.floor(over), steps)
+            if over == steps:
+                break
+            if over:
+                self.told.extend((at, first, growth, over, *rest))
+            before = over * first + growth * over * (over - 1) / 2
+            waited = first + growth * over
+            self.told.extend((at + before, waited + length, 0.0, 1.0, *rest))
+            at += before + waited + length
+            first, steps = waited + growth, steps - over - 1
+            if not steps:
+                return
+        self.told.extend((at, first, growth, steps, *rest))
+
+    def run(self, capacity: int) -> ServingRun:
+        """What has become of all requests so far."""
+        turns, steps, tokens_in, tokens_out, preempted, refused, peak = self.counts
+        gone = np.isnan(np.array(self.done))
+        return ServingRun(
+            np.array(self.sent),
+            np.where(gone, np.nan, np.array(self.first)),
+            np.array(self.done),
+            np.array(self.asked[0], dtype=np.int64),
+            np.array(self.asked[1], dtype=np.int64),
+            self.now,
+            np.array(self.told).reshape(-1, len(TURN)),
+            Counts(turns, steps, tokens_in, tokens_out, preempted, refused, peak, capacity),
+            np.where(gone, np.nan, np.array(self.taken)),
+        )
+
+
+#: where an engine is held: the time it has reached, and until when it has nothing to do, inf for until it is asked [s]
+Held = tuple[float, float]
+
+
+def engine(
+    steps: Steps,
+    book: Book,
+    how: Scheduling,
+    capacity: int,
+    *,
+    jump: bool = True,
+    hold: float = math.inf,
+    cancelled: Callable[[], bool] | None = None,
+) -> Generator[Held, tuple[float, float]]:
+    """An engine at work; held at the first step that ends at `hold` or later, and whenever it has nothing to do.
+
+    It goes on with the time it is then, and the time at which it is to be held again [s]. One that is never held ends
+    when all is answered.
+
+    Raises
+    ------
+    AnalysisError
+        If the first request in the queue can never be admitted.
+    Cancelled
+        If `cancelled` says so.
+    """
+    prompt, left, hits = book.prompt, book.left, book.hits
+    first, done, taken = book.first, book.done, book.taken
+    coming, touched, send = book.coming, book.touched, book.send
+    version_of, began = book.version_of, book.began
+    live = hold < math.inf
+    n = len(prompt)
 
     waiting: deque[int] = deque()
     ends: list[tuple[int, int, int]] = []  # (step at which it ends, version, request)
     order: list[tuple[int, int]] = []  # (request, version) by admission, for preemption
-    version_of, began = [0] * n, [0] * n
     version = 0
     split, split_done = -1, 0  # the one prompt that is being split, and how much of it is done
     now, count = 0.0, 0  # time, and steps in which requests decoded
     running = cached = context = promised = 0
     finished = refused = turns = stepped = preempted = tokens_in = tokens_out = peak = 0
-    told = array("d")
+    told = book.told
     reserve, budget, slots = how.reserve, how.budget, how.slots
     mixed, chunked = how.mixed, how.chunked
     growth = steps.context()
     decode = steps.decode
     push, pop = heapq.heappush, heapq.heappop
 
-    while finished + refused < n:
+    while live or finished + refused < n:
         turns += 1
+        if now >= hold:
+            book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
+            now, hold = yield now, now
         if cancelled is not None and not turns % LOOK_LIMIT and cancelled():
             raise Cancelled("stopped")
         while coming and coming[0][0] <= now:
             waiting.append(coming.popleft()[1])
         if not running and not waiting and split < 0:
-            now = coming[0][0]
+            if live:
+                book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
+                now, hold = yield now, coming[0][0] if coming else math.inf
+            else:
+                now = coming[0][0]
             continue
         # room for the next token of every running request; else the youngest goes back, with what it said as prompt
         robbed = False
@@ -201,6 +371,8 @@ def run_requests(
                 waiting.popleft()
                 if taken[i] != taken[i]:
                     taken[i] = now
+                    if live:
+                        touched.append(i)
                 fill += take
                 area += take * (hit + take / 2)
                 cached += hit + take
@@ -240,15 +412,18 @@ def run_requests(
             if reserve < 1:
                 k = min(k, max(1, (capacity - cached) // running))
             one, more = decode(running) + growth * context, growth * running
-            if coming:
+            until = coming[0][0] if coming else hold
+            if hold < until:
+                until = hold
+            if until < math.inf:
                 # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
-                wait = coming[0][0] - now
+                wait = until - now
                 if more > 0:
                     half = one - more / 2
-                    until = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
+                    last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
                 else:
-                    until = math.ceil(wait / one)
-                k = min(k, max(1, until))
+                    last = math.ceil(wait / one)
+                k = min(k, max(1, last))
             if not jump:
                 k = 1
             now += k * one + more * k * (k - 1) / 2
@@ -272,10 +447,14 @@ def run_requests(
             cached -= held
             promised -= left[i] - (at - began[i])
             done[i] = now
+            if live:
+                touched.append(i)
             finished += 1
             send(now)
         for i in ready:
             tokens_out += 1
+            if live:
+                touched.append(i)
             if first[i] != first[i]:
                 first[i] = now
             if left[i] <= 1:
@@ -293,16 +472,5 @@ def run_requests(
                 order.append((i, version))
         if len(order) > _DEAD_LIMIT * (running + _SPARE_LIMIT):
             order = [pair for pair in order if version_of[pair[0]] == pair[1]]
-    gone = np.isnan(np.array(done))
-    firsts = np.where(gone, np.nan, np.array(first))
-    return ServingRun(
-        np.array(sent),
-        firsts,
-        np.array(done),
-        np.array(requests.prompt, dtype=np.int64),
-        np.array(requests.output, dtype=np.int64),
-        now,
-        np.array(told).reshape(-1, len(TURN)),
-        Counts(turns, stepped, tokens_in, tokens_out, preempted, refused, peak, capacity),
-        np.where(gone, np.nan, np.array(taken)),
-    )
+    book.now = now
+    book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak

@@ -431,6 +431,18 @@ def _processors(
     return Guest(tuple(named), share, _exactly(1.0), min(memory), 1.0, FACTORS[work, False], {}, frozenset(), {}, ())
 
 
+def machines_at(network: Network, parts: Sequence[int], guest: Guest | None) -> Mapping[int, str]:
+    """By accelerator or processor, the machine that work on it runs in; none on bare metal."""
+    if guest is None or not guest.machines:
+        return {}
+    on = _devices(place_vms(network))
+    found: dict[int, str] = {}
+    for part in parts:
+        mine = [vm.vm.id for vm, _ in on.get(part, ()) if vm.vm.id in guest.machines]
+        found[part] = mine[0] if mine else guest.machines[0]
+    return found
+
+
 def guest_at(
     network: Network, asked: Transfer, place: str, running: Collection[str] = ()
 ) -> tuple[Guest | None, tuple[Finding, ...]]:

@@ -212,8 +212,28 @@ def as_document(found: Simulation, findings: list[Any]) -> dict[str, Any]:
         ],
         "marks": {name: list(times) for name, times in run.marks.items()},
         "meetings": [
-            {"workload": m.workload, "by": m.by, "times": m.times, "begin": m.begin, "seconds": m.seconds}
+            {
+                "workload": m.workload,
+                "by": m.by,
+                "times": m.times,
+                "begin": m.begin,
+                "seconds": m.seconds,
+                "metric": m.metric,
+            }
             for m in found.meetings
+        ],
+        "felt": [
+            {
+                "workload": one.workload,
+                "by": one.by,
+                "begin": one.begin,
+                "seconds": one.seconds,
+                "requests": one.requests,
+                "during": dict(one.during),
+                "outside": dict(one.outside),
+                "without": dict(one.without),
+            }
+            for one in found.felt
         ],
         "shifts": [
             {"workload": s.workload, "seconds": s.seconds, "before": s.before, "after": s.after} for s in found.shifts
@@ -242,12 +262,26 @@ def _print(found: Simulation) -> None:
             rows.append((_short(name), key, format_si(m.value, m.unit), band, slower))
     print(_wide(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,))))
     met = [
-        (_short(m.workload), _short(m.by), f"{m.times:.2f}×", format_si(m.begin, "s"), format_si(m.seconds, "s"))
+        (
+            _short(f"{m.workload} {m.metric}".strip(), 26),
+            _short(m.by),
+            f"{m.times:.2f}×",
+            format_si(m.begin, "s"),
+            format_si(m.seconds, "s"),
+        )
         for m in sorted(found.meetings, key=lambda m: -m.times)
         if m.times > 1 + _SEEN
     ]
     if met:
         print(_wide("\n" + table(("slowed", "by", "takes", "from", "for"), met, (2, 3, 4))))
+    for one in found.felt:
+        rows = [
+            (name, *(format_si(times[name], "s") if name in times else "–" for times in (one.during, one.outside)))
+            for name in one.during
+        ]
+        if one.outside and rows:
+            print(f"\n{_short(one.workload)} while {_short(one.by)} runs, {one.requests:,} requests:")
+            print(_wide(table(("percentile", "meanwhile", "otherwise"), rows, (1, 2))))
     counts = [(_short(name, 34), str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
     if counts:
         print(_wide("\n" + table(("step", "ended", "last at"), counts, (1, 2))))

@@ -150,6 +150,10 @@ class Window(Protocol):
         """Ask what the workload does while a value varies."""
         ...
 
+    def propose_designs(self) -> None:
+        """Ask for designs that reach a goal."""
+        ...
+
     def edit_settings(self) -> None:
         """Show the settings."""
         ...

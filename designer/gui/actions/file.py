@@ -5,6 +5,13 @@ from designer.gui.actions._action import Action, Menu, has_document, has_selecti
 ACTIONS = (
     Action("file.new", "New design", lambda w: w.new_document(), ("Ctrl+N",), icon="new"),
     Action("file.start", "Start page and templates", lambda w: w.show_start(), ("Ctrl+Shift+N",), icon="template"),
+    Action(
+        "file.propose",
+        "Propose designs…",
+        lambda w: w.propose_designs(),
+        icon="template",
+        tip="From a goal to drawn designs: a training in so many days, a load, a host emptied, within limits",
+    ),
     Action("file.open", "Open…", lambda w: w.files.ask_open(), ("Ctrl+O",), icon="open"),
     Action("file.save", "Save", lambda w: w.files.save(), ("Ctrl+S",), has_document, "save", 1),
     Action("file.save_as", "Save as…", lambda w: w.files.save_as(), ("Ctrl+Shift+S",), has_document, section=1),

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
-from designer.catalog.parttype import Capability, link_kinds, part_kinds
+from designer.catalog.parttype import Capability, fitting_links, link_kinds, part_kinds
 from designer.design.address import Address, block_at
 from designer.design.document import Block, Design, Group, Link, Part, Wiring
 from designer.design.edit import Edit
@@ -25,6 +26,7 @@ from designer.fields import amount
 from designer.gui.canvas.editing import Offer, link_values
 from designer.gui.canvas.together import Together
 from designer.gui.viewmodels.cables import is_cable
+from designer.memo import Memo
 from designer.units import format_line_rate
 
 #: ids are at most so long
@@ -89,8 +91,12 @@ def rules_of(geometry: Geometry, boxes: Sequence[int]) -> tuple[Rule, ...]:
     return tuple(Rule) if len(beside) > 1 else (Rule.ALL,)
 
 
-def ends_of(geometry: Geometry, box: int) -> list[End]:
+def ends_of(geometry: Geometry, box: int) -> Sequence[End]:
     """The NICs in a server, rack or group; those of a group stand for all members."""
+    return _ends(geometry, box)
+
+
+def _found_ends(geometry: Geometry, box: int) -> Sequence[End]:
     within, ref = geometry.address(box)
     block = block_at(geometry.design, within)
     if ref.what == "groups":
@@ -106,6 +112,10 @@ def ends_of(geometry: Geometry, box: int) -> list[End]:
         if group.parent in inside:
             found += _of_group(group, "", "", 1)
     return found
+
+
+#: asked for again and again while one aims
+_ends = Memo(_found_ends, most=2)
 
 
 def _of_group(group: Group, path: str, shown: str, times: int) -> Iterator[End]:
@@ -171,6 +181,29 @@ def connect_all(geometry: Geometry, anchors: Sequence[int], target: int, rule: R
     return Offer(edit, kinds=tuple(k for k, _ in plan.kinds.most_common()), note=_note(plan, rule, len(goals)))
 
 
+def might_connect(geometry: Geometry, anchors: Sequence[int], target: int, rule: Rule | None = None) -> bool:
+    """Whether `connect_all` would make a cable; quick enough to ask for every box in sight, as it looks no further."""
+    if any(holds_nics(geometry, anchor) for anchor in anchors) and holds_nics(geometry, target):
+        return False
+    if holds_nics(geometry, target):
+        anchors, target = (target,), anchors[0]
+    within = geometry.address(target)[0]
+    goals = _goals(geometry, target)
+    if isinstance(goals, str) or any(geometry.address(anchor)[0] != within for anchor in anchors):
+        return False
+    if rule is None:
+        rule = _usual(geometry, anchors, goals[0][1])
+    block = block_at(geometry.design, within)
+    for anchor in anchors:
+        ends = [e for e in ends_of(geometry, anchor) if rule is Rule.ALL or e.beside == (rule is Rule.BESIDE)]
+        for rail, end in enumerate(ends):
+            plan = _Plan()
+            _join(geometry.design, block, within, end, goals[rail % len(goals)], plan)
+            if plan.cables:
+                return True
+    return False
+
+
 def _usual(geometry: Geometry, anchors: Sequence[int], goal: Part) -> Rule:
     """Storage hangs at the NICs of the host, where a server has such; switches take all."""
     known = part_kinds().get(goal.kind)
@@ -192,8 +225,17 @@ def _goals(geometry: Geometry, target: int) -> list[tuple[str, Part]] | str:
     return [(thing.id, thing)]
 
 
+@lru_cache(maxsize=256)
+def _fitting(kind: str, other: str) -> tuple[str, ...]:
+    return fitting_links(kind, other)
+
+
 def _join(design: Design, block: Block, within: Address, end: End, goal: tuple[str, Part], plan: _Plan) -> None:
     path, part = goal
+    if not any(is_cable(kind) for kind in _fitting(end.part.kind, part.kind)):
+        plan.left += end.replicas
+        plan.why = plan.why or f"a {part.label} takes no cables"
+        return
     verdict = can_connect(design, end.shown, path, within=within)
     kind = next((k for k in verdict.kinds if is_cable(k)), None)
     if kind is None:

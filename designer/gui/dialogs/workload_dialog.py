@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -23,6 +24,9 @@ from designer.gui.dialogs.workload_fields import GroupHead, ListedChoice, ModelF
 from designer.gui.viewmodels import forms, workload_choices, workloads
 
 Field = SettingText | SettingChoice | ListedChoice | ModelField
+
+#: fields made before the window looks for keys again
+_AT_ONCE = 6
 
 
 class WorkloadDialog(QDialog):
@@ -58,7 +62,11 @@ class WorkloadDialog(QDialog):
         self.misfit = Label()
         self.misfit.setWordWrap(True)
         self.misfit.setProperty("role", "warn")
-        self.fields: dict[str, Field] = {}
+        self._fields: dict[str, Field] = {}
+        #: groups whose fields are still to be made: the form stands before all of them do
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._later = QTimer(self, interval=0)
+        self._later.timeout.connect(self._make_next)
         self.heads: dict[str, GroupHead] = {}
         self._summaries: dict[str, Label] = {}
         self._entries: dict[str, forms.Entry] = {}
@@ -111,7 +119,8 @@ class WorkloadDialog(QDialog):
         return str(self.kind.currentData() or "")
 
     def _rebuild(self) -> None:
-        self.fields, self._entries, self.heads, self._summaries = {}, {}, {}, {}
+        self._fields, self._entries, self.heads, self._summaries = {}, {}, {}, {}
+        self._waiting.clear()
         self.help.setText(str(self.kind.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
         misfit = workload_choices.misfit(self._design, self.kind_name) if self._design is not None else ""
         self.misfit.setText(misfit)
@@ -136,6 +145,30 @@ class WorkloadDialog(QDialog):
         # the area lets the old page go
         self.area.setWidget(page)
         self._check()
+        self._follow()
+        self._tell()
+        self._later.start()
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """The field of every setting."""
+        while self._waiting:
+            self._make_next()
+        return self._fields
+
+    def _make_next(self) -> None:
+        if self._waiting:
+            self._waiting.popleft()()
+        if not self._waiting and self._later.isActive():
+            self._later.stop()
+            self._check()
+
+    def accept(self) -> None:
+        """Take the form, once all of it stands and none of it is wrong."""
+        if self._later.isActive():
+            _ = self.fields
+        if self.buttons.button(QDialogButtonBox.StandardButton.Ok).isEnabled():
+            super().accept()
 
     def _add_group(self, column: QVBoxLayout, title: str, lines: tuple[forms.Entry, ...], on: bool) -> None:
         body = QWidget()
@@ -144,17 +177,15 @@ class WorkloadDialog(QDialog):
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        open_at_once = on or len(self._groups) == 1
         for entry in lines:
             self._entries[entry.name] = entry
-            field = self.fields[entry.name] = self._field(entry)
-            field.setToolTip(plain(entry.note))
-            field.setAccessibleName(entry.title)
-            field.entered.connect(partial(self._explain, entry.name))
-            label = Label(entry.title)
-            label.setWordWrap(True)
-            label.setFixedWidth(self._wide)
-            label.setBuddy(field)
-            form.addRow(label, field)
+        if open_at_once:
+            self._add_fields(form, lines)
+        else:
+            # a few at a time, and each field is asked for by name only after all of them stand
+            for first in range(0, len(lines), _AT_ONCE):
+                self._waiting.append(partial(self._add_fields, form, lines[first : first + _AT_ONCE]))
         head = self.heads[title] = GroupHead(title, body)
         said = self._summaries[title] = Label()
         said.setProperty("role", "muted")
@@ -165,7 +196,19 @@ class WorkloadDialog(QDialog):
         column.addLayout(line)
         column.addWidget(body)
         head.toggled.connect(self._tell)
-        head.begin(on or len(self._groups) == 1)
+        head.begin(open_at_once)
+
+    def _add_fields(self, form: QFormLayout, lines: tuple[forms.Entry, ...]) -> None:
+        for entry in lines:
+            field = self._fields[entry.name] = self._field(entry)
+            field.setToolTip(plain(entry.note))
+            field.setAccessibleName(entry.title)
+            field.entered.connect(partial(self._explain, entry.name))
+            label = Label(entry.title)
+            label.setWordWrap(True)
+            label.setFixedWidth(self._wide)
+            label.setBuddy(field)
+            form.addRow(label, field)
 
     def _field(self, entry: forms.Entry) -> Field:
         if entry.name == "model":
@@ -198,7 +241,7 @@ class WorkloadDialog(QDialog):
         entry = self._entries.get(name)
         if entry is not None:
             self.hint.setText(f"{entry.title}: {entry.note}" if entry.note else "")
-            self.area.ensureWidgetVisible(self.fields[name], 0, 12)
+            self.area.ensureWidgetVisible(self._fields[name], 0, 12)
 
     def _sweep(self, name: str) -> None:
         """Take the form, and sweep a setting then."""
@@ -210,15 +253,21 @@ class WorkloadDialog(QDialog):
         """What the fields hold."""
         return {name: _text(field) for name, field in self.fields.items()}
 
+    def _so_far(self) -> dict[str, str]:
+        """What the fields hold; of those still to be made what they will."""
+        return {name: entry.spelled for name, entry in self._entries.items()} | {
+            name: _text(field) for name, field in self._fields.items()
+        }
+
     def _suggested(self) -> str:
-        return workload_choices.suggested_title(self._design, self.kind_name, self.texts())
+        return workload_choices.suggested_title(self._design, self.kind_name, self._so_far())
 
     def _own_title(self, text: str) -> None:
         """A title that was typed stays; an empty one follows again."""
         self.follows = not text.strip()
 
     def _tell(self, *_: object) -> None:
-        texts = self.texts()
+        texts = self._so_far()
         for title, lines in self._groups:
             if title in self._summaries:
                 said = self._summaries[title]
@@ -226,10 +275,10 @@ class WorkloadDialog(QDialog):
                 said.setText("" if self.heads[title].isChecked() else workload_choices.summary(lines, known))
 
     def _check(self, *_: object) -> None:
-        if len(self.fields) < len(self._entries) or not self._summaries:
+        if self._waiting or len(self._fields) < len(self._entries) or not self._summaries:
             return
         wrong, usable = "", True
-        for name, field in self.fields.items():
+        for name, field in self._fields.items():
             problem = self._problem(name, field)
             if isinstance(field, QLineEdit) and bool(field.property("wrong")) != bool(problem):
                 field.setProperty("wrong", bool(problem))
@@ -243,6 +292,9 @@ class WorkloadDialog(QDialog):
         self.problem.setVisible(bool(wrong))
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(usable)
         self._tell()
+        self._follow()
+
+    def _follow(self) -> None:
         if self.follows and not self.title.isModified():
             self.title.setText(self._suggested())
             self.title.setCursorPosition(0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent
@@ -36,9 +37,16 @@ from designer.gui.viewmodels.members import Shown
 if TYPE_CHECKING:
     from designer.design.edit import Edit
 
-_HEAD: Final = """QToolButton { font-weight: 600; padding: 3px 2px; }
-QToolButton:checked { background: none; }"""
+#: from these shares on, a part or link is full or busy
 _FULL, _BUSY = 0.95, 0.8
+
+
+def dress(widget: QWidget, name: str, value: str) -> None:
+    """Set what the style sheet of the window chooses by; a sheet of its own would cost ten times as much."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
 
 
 class ValueField(QLineEdit):
@@ -77,6 +85,11 @@ class ValueField(QLineEdit):
             self.setAccessibleDescription(entry.tip)
         if not entry.text:
             self.setPlaceholderText("–")
+
+    def reset(self) -> None:
+        """Forget what was typed: another value comes."""
+        self.setModified(False)
+        self._mark("")
 
     def focusInEvent(self, event: object) -> None:
         """Show what is edited."""
@@ -140,11 +153,10 @@ class EntryRow(QWidget):
     focused = Signal()
     sweep_wanted = Signal()
 
-    def __init__(self, entry: Entry, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, entry: Entry, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.entry = entry
         self._shown: Entry | None = None
-        self._theme = theme
         self.title = Label()
         self.title.setProperty("role", "muted")
         self.title.setWordWrap(True)
@@ -202,6 +214,11 @@ class EntryRow(QWidget):
         menu.addAction(f"Sweep {self.entry.title}…", self.sweep_wanted.emit)
         menu.popup(event.globalPos())
 
+    def reset(self) -> None:
+        """Forget what was typed: another value comes."""
+        if isinstance(self.value, ValueField):
+            self.value.reset()
+
     def show_entry(self, entry: Entry) -> None:
         """Show the line anew; what is on show already stays."""
         old, self.entry = self._shown, entry
@@ -219,13 +236,9 @@ class EntryRow(QWidget):
         if self.bar is not None and entry.bar is not None:
             self.bar.setRange(0, 1000)
             self.bar.setValue(round(entry.bar * 1000))
-            colour = (
-                self._theme.bad if entry.bar >= 0.95 else self._theme.warn if entry.bar >= 0.8 else self._theme.accent
-            )
-            self.bar.setStyleSheet(f"QProgressBar::chunk {{ background: {colour}; border-radius: 2px; }}")
-        sign, colour = ("●", self._theme.accent) if entry.overridden else ("?", self._theme.assumed)
-        self.mark.setText(sign if entry.overridden or entry.unsure else "")
-        self.mark.setStyleSheet(f"color: {colour};")
+            dress(self.bar, "level", "full" if entry.bar >= _FULL else "busy" if entry.bar >= _BUSY else "free")
+        self.mark.setText("●" if entry.overridden else "?" if entry.unsure else "")
+        dress(self.mark, "role", "accent" if entry.overridden else "assumed")
         self.mark.setToolTip(plain(entry.tip))
 
 
@@ -244,18 +257,23 @@ def fill(box: QComboBox, entry: Entry) -> None:
     box.setToolTip(plain(entry.tip))
 
 
+def _sort(entry: Entry) -> tuple[bool, bool, bool]:
+    """Lines of one sort have the same widgets."""
+    return entry.editable, entry.dimension in ("choice", "flag"), entry.bar is not None
+
+
 class SectionBox(QWidget):
     """Lines under a heading that opens and closes."""
 
-    def __init__(self, section: Section, parent: QWidget | None = None) -> None:
+    def __init__(self, make: Callable[[Entry], EntryRow], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._make = make
+        self.rows: list[EntryRow] = []
+        self._idle: dict[tuple[bool, bool, bool], list[EntryRow]] = {}
         self.head = QToolButton()
-        self.head.setText(section.title)
         self.head.setCheckable(True)
         self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.head.setStyleSheet(
-            "QToolButton { font-weight: 600; padding: 3px 2px; } QToolButton:checked { background: none; }"
-        )
+        self.head.setProperty("section", True)
         self.body = QWidget()
         self.lines = QVBoxLayout(self.body)
         self.lines.setContentsMargins(4, 0, 0, 6)
@@ -266,8 +284,35 @@ class SectionBox(QWidget):
         box.addWidget(self.head)
         box.addWidget(self.body)
         self.head.toggled.connect(self._open)
+
+    def show_section(self, section: Section) -> None:
+        """Show another section. Lines stay in this box, used or idle: a widget that moves is dressed anew by Qt, which
+        takes longer than all else.
+        """
+        self.head.setText(section.title)
         self.head.setChecked(section.hint != "collapsed")
         self._open(self.head.isChecked())
+        shown: list[EntryRow] = []
+        left = list(self.rows)
+        for at, entry in enumerate(section.entries):
+            row = next((r for r in left[:1] if _sort(r.entry) == _sort(entry)), None)
+            if row is not None:
+                left.pop(0)
+                row.reset()
+                row.show_entry(entry)
+            else:
+                idle = self._idle.get(_sort(entry))
+                row = idle.pop() if idle else self._make(entry)
+                row.show_entry(entry)
+                self.lines.insertWidget(at, row)
+                row.show()
+            shown.append(row)
+        for row in left:
+            self.lines.removeWidget(row)
+            row.hide()
+            row.reset()
+            self._idle.setdefault(_sort(row.entry), []).append(row)
+        self.rows = shown
 
     def _open(self, on: bool) -> None:
         self.head.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
@@ -363,6 +408,7 @@ class InspectorPanel(Panel):
         self.shown_group: Callable[[], Shown | None] = lambda: None
         self.rows: dict[str, EntryRow] = {}
         self._form: Form | None = None
+        self._boxes: list[SectionBox] = []
         self._body = QWidget()
         self._body.setObjectName("panel")
         around, self._sections = column(self._body)
@@ -452,25 +498,35 @@ class InspectorPanel(Panel):
                     self.rows[entry.name].show_entry(entry)
             self.what_if.keep(self._entry(self._touched))
             return
-        self._sections.let_go()
         self.rows = {}
-        for section in form.sections:
-            self._sections.put(self._section(section))
+        stops: list[QWidget] = []
+        while len(self._boxes) < len(form.sections):
+            box = SectionBox(self._row)
+            self._boxes.append(box)
+            self._sections.put(box)
+        for number, box in enumerate(self._boxes):
+            box.setVisible(number < len(form.sections))
+        for box, section in zip(self._boxes, form.sections, strict=False):
+            box.show_section(section)
+            self.rows |= {row.entry.name: row for row in box.rows}
+            stops += [box.head, *(self.rows[e.name].value for e in section.entries if e.editable)]
+        # lines that are used again stood elsewhere before
+        for before, after in itertools.pairwise(stops):
+            QWidget.setTabOrder(before, after)
         scalable = [e for s in form.sections for e in s.entries if e.scalable]
         usual = next((e.name for e in scalable if e.dimension != "count"), "")
         self._touched = form.asked if any(e.name == form.asked for e in scalable) else usual
         self.what_if.begin(self._entry(self._touched))
 
-    def _section(self, section: Section) -> SectionBox:
-        box = SectionBox(section)
-        for entry in section.entries:
-            row = EntryRow(entry, self.theme)
-            row.entered.connect(partial(self._enter, entry.name))
-            row.focused.connect(partial(self._touch, entry.name))
-            row.sweep_wanted.connect(partial(self._sweep_line, entry.name))
-            self.rows[entry.name] = row
-            box.lines.addWidget(row)
-        return box
+    def _entered(self, row: EntryRow, text: str) -> None:
+        self._enter(row.entry.name, text)
+
+    def _row(self, entry: Entry) -> EntryRow:
+        row = EntryRow(entry)
+        row.entered.connect(partial(self._entered, row))
+        row.focused.connect(lambda: self._touch(row.entry.name))
+        row.sweep_wanted.connect(lambda: self._sweep_line(row.entry.name))
+        return row
 
     def _entry(self, name: str) -> Entry | None:
         if self._form is None:

@@ -7,6 +7,8 @@ from designer.errors import AnalysisError, UnitError
 from designer.units import parse
 from designer.workload.engines import ENGINES
 from designer.workload.kind import Setting, WorkloadKind, listed
+from designer.workload.program import Measure, Program, Step
+from designer.workload.program.serving import Serve
 from designer.workload.serving import Deployment, Limits, Load, Serving
 
 WEIGHTS = ("bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "int4")
@@ -108,6 +110,16 @@ def lower(settings: Mapping[str, Any]) -> Serving:
     )
 
 
+def program(settings: Mapping[str, Any]) -> Program:
+    """Requests answered as they come, for as long as anybody looks."""
+    if settings["cold"] and not settings["storage"].strip():
+        raise AnalysisError("a cold start from nowhere", place="storage", remedy="say what holds the weights")
+    names = ("itl_p95", "ttft_p95", "itl_p50", "itl_p99", "tpot", "ttft", "ttft_p50", "ttft_p99", "latency_p95")
+    measures = [Measure(name, "s", "requests", "serve") for name in names]
+    measures += [Measure(name, "1/s", "requests", "serve") for name in ("requests_per_second", "tokens_per_second")]
+    return Program("serving", (Step("serve", Serve(lower(settings), settings["cold"])),), measures=tuple(measures))
+
+
 WORKLOAD = WorkloadKind(
     name="serving",
     title="Serving",
@@ -152,6 +164,7 @@ WORKLOAD = WorkloadKind(
         "virtualization_factor",
     ),
     lower=lower,
+    program=program,
     help="A language model behind vLLM, SGLang or TensorRT-LLM: time to the first token and between tokens at a load, "
     "the load it can take, and what binds prompts and decoding.",
     settings=(
@@ -210,6 +223,7 @@ WORKLOAD = WorkloadKind(
         Setting("limit_at", "Limits hold at", "choice", "p95", choices=tuple(SHARES)),
         Setting("storage", "Weights from", "selector", "", help="parts that hold them; empty to leave starting out"),
         Setting("readers", "Readers at once", "count", 1),
+        Setting("cold", "Starts cold", "flag", False, help="over time: weights are loaded before the first answer"),
         Setting("peers", "Weights from peers", "flag", False, help="one server reads them and hands them on"),
         Setting("update", "Updated at once", "count", 0, help="replicas of a rolling update; 0 for none"),
     ),

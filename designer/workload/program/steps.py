@@ -49,14 +49,15 @@ class Measure:
         ``time``: from when the step could start to its end, in the mean [s]; ``rate``: `amount` per period;
         ``throughput``: what all flows of the step move per time in which they move anything; ``progress``: share of
         the time in which the step brought the program forward, what failures undid aside [1]; ``latency``: from when
-        its item could begin to the end of the step, in the mean [s]; ``share``: its time, in the mean, of `amount` [1].
+        its item could begin to the end of the step, in the mean [s]; ``share``: its time, in the mean, of `amount` [1];
+        ``requests``: what the metric of that name is over the requests that the step answered.
     amount
         What one item is worth, for a rate.
     """
 
     name: str
     unit: str
-    of: Literal["end", "period", "pace", "time", "rate", "throughput", "progress", "latency", "share"]
+    of: Literal["end", "period", "pace", "time", "rate", "throughput", "progress", "latency", "share", "requests"]
     step: str
     amount: float = 1.0
 

@@ -15,7 +15,7 @@ from designer.drawing.compose_boxes import visible_boxes
 from designer.drawing.marks import outline, tip
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
-from designer.gui.canvas.bulk import Rule, connect_all, holds_nics, rules_of
+from designer.gui.canvas.bulk import Rule, connect_all, holds_nics, might_connect, rules_of
 from designer.gui.canvas.compose_overlay import handles, side_points
 from designer.gui.canvas.editing import Offer, connect, rehang
 from designer.gui.canvas.hit import Area, Hit, box_at, container_at
@@ -55,6 +55,10 @@ class _Aim(Tool):
         if found is None:
             found = self._known[box] = self._asked(box)
         return found
+
+    def fits(self, box: int) -> bool:
+        """Whether something would be made if `box` were chosen."""
+        return self.offer_for(box).ok
 
     def _asked(self, box: int) -> Offer:
         raise NotImplementedError
@@ -109,7 +113,7 @@ class _Aim(Tool):
         view_state = self.host.scene.view_state
         first = box = nearest(view_state, start, direction)
         for _ in range(_MOST):
-            if box not in self.anchors and self.offer_for(box).ok:
+            if box not in self.anchors and self.fits(box):
                 return box
             before, box = box, nearest(view_state, box, direction)
             if box == before:
@@ -199,7 +203,7 @@ class _Aim(Tool):
         seen = seen[view_state.boxes.is_card[seen]]
         if len(seen) > _MOST:
             return []
-        fits = np.array([self.offer_for(int(box)).ok for box in seen], dtype=bool)
+        fits = np.array([self.fits(int(box)) for box in seen], dtype=bool)
         own = np.isin(seen, self.anchors)
         rects = frame.boxes(view_state.geometry.rect[seen])
         found: list[Batch] = []
@@ -220,6 +224,7 @@ class Connect(_Aim):
         self._kind: str | None = None
         #: which NICs of servers; None as is usual for what they are connected to
         self._rule: Rule | None = None
+        self._fit: dict[int, bool] = {}
 
     def _asked(self, box: int) -> Offer:
         if box in self.anchors:
@@ -243,6 +248,14 @@ class Connect(_Aim):
             note += f"{len(good)} of {len(offers)}, the others are left out: {why}"
         return Offer(edit, kinds=good[0].kinds, note=note)
 
+    def fits(self, box: int) -> bool:
+        if box in self._known or box in self.anchors or not self._bulk(box):
+            return self.offer_for(box).ok
+        found = self._fit.get(box)
+        if found is None:
+            found = self._fit[box] = might_connect(self.host.scene.geometry, self.anchors, box, self._rule)
+        return found
+
     def _bulk(self, box: int) -> bool:
         """True if one side is a server, rack or group, which is connected by its NICs."""
         geometry = self.host.scene.geometry
@@ -260,7 +273,7 @@ class Connect(_Aim):
             rules = rules_of(self.host.scene.geometry, [*self.anchors, self.target])
             at = rules.index(self._rule) if self._rule in rules else -1
             self._rule = rules[(at + 1) % len(rules)]
-            self._known = {}
+            self._known, self._fit = {}, {}
             self.point_at(self.target)
             return
         kept = self._kind

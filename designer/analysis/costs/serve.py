@@ -1,0 +1,253 @@
+"""Serving: every replica computes on its devices and joins them over their links, as its engine goes on.
+
+What a step takes is the step model's, with all replicas at work; alone on the clock nothing is added to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from designer.analysis.activities import Activity
+from designer.analysis.communicator import Communicator, make_communicator
+from designer.analysis.costs.collective import occupied
+from designer.analysis.costs.move import flows_of
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
+from designer.analysis.serving.answers import SOURCES, most_of, saturated, step_spread
+from designer.analysis.serving.clocked import Engines, Handing, Loading, Tasks
+from designer.analysis.serving.clocked_split import SplitEngines
+from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.split import place_split, serve_split
+from designer.analysis.serving.starting import hosts_of
+from designer.analysis.serving.tiers import stored
+from designer.analysis.transfers import evaluate_transfer
+from designer.analysis.vms.guests import machines_at
+from designer.errors import AnalysisError
+from designer.findings import Finding
+from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
+from designer.formulas.serving.hand_over import descriptors, hand_over
+from designer.workload.operations import Transfer
+from designer.workload.program.serving import Serve
+from designer.workload.program.tasks import Task
+from designer.workload.serving import Serving
+
+#: costs of this group are off together: steps of an engine, whatever they spend their time on
+_GROUP = "serving"
+
+
+def price(prices: Prices, task: Serve, place: str) -> Expansion:
+    """The engines of a served model.
+
+    Raises
+    ------
+    AnalysisError
+        If the model does not fit the drawing, or a load cannot be read.
+    """
+    asked = task.operation
+    if asked.deployment.prompts:
+        return _split(prices, task, place)
+    placement = place_deployment(prices.network, asked.deployment, place, prices.running)
+    placement, sent, _, told = stored(placement, asked)
+    load = asked.load
+    if load.reuse and sent.requests.cached:
+        share = sum(sent.requests.cached) / sum(sent.requests.prompt)
+        load = replace(load, prefix=share, reuse="")
+    spread = step_spread(placement)
+    findings: list[Finding] = [*placement.findings, *told]
+    too_much = False
+    if load.kind in ("rate", "trace") and len(sent.requests.at) > 1 and sent.requests.at[-1] > 0:
+        most = most_of(placement, sent.requests, spread, None)[0]
+        rate = (len(sent.requests.at) - 1) / (sent.requests.at[-1] - sent.requests.at[0])
+        too_much = rate > most
+        if too_much:
+            count = len(placement.replicas)
+            findings.append(saturated(rate * count, most * count, "the replicas together"))
+    tasks = [_replica(prices, placement, k, spread, place) for k in range(len(placement.replicas))]
+    loading = _loading(prices, placement, asked, place) if task.cold else None
+    extra = math.sqrt(max(0.0, placement.release.first_spread**2 - placement.release.step_spread**2))
+    path = placement.release.overheads.path + placement.fetch
+
+    def make() -> Engines:
+        return Engines(placement, load, sent.first, tasks, loading, path, extra, saturated=too_much)
+
+    return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement))
+
+
+def _split(prices: Prices, task: Serve, place: str) -> Expansion:
+    """Engines for prompts, engines for answers, and the hand-over between them."""
+    asked, network = task.operation, prices.network
+    if task.cold:
+        raise AnalysisError("a split deployment is not started cold", place=f"{place}.cold", remedy="start it warm")
+    answers, prompts = place_split(network, asked, place, prices.running)
+    served = serve_split(network, asked, place)
+    spread = served.spread
+    reading = [_replica(prices, prompts, k, spread, f"{place} prompts") for k in range(len(prompts.replicas))]
+    saying = [_replica(prices, answers, k, spread, f"{place} answers") for k in range(len(answers.replicas))]
+    pairs = {(k % len(reading), k % len(saying)) for k in range(math.lcm(len(reading), len(saying)))}
+    handing = {pair: _handing(prices, prompts, answers, pair, place) for pair in sorted(pairs)}
+    extra = math.sqrt(max(0.0, answers.release.first_spread**2 - answers.release.step_spread**2))
+
+    def make() -> SplitEngines:
+        return SplitEngines(prompts, answers, asked.load, (reading, saying), handing, extra, saturated=served.saturated)
+
+    held = Counter(_holds(prompts)) + Counter(_holds(answers))
+    findings = (*answers.findings, *served.findings)
+    return Expansion(make, tuple(make().tasks), findings, dict(held))
+
+
+def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple[int, int], place: str) -> Handing:
+    """From one replica that reads to one that answers: every device pulls what it holds, from all in equal parts."""
+    network = prices.network
+
+    def paths(parts: Sequence[int]) -> str:
+        return ",".join(network.net.path(p) for p in parts)
+
+    source, target = prompts.replicas[pair[0]].tolist(), answers.replicas[pair[1]].tolist()
+    asked = Transfer("pull", paths(source), paths(target), "striped")
+    answer = evaluate_transfer(network, asked, place, explained=False)
+    ends = answer.traffic.target[answer.rate > 0]
+    share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
+    widths = sorted((prompts.split.tensor, answers.split.tensor))
+
+    def beside(tokens: int) -> float:
+        pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
+        return hand_over(pieces, 0.0, 1.0)
+
+    return Handing(
+        Priced(flows_of(prices, answer, share, f"pull:{place}")), lambda tokens: answers.steps.kv.held(tokens), beside
+    )
+
+
+def _replica(prices: Prices, placement: Placement, which: int, spread: float, place: str) -> Tasks:
+    """A second of computing on the devices of a replica, and one of joining them."""
+    parts = placement.replicas[which].tolist()
+    machines = machines_at(placement.network, parts, placement.guest)
+    speeds = {name: prices.table.machine(name, (place, which)) for name in dict.fromkeys(machines.values())}
+    low, high = math.exp(-spread), math.exp(spread)
+    compute = _computing(prices, placement, which, parts, place, low, high)
+    crowd = Counter(machines.values())
+    rows = [(row, speeds[machines[part]], 1 / crowd[machines[part]]) for row, part in enumerate(parts) if machines]
+    compute = _with_uses(compute, rows)
+    if placement.group is None:
+        return Tasks(Priced(compute), None, tuple(speeds.values()))
+    uses, weight = occupied(placement.network, [_own(placement, parts, place)])
+    uses |= dict.fromkeys(speeds.values(), 1.0)
+    joins = alone(1.0, uses=uses, weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES)
+    return Tasks(Priced(compute), Priced(joins), tuple(speeds.values()))
+
+
+def _own(placement: Placement, parts: Sequence[int], place: str) -> Communicator:
+    """The group of one replica, as fast as it is while all of them work."""
+    together = placement.group
+    assert together is not None
+    one = make_communicator(placement.network, np.array(parts), f"{place}.group")
+
+    return replace(one, inside=_slower(one.inside, together.inside), between=_slower(one.between, together.between))
+
+
+def _slower(mine: Activity | None, shared: Activity | None) -> Activity | None:
+    return replace(mine, rate=min(mine.rate, shared.rate)) if mine is not None and shared is not None else mine
+
+
+def _computing(
+    prices: Prices, placement: Placement, which: int, parts: Sequence[int], place: str, low: float, high: float
+) -> Cost:
+    """One second on the engine of every device of a replica."""
+    cut, n = placement.cut, len(parts)
+    turns: list[tuple[int, int]] = []
+    if cut is not None and cut.turns > 1:
+        engines = np.full(n, -1)
+        turns = [(row, prices.table.turns(part)) for row, part in enumerate(parts)]
+    elif cut is not None and cut.each > 1:
+        engines = np.array([prices.table.engine([part], f"{place} {which}") for part in parts])
+    else:
+        engines, turns = on_engines(prices, parts, placement.guest)
+    cost = Cost(
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+        np.empty(0),
+        np.ones(n),
+        np.ones(n),
+        np.ones(n),
+        np.zeros(n),
+        engines,
+        low,
+        high,
+        _GROUP,
+        "s",
+        SOURCES,
+    )
+    return _with_uses(cost, [(row, resource, 1.0) for row, resource in turns])
+
+
+def _with_uses(cost: Cost, rows: Sequence[tuple[int, int, float]]) -> Cost:
+    """A cost whose works use more: work, resource, and use per unit."""
+    if not rows:
+        return cost
+    known = [list(zip(cost.resource[a:b].tolist(), cost.usage[a:b].tolist(), strict=True)) for a, b in _cuts(cost)]
+    for row, resource, usage in rows:
+        known[row].append((resource, usage))
+    ptr = np.concatenate([[0], np.cumsum([len(each) for each in known])]).astype(np.int64)
+    resource = np.array([r for each in known for r, _ in each], dtype=np.int64)
+    return replace(cost, ptr=ptr, resource=resource, usage=np.array([u for each in known for _, u in each]))
+
+
+def _cuts(cost: Cost) -> list[tuple[int, int]]:
+    return list(zip(cost.ptr[:-1].tolist(), cost.ptr[1:].tolist(), strict=True))
+
+
+def _loading(prices: Prices, placement: Placement, asked: Serving, place: str) -> Loading:
+    """Weights from where they lie to every server, and on to its devices; the slower of the two counts.
+
+    Raises
+    ------
+    AnalysisError
+        If nothing holds the weights, or there is no way.
+    """
+    if not asked.storage.strip():
+        raise AnalysisError("a cold start from nowhere", place=f"{place}.storage", remedy="say what holds the weights")
+    if asked.readers < 1:
+        raise AnalysisError("no reader", place=f"{place}.readers", remedy="use 1 reader or more")
+    network = placement.network
+    devices = np.unique(placement.replicas)
+    hosts = hosts_of(network, devices)
+    local = int(np.unique(network.island[devices], return_counts=True)[1].max())
+    stored_there = placement.weights * min(placement.split.devices, local)
+    moves: list[tuple[str, Task]] = []
+    ways = [("read weights", asked.storage, hosts)]
+    if asked.peers and len(hosts) > 1:
+        # one server reads, the others have them from the one before while it still reads
+        ways = [("read weights", asked.storage, hosts[:1])]
+        ways += [(f"hand weights to server {k}", a, [b]) for k, (a, b) in enumerate(pairwise(hosts), 2)]
+    for name, source, targets in ways:
+        moves.append((name, _brought(prices, source, targets, stored_there, asked.readers * ONE_READER.value, place)))
+    paths = [network.net.path(int(p)) for p in devices.tolist()]
+    moves.append(("copy weights", _brought(prices, ",".join(hosts), paths, placement.weights, math.inf, place)))
+    return Loading(tuple(moves), (START if asked.deployment.graph else START_EAGER).value)
+
+
+def _brought(prices: Prices, source: str, targets: Sequence[str], size: float, most: float, place: str) -> Priced:
+    """So many bytes to each target, from all its sources in proportion to what each gives; at a rate at most [B/s]."""
+    answer = evaluate_transfer(prices.network, Transfer("weights", source, ",".join(targets)), place, explained=False)
+    alive = answer.rate > 0
+    target = answer.traffic.target[alive]
+    rate = answer.rate[alive]
+    whole = np.zeros(prices.network.net.n_parts)
+    np.add.at(whole, target, rate)
+    share = rate / whole[target]
+    cost = flows_of(prices, answer, size * share, f"weights:{source}")
+    return Priced(replace(cost, cap=np.minimum(cost.cap, most * share)))
+
+
+def _holds(placement: Placement) -> dict[int, float]:
+    """Memory of each device that engines claim [B]."""
+    held = placement.device.memory * placement.scheduling.memory_share
+    return {part: held * count for part, count in Counter(placement.replicas.ravel().tolist()).items()}
+
+
+COST = CostKind(Serve, price)

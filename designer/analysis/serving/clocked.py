@@ -1,0 +1,451 @@
+"""Serving engines as a process on the clock: their steps, taken some at a time, beside everything else on the drawing.
+
+The scheduler runs ahead by a window, and says how long that computes and how long it joins devices. The clock says how
+long both really take beside what else is going on; all that was written down for that window is stretched to it, and
+the next one begins from there. Alone nothing is stretched, so requests are answered as in a run without a clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from designer.analysis.serving.answers import Readings, percentiles
+from designer.analysis.serving.drafting import Drafted
+from designer.analysis.serving.load import Sent, sent_to
+from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.records import Counts, ServingRun
+from designer.analysis.serving.scheduler import TURN, Book, Held, Requests, Steps, engine
+from designer.formulas.serving.step_time import Joins, StepTime
+from designer.sources import Constant, Status
+from designer.workload.program.process import Item
+from designer.workload.program.tasks import Delay, Mark, Task
+from designer.workload.serving import Load
+
+#: an engine runs ahead of the clock by so much: many steps, and far less than what it meets lasts
+WINDOW: Final = Constant(
+    0.5, 0.05, 1.0, "assumed-serving", Status.ASSUMED, "s", "tens of steps; what it meets is shared in the mean"
+)
+#: engines that are handed requests by others look up more often, so that none waits long for being seen
+SHORT_WINDOW: Final = Constant(0.03, 0.02, 0.1, "assumed-serving", Status.ASSUMED, "s", "a few steps")
+#: one step at a time
+ONE_STEP: Final = Constant(1e-9, 1e-9, 1e-9, "assumed-serving", Status.ASSUMED, "s", "less than any step")
+#: no step takes longer
+LONGEST_STEP: Final = Constant(10.0, 1.0, 60.0, "assumed-serving", Status.ASSUMED, "s", "a step of all a budget holds")
+#: relative to what is planned, a window this much longer is no longer at all
+_SAME_TOLERANCE: Final = 1e-9
+#: requests that closed loops have in stock beyond their clients
+_STOCK_LIMIT: Final = 1000
+#: seeds of what comes after the first requests of a load are so far apart
+SEEDS_APART_LIMIT: Final = 1_000_003
+
+ARRIVES: Final = Mark("next request")
+_WIDTH: Final = len(TURN)
+
+
+class Metered:
+    """Steps that remember how much of those with prompts is joining devices."""
+
+    def __init__(self, placement: Placement) -> None:
+        self._steps: Steps = placement.timed
+        self._bare: Steps | None = None
+        if placement.group is not None:
+            steps = placement.steps
+            bare = StepTime(
+                steps.shape,
+                steps.device,
+                steps.split,
+                steps.weights,
+                placement.cache_format,
+                steps.overheads,
+                Joins(),
+                steps.adapters,
+            )
+            asked = placement.deployment
+            self._bare = Drafted(bare, asked.drafts, placement.curve) if asked.drafts else bare
+        self._prompts: deque[tuple[float, float]] = deque()
+
+    def decode(self, requests: int) -> float:
+        """See `StepTime.decode` [s]."""
+        return self._steps.decode(requests)
+
+    def context(self) -> float:
+        """See `StepTime.context` [s]."""
+        return self._steps.context()
+
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+        """See `StepTime.step` [s]."""
+        time = self._steps.step(tokens, area, finishing, requests, context)
+        if self._bare is not None:
+            self._prompts.append((time, time - self._bare.step(tokens, area, finishing, requests, context)))
+        return time
+
+    def joined(self, told: Sequence[float]) -> float:
+        """Of some turns, as they were told, what is joining devices [s]."""
+        if self._bare is None:
+            return 0.0
+        total, prompts = 0.0, self._prompts
+        for k in range(0, len(told), _WIDTH):
+            if prompts and told[k + 1] == prompts[0][0]:
+                total += prompts.popleft()[1]
+            else:
+                running = int(told[k + 4])
+                total += told[k + 3] * (self._steps.decode(running) - self._bare.decode(running))
+        return max(0.0, total)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tasks:
+    """What one replica asks the clock for: a second of computing, a second of joining its devices; None for none.
+
+    Parameters
+    ----------
+    speeds
+        Resources that are the speed of the machines it runs in.
+    """
+
+    compute: Task
+    join: Task | None
+    speeds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loading:
+    """A cold start: what is loaded at once, then the engine's own start [s]."""
+
+    moves: tuple[tuple[str, Task], ...]
+    start: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handing:
+    """Hand-over between two replicas: moving a byte to every device, and what a prompt of so many tokens takes.
+
+    Parameters
+    ----------
+    size
+        Bytes each device pulls of a prompt of some tokens.
+    beside
+        Time a hand-over takes besides its bytes [s].
+    """
+
+    move: Task
+    size: Callable[[int], float]
+    beside: Callable[[int], float]
+
+
+class Replica:
+    """One engine, held after every window."""
+
+    def __init__(self, placement: Placement, requests: Requests, window: float, path: float, begin: float) -> None:
+        self.placement, self.window = placement, window
+        self.steps = Metered(placement)
+        at = [begin + t for t in requests.at]
+        self.book = Book(replace(requests, at=at), path)
+        if requests.clients:
+            # clients begin when the program does
+            self.book.sent[: self.book.upcoming] = [begin] * self.book.upcoming
+            late = [(begin + t, i) for t, i in self.book.coming]
+            self.book.coming.clear()
+            self.book.coming.extend(late)
+        self._engine: Generator[Held, tuple[float, float]] = engine(
+            self.steps, self.book, placement.scheduling, placement.capacity, hold=0.0
+        )
+        next(self._engine)
+        self.begin = self.reached = 0.0
+        self.rows = 0
+        self.number = 0
+        #: what the window that runs joins devices [s]
+        self.joins = 0.0
+        self.idle = True
+        #: when there is something to do again [s]
+        self.wake = math.inf
+
+    def ahead(self, now: float) -> tuple[float, float, float]:
+        """The next window: computing, joining [s], and where there is nothing to do, when there will be [s]."""
+        book = self.book
+        book.touched.clear()
+        self.begin, self.rows = now, len(book.told) // _WIDTH
+        self.reached, wake = self._engine.send((now, now + self.window))
+        if self.reached <= now:
+            self.idle, self.wake = True, wake
+            return 0.0, 0.0, wake
+        self.idle = False
+        self.number += 1
+        whole = self.reached - now
+        joins = min(whole, self.steps.joined(book.told[self.rows * _WIDTH :]))
+        return whole - joins, joins, math.inf
+
+    def over(self, now: float, pauses: Sequence[tuple[float, float]]) -> float:
+        """The window is over; the time the engine takes it to be [s].
+
+        Parameters
+        ----------
+        pauses
+            When its machines stood still, and until when [s].
+        """
+        whole, took = self.reached - self.begin, now - self.begin
+        if abs(took - whole) <= _SAME_TOLERANCE * max(now, whole):
+            # the sum of its parts, rounded; arrivals stand where the scheduler met them
+            return self.reached
+        stood = [(max(at, self.begin), min(end, now)) for at, end in pauses if at < now and end > self.begin]
+        still = [(at, end - at) for at, end in stood]
+        self.book.stretch(self.begin, max(0.0, took - sum(t for _, t in still)) / whole, self.rows, still)
+        return now
+
+
+def stood_still(events: Sequence[tuple[float, int, float]], resources: Sequence[int]) -> list[tuple[float, float]]:
+    """From when to when any of some machines stood still, by what was set: (time, resource, share) [s]."""
+    found: list[tuple[float, float]] = []
+    still: set[int] = set()
+    begin = math.nan
+    for at, resource, share in events:
+        if resource not in resources:
+            continue
+        if share > 0:
+            still.discard(resource)
+            if not still and not math.isnan(begin):
+                found.append((begin, at))
+                begin = math.nan
+        elif not still:
+            begin = at
+            still.add(resource)
+        else:
+            still.add(resource)
+    return found if math.isnan(begin) else [*found, (begin, math.inf)]
+
+
+@dataclass(eq=False)
+class RequestLog:
+    """What became of the requests of a served model.
+
+    Parameters
+    ----------
+    extra
+        What is not known of the first token beside its steps: logarithm of the factor either way [1].
+    saturated
+        True if more is asked than can be answered: no latency is told.
+    """
+
+    extra: float = 0.0
+    saturated: bool = False
+    parts: list[tuple[ServingRun, int]] = field(default_factory=list[tuple[ServingRun, int]])
+
+    @cached_property
+    def run(self) -> ServingRun:
+        """All replicas together: what is not counted first, then in order of sending."""
+        runs = [run for run, _ in self.parts]
+        counted = np.concatenate([np.arange(len(run.sent)) >= first for run, first in self.parts])
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([getattr(run, name) for run in runs])
+
+        sent = joined("sent")
+        order = np.lexsort((sent, counted))
+        counts = [run.counts for run in runs]
+        total = Counts(
+            sum(c.turns for c in counts),
+            sum(c.steps for c in counts),
+            sum(c.tokens_in for c in counts),
+            sum(c.tokens_out for c in counts),
+            sum(c.preempted for c in counts),
+            sum(c.refused for c in counts),
+            max(c.kv_peak for c in counts),
+            counts[0].kv_capacity,
+        )
+        return ServingRun(
+            sent[order],
+            joined("first")[order],
+            joined("done")[order],
+            joined("prompt")[order],
+            joined("output")[order],
+            max(run.end for run in runs),
+            np.concatenate([run.turns for run in runs]),
+            total,
+            joined("taken")[order],
+        )
+
+    @property
+    def first(self) -> int:
+        """The first request of `run` that counts."""
+        return sum(min(first, len(run.sent)) for run, first in self.parts)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """Means, percentiles and rates of all that counts."""
+        return percentiles(self.run, self.first)
+
+    def between(self, begin: float, end: float, *, outside: bool = False) -> ServingRun:
+        """Counted requests sent between two times, and steps that began then; or all others [s]."""
+        run = self.run
+        sent = (run.sent >= begin) & (run.sent < end)
+        turns = (run.turns[:, 0] >= begin) & (run.turns[:, 0] < end)
+        if outside:
+            sent, turns = ~sent, ~turns
+        sent &= np.arange(len(run.sent)) >= self.first
+        return replace(
+            run,
+            sent=run.sent[sent],
+            first=run.first[sent],
+            done=run.done[sent],
+            prompt=run.prompt[sent],
+            output=run.output[sent],
+            turns=run.turns[turns],
+            taken=run.taken[sent],
+        )
+
+
+class Engines:
+    """Engines that each read prompts and answer; a process of the clock.
+
+    Parameters
+    ----------
+    load
+        What is asked, with what is found in caches.
+    first
+        Requests of each replica that fill it, and are not counted.
+    path
+        A request's way to the queue [s].
+    """
+
+    def __init__(
+        self,
+        placement: Placement,
+        load: Load,
+        first: int,
+        tasks: Sequence[Tasks],
+        loading: Loading | None,
+        path: float,
+        extra: float,
+        *,
+        saturated: bool,
+    ) -> None:
+        self.placement, self.load, self.first = placement, load, first
+        self._tasks, self._loading = tuple(tasks), loading
+        self._path, self._extra, self._saturated = path, extra, saturated
+        self.replicas: list[Replica] = []
+        self._chunk = 0
+        self._last = 0.0
+        self._pending = 0
+        self._begin = 0.0
+        #: (time, resource, share) of machines whose speed was set in this run, as it goes on
+        self.set: Sequence[tuple[float, int, float]] = ()
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """Computing and joining of all replicas, and what a cold start takes."""
+        found: list[Task] = [Delay(1.0), ARRIVES]
+        found += [task for _, task in self._loading.moves] if self._loading is not None else []
+        for each in self._tasks:
+            found += [each.compute, *([each.join] if each.join is not None else [])]
+        return found
+
+    def start(self, now: float) -> Iterable[Item]:
+        """Weights are loaded, or the first requests are looked at."""
+        self._begin = now
+        count = len(self._tasks)
+        sent = [sent_to(self.load, count, k, self.placement.place, self.placement.capacity) for k in range(count)]
+        self.replicas = [Replica(self.placement, s.requests, WINDOW.value, self._path, now) for s in sent]
+        self._last = max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=now)
+        if self._loading is None:
+            return self._all(now)
+        self._pending = len(self._loading.moves)
+        return [Item(task, name) for name, task in self._loading.moves]
+
+    def finished(self, item: Item, now: float) -> Iterable[Item]:
+        """The next window of a replica."""
+        if not item.step.startswith("replica"):
+            return self._loaded(item, now)
+        which = int(item.step.split()[1]) - 1
+        return self._next(which, item, now)
+
+    def waits_for(self) -> str:
+        """Nothing: an engine without requests is done."""
+        return ""
+
+    def log(self, end: float) -> RequestLog:
+        """What has become of all requests until a time [s]."""
+        found = RequestLog(self._extra, self._saturated)
+        for replica in self.replicas:
+            book = replica.book
+            run = book.run(self.placement.capacity)
+            asked = book.upcoming if book.clients else int(np.searchsorted(run.sent, end, side="right"))
+            found.parts.append((until_end(run, asked, end), self.first))
+        return found
+
+    def _all(self, now: float) -> list[Item]:
+        return [item for k in range(len(self.replicas)) for item in self._window(k, now)]
+
+    def _loaded(self, item: Item, now: float) -> list[Item]:
+        assert self._loading is not None
+        if item.step == "engine start":
+            return self._all(now)
+        self._pending -= 1
+        return [] if self._pending else [Item(Delay(1.0), "engine start", 0, self._loading.start)]
+
+    def _next(self, which: int, item: Item, now: float) -> list[Item]:
+        replica, tasks = self.replicas[which], self._tasks[which]
+        if item.step.endswith("computes") and tasks.join is not None and replica.joins > 0:
+            return [Item(tasks.join, f"replica {which + 1} joins", replica.number, replica.joins)]
+        if replica.idle:
+            return self._window(which, max(replica.wake, now) if now > replica.wake + ONE_STEP.value else replica.wake)
+        stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
+        return self._window(which, replica.over(now, stood))
+
+    def _window(self, which: int, now: float) -> list[Item]:
+        replica = self.replicas[which]
+        self._stock(replica, now)
+        computes, replica.joins, wake = replica.ahead(now)
+        if replica.idle:
+            if math.isinf(wake):
+                return []
+            return [Item(ARRIVES, f"replica {which + 1} waits", replica.number, wait=max(0.0, wake - now))]
+        return [Item(self._tasks[which].compute, f"replica {which + 1} computes", replica.number, computes)]
+
+    def _stock(self, replica: Replica, now: float) -> None:
+        """Requests are drawn as they are needed: none of the next window is missing."""
+        load, count = self.load, len(self.replicas)
+        if load.kind == "clients":
+            book = replica.book
+            while len(book.prompt) - book.upcoming < book.clients + _STOCK_LIMIT:
+                self._chunk += 1
+                book.write(self._more(count, 0).requests)
+        elif load.kind == "rate":
+            # a step may be longer than its window
+            while min(r.book.sent[-1] for r in self.replicas) < now + 2 * replica.window + LONGEST_STEP.value:
+                self._chunk += 1
+                offset = self._last
+                for k, one in enumerate(self.replicas):
+                    more = self._more(count, k).requests
+                    one.book.write(replace(more, at=[offset + t for t in more.at]))
+                self._last = max(r.book.sent[-1] for r in self.replicas)
+
+    def _more(self, count: int, which: int) -> Sent:
+        seed = self.load.seed + self._chunk * SEEDS_APART_LIMIT
+        load = replace(self.load, seed=seed)
+        return sent_to(load, count, which, self.placement.place, self.placement.capacity)
+
+
+def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:
+    """The first requests of a run, and what of them has happened by a time."""
+
+    def cut(times: np.ndarray) -> np.ndarray:
+        return np.where(times[:asked] <= end, times[:asked], np.nan)
+
+    return replace(
+        run,
+        sent=run.sent[:asked],
+        first=cut(run.first),
+        done=cut(run.done),
+        prompt=run.prompt[:asked],
+        output=run.output[:asked],
+        taken=cut(run.taken),
+        turns=run.turns[run.turns[:, 0] < end],
+        end=end,
+    )

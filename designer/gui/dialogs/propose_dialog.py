@@ -1,0 +1,328 @@
+"""Propose designs for a goal: searched beside the window, the best in a table and a plot, each opened by a press."""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer.design.document import Design
+from designer.errors import Cancelled, DesignerError
+from designer.gui.controls import Choice, Label
+from designer.gui.figures.view import FigureView
+from designer.gui.itemmodels.table import TableModel
+from designer.gui.theme import Theme
+from designer.gui.viewmodels import propose
+from designer.gui.viewmodels.propose import Form
+from designer.gui.workers import Cancelled_, Newest
+
+if TYPE_CHECKING:
+    from designer.interchange.proposing import Proposals
+
+_THOUSANDTHS: Final = 1000
+
+
+class ProposeDialog(QDialog):
+    """The search for designs; stays open beside the window.
+
+    Parameters
+    ----------
+    base
+        The design in front: its hosts are those that are emptied.
+    """
+
+    #: a design to open as a new document
+    wanted = Signal(object)
+
+    def __init__(self, theme: Theme, base: Design | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Propose designs")
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self.base = base
+        self.found: Proposals | None = None
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._finished)
+        self._ticket = 0
+        self.goal = Choice()
+        self.goal.setAccessibleName("Goal")
+        for one in propose.GOALS:
+            self.goal.addItem(one.title, one.name)
+        self.settings = self._line("Settings", "model=llama-2-7b; dataset=c4-en")
+        self.settings.setToolTip("Settings of the workload, parted by semicolons")
+        self.within = self._line("Within", "20 d")
+        self.power = self._line("Power at most", "200 kW")
+        self.racks = self._line("Racks at most", "4")
+        self.prices = self._line("Price list", "CSV with part, currency, price")
+        self.budget = self._line("Budget", "1500000")
+        self.choose = self._line("Choose from", "server=dgx-h100,dgx-b200; nodes=1,2,4")
+        self.choose.setToolTip("What is tried, parted by semicolons; what is not named is tried as usual")
+        self.sure = QCheckBox("Limits hold at the far end of the bands")
+        browse = QPushButton("Browse…")
+        browse.setAutoDefault(False)
+        browse.clicked.connect(self._browse)
+        listed = QHBoxLayout()
+        listed.addWidget(self.prices, 1)
+        listed.addWidget(browse)
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.addRow("Goal", self.goal)
+        form.addRow("Settings", self.settings)
+        form.addRow("Within", self.within)
+        form.addRow("Power at most", self.power)
+        form.addRow("Racks at most", self.racks)
+        form.addRow("Price list", listed)
+        form.addRow("Budget", self.budget)
+        form.addRow("Choose from", self.choose)
+        self.problem = Label()
+        self.problem.setWordWrap(True)
+        self.problem.setProperty("role", "bad")
+        self.problem.hide()
+        self.progress = QProgressBar()
+        self.progress.setRange(0, _THOUSANDTHS)
+        self.progress.setTextVisible(False)
+        self.state = Label()
+        self.state.setProperty("role", "muted")
+        self.state.setWordWrap(True)
+        self.go = QPushButton("Search")
+        self.go.setDefault(True)
+        self.stop = QPushButton("Stop")
+        self.stop.setEnabled(False)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.go)
+        buttons.addWidget(self.stop)
+        buttons.addStretch(1)
+        side = QWidget()
+        left = QVBoxLayout(side)
+        left.setContentsMargins(14, 12, 10, 12)
+        left.setSpacing(8)
+        left.addLayout(form)
+        left.addWidget(self.sure)
+        left.addWidget(self.problem)
+        left.addLayout(buttons)
+        left.addWidget(self.progress)
+        left.addWidget(self.state)
+        left.addStretch(1)
+        self.lines = TableModel((), theme, self)
+        self.table = QTableView()
+        self.table.setModel(self.lines)
+        self.table.setAccessibleName("Best designs")
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setSortingEnabled(True)
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.plot = FigureView(theme)
+        self.why = QPlainTextEdit()
+        self.why.setReadOnly(True)
+        self.why.setAccessibleName("Why the others lost")
+        self.take, self.command = QPushButton("Open"), QPushButton("Copy command")
+        self.take.setToolTip("Open the chosen design as a new document")
+        below = QHBoxLayout()
+        below.setContentsMargins(8, 0, 10, 10)
+        below.addStretch(1)
+        for button in (self.command, self.take):
+            button.setAutoDefault(False)
+            below.addWidget(button)
+        shown = QSplitter(Qt.Orientation.Vertical)
+        shown.setChildrenCollapsible(False)
+        for part in (self.table, self.plot, self.why):
+            shown.addWidget(part)
+        shown.setSizes([220, 220, 140])
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(shown, 1)
+        column.addLayout(below)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(side)
+        split.addWidget(right)
+        split.setStretchFactor(1, 1)
+        split.setSizes([320, 680])
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(split)
+        self.resize(1000, 640)
+        self.go.clicked.connect(self.run)
+        self.stop.clicked.connect(self.halt)
+        self.take.clicked.connect(self.open_chosen)
+        self.command.clicked.connect(self.copy_command)
+        self.table.doubleClicked.connect(self._open_row)
+        self.goal.activated.connect(self._fill)
+        self._fill()
+        self._enable()
+
+    def _line(self, name: str, hint: str) -> QLineEdit:
+        line = QLineEdit()
+        line.setAccessibleName(name)
+        line.setPlaceholderText(hint)
+        line.returnPressed.connect(self.run)
+        return line
+
+    def _fill(self, *_: object) -> None:
+        """What is usual for the goal."""
+        one = propose.GOALS[max(0, self.goal.currentIndex())]
+        for line, text in ((self.settings, one.settings), (self.within, one.within), (self.choose, one.choose)):
+            line.setText(text)
+            line.setCursorPosition(0)
+
+    def _browse(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, "Price list", "", "Price list (*.csv);;All files (*)")
+        if name:
+            self.prices.setText(name)
+
+    @property
+    def form(self) -> Form:
+        """What is written."""
+        return Form(
+            str(self.goal.currentData()),
+            self.settings.text(),
+            self.within.text(),
+            self.prices.text(),
+            self.budget.text(),
+            self.power.text(),
+            self.racks.text(),
+            self.choose.text(),
+            self.sure.isChecked(),
+        )
+
+    # ---- running
+
+    def run(self) -> None:
+        """Search; what runs already is stopped."""
+        self.problem.hide()
+        try:
+            asked = propose.wanted(self.form, self.base)
+        except DesignerError as error:
+            self._refuse(error)
+            return
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer.interchange.proposing import propose as search
+
+            return search(
+                asked,
+                progress=lambda share, text: self._jobs.call(partial(self._progress, share, text)),
+                cancelled=cancelled,
+            )
+
+        self._show(None)
+        self._ticket = self._jobs.submit(job)
+        self.state.setText("Counting the designs…")
+        self.stop.setEnabled(True)
+        self._enable()
+
+    def halt(self) -> None:
+        """Stop."""
+        self._jobs.cancel()
+        self._end("Stopped.")
+
+    @property
+    def busy(self) -> bool:
+        """True while it searches."""
+        return self.stop.isEnabled()
+
+    def _progress(self, share: float, text: str) -> None:
+        if self.busy:
+            self.progress.setValue(round(share * _THOUSANDTHS))
+            self.state.setText(text)
+
+    def _finished(self, ticket: int, result: object) -> None:
+        if ticket != self._ticket or not self.busy:
+            return
+        if isinstance(result, Exception):
+            self._end("")
+            if not isinstance(result, Cancelled):
+                self._refuse(result)
+            return
+        self._show(result)  # pyright: ignore[reportArgumentType]  # jobs return what they were written to
+        self._end("")
+
+    def _end(self, text: str) -> None:
+        self.stop.setEnabled(False)
+        self.progress.setValue(0)
+        self.state.setText(text)
+        self._enable()
+
+    def _refuse(self, error: Exception) -> None:
+        text = f"{error.text} — {error.remedy}" if isinstance(error, DesignerError) and error.remedy else str(error)
+        self.problem.setText(text)
+        self.problem.show()
+
+    def _show(self, found: Proposals | None) -> None:
+        self.found = found
+        self.lines.set_lines(propose.lines(found) if found else (), propose.columns(found) if found else ())
+        self.plot.set_figure(propose.figure(found) if found else None)
+        self.why.setPlainText(propose.summary(found) if found else "")
+        if found is not None and found.best:
+            self.table.resizeColumnsToContents()
+            self.table.selectRow(0)
+
+    def _enable(self) -> None:
+        self.take.setEnabled(not self.busy and self.found is not None and bool(self.found.best))
+
+    # ---- what comes of it
+
+    def open_chosen(self) -> None:
+        """Open the design of the row that is selected, the first where none is."""
+        at = self.table.currentIndex()
+        self._open_row(at if at.isValid() else self.lines.index(0, 0))
+
+    def _open_row(self, at: QModelIndex) -> None:
+        if self.found is not None and at.isValid():
+            number = self.lines.lines[at.row()].key
+            assert isinstance(number, int), "a row is known by its number"
+            self.wanted.emit(self.found.best[number].design)
+
+    def copy_command(self) -> None:
+        """The same search as a command for a terminal."""
+        QGuiApplication.clipboard().setText(shlex.join(propose.command(self.form)))
+        self.state.setText("The command is on the clipboard.")
+
+    # ---- the end
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc stops what runs first, and closes then."""
+        if event.key() == Qt.Key.Key_Escape and self.busy:
+            self.halt()
+            return
+        super().keyPressEvent(event)
+
+    def done(self, result: int) -> None:
+        """Close: nothing goes on running."""
+        self.close_jobs()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Close: nothing goes on running."""
+        self.close_jobs()
+        super().closeEvent(event)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Other colours."""
+        self.lines.set_theme(theme)
+        self.plot.set_theme(theme)
+
+    def close_jobs(self) -> None:
+        """Stop what runs, for good."""
+        self._jobs.close()

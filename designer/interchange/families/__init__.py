@@ -1,0 +1,1 @@
+"""Families of designs that are proposed for a goal: one per file, found by its ``FAMILY``."""

@@ -1,0 +1,678 @@
+"""Designs for a goal: a load within limits, a training in so many days, a host emptied in minutes.
+
+Families draw designs out of templates, generated fabrics and parts of the catalog. Each is judged by the analysis, the
+bill of materials at the reader's own prices, rated power and racks; what remains are those that no other beats. Bounds
+that hold for every design of a branch keep most of them from being worked out at all: servers alone cost, draw and
+take so much, and their accelerators do no more arithmetic than their data sheets say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+from designer.analysis.network import build_network
+from designer.analysis.results import Bottleneck
+from designer.analysis.serving import most_rate as serving_work
+from designer.analysis.study import run_workload
+from designer.analysis.training import least_time as training_work
+from designer.decisions.frontier import more_is_better
+from designer.decisions.pareto import (
+    SPACE_LIMIT,
+    Choice,
+    Found,
+    Limit,
+    Lost,
+    Measure,
+    Nearest,
+    Search,
+    Settings,
+    Worth,
+)
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
+from designer.findings import Severity
+from designer.interchange.families._family import Asked, Family
+from designer.registry import discover
+from designer.report.inventory import bundles, inventory
+from designer.report.tables.cost import Price, priced
+from designer.report.tables.power import draws, total
+from designer.report.tables.racks import KEPT, RACK_HEIGHT, RACK_POWER, plan_of
+from designer.rules.runner import check
+from designer.sources import Estimate
+from designer.units import format_quantity, format_si
+from designer.workload.jobs import Training
+from designer.workload.kind import lower, near, workload_kinds
+from designer.workload.metrics import METRICS
+from designer.workload.serving import Serving
+
+Progress = Callable[[float, str], None]
+MONEY: Final = "money"
+POWER: Final = "power_rated"
+RACKS: Final = "racks"
+#: network ports taken, which stand for money where no prices are known
+PORTS: Final = "ports"
+#: share of the requests that keep all limits of a serving goal
+KEPT_SHARE: Final = "requests_within_limits"
+#: what a goal of each kind is about
+_MAIN: Final[Mapping[str, str]] = {
+    "training": "time_to_train",
+    "serving": "ttft_p95",
+    "evacuation": "evacuation_time",
+}
+GOALS: Final[Mapping[str, str]] = {"train": "training", "serve": "serving", "evacuate": "evacuation"}
+_FORMAT: Final = "designer-proposals"
+#: so many of those that lost are named, of each reason
+_TOLD_LIMIT: Final = 3
+
+
+def families() -> Mapping[str, Family]:
+    """All families by name."""
+    return discover("designer.interchange.families", "FAMILY", Family)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A goal with its limits.
+
+    Parameters
+    ----------
+    goal
+        The workload that has to run.
+    limits
+        The most, or the least where more is better, of its metrics, in SI units.
+    budget
+        In the currency of the prices.
+    power
+        Of all units together, rated [W].
+    racks, rack_power, rack_height
+        How many, what one feeds [W] and holds [1].
+    unpriced
+        True to count what the price list does not hold as nothing.
+    sure
+        True if limits have to hold at the far end of the 80 % bands.
+    given
+        Values to choose from, by the name of the choice.
+    """
+
+    goal: WorkloadSpec
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    prices: Mapping[str, Price] | None = None
+    budget: float | None = None
+    power: float | None = None
+    racks: int | None = None
+    rack_power: float | None = None
+    rack_height: float | None = None
+    unpriced: bool = False
+    sure: bool = False
+    base: Design | None = None
+    given: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    @property
+    def currency(self) -> str:
+        """Of the prices; empty without any."""
+        return next(iter(self.prices.values())).currency if self.prices else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """One of the best designs.
+
+    Parameters
+    ----------
+    choices
+        What was chosen, by its title.
+    broken
+        Design rules that find an error in it.
+    """
+
+    title: str
+    settings: Settings
+    choices: Mapping[str, str]
+    design: Design
+    worth: Worth
+    binding: tuple[Bottleneck, ...]
+    broken: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """What a search for a goal found.
+
+    Parameters
+    ----------
+    best
+        Designs within all limits that no other beats.
+    nearest
+        Where there are none: what would do if one limit were lifted.
+    impossible
+        Where there are none: what stands in the way, in a sentence.
+    """
+
+    wanted: Wanted
+    measures: tuple[Measure, ...]
+    best: tuple[Proposal, ...]
+    found: Found
+    nearest: tuple[Nearest, ...]
+    impossible: str
+    titles: Callable[[Settings], str]
+
+
+class Question:
+    """All designs of the families that answer a goal."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.asked = Asked(wanted.goal, wanted.base, wanted.given)
+        self.families = {n: f for n, f in families().items() if wanted.goal.kind in f.goals}
+        if not self.families:
+            known = ", ".join(sorted({g for f in families().values() for g in f.goals}))
+            raise AnalysisError(
+                f"nothing is proposed for a workload of the kind {wanted.goal.kind!r}", remedy=f"there is {known}"
+            )
+        self._refuse_unknown_choices()
+        self.operation = lower(wanted.goal.kind, wanted.goal.settings, f"workloads.{wanted.goal.id}")
+        self.main = self._main()
+        self.measures = self._measures()
+        self.limits = self._limits()
+        self._named: dict[Settings, dict[str, str]] = {(): {}}
+        self._designs: dict[Settings, Design] = {}
+        self._servers: dict[tuple[str, str], _OneServer] = {}
+        self._bills: dict[Settings, dict[str, float]] = {}
+        self._floors: dict[Settings, float] = {}
+
+    def _refuse_unknown_choices(self) -> None:
+        names = {n for f in self.families.values() for n in f.names}
+        for name in self.wanted.given:
+            if name not in names:
+                meant = near(name, names) or sorted(names)
+                raise FormatError(f"there is no choice {name!r}", place="--choose", remedy=f"use {', '.join(meant)}")
+
+    def _main(self) -> str:
+        """The metric the goal is about."""
+        if isinstance(self.operation, Serving):
+            at = str(self.wanted.goal.settings.get("limit_at", "p95"))
+            asked = self.operation.limits
+            if asked.latency and not asked.ttft:
+                return f"latency_{at}"
+            return f"ttft_{at}" if f"ttft_{at}" in METRICS else "ttft_p95"
+        return _MAIN[self.wanted.goal.kind]
+
+    def _measures(self) -> tuple[Measure, ...]:
+        found: list[Measure] = []
+        if self.wanted.prices is not None:
+            found.append(Measure(MONEY, "Cost", self.wanted.currency))
+        else:
+            found.append(Measure(PORTS, "Ports", "1"))
+        found += [Measure(POWER, "Rated power", "W"), Measure(RACKS, "Racks", "1")]
+        for name in dict.fromkeys((self.main, *self._kept_limits())):
+            unit = METRICS[name].unit if name in METRICS else "1"
+            more = name == KEPT_SHARE or more_is_better(name)
+            found.append(Measure(name, name.replace("_", " "), unit, more, name == self.main))
+        return tuple(found)
+
+    def _kept_limits(self) -> dict[str, float]:
+        """Limits on metrics: those that were asked for, and those the goal itself implies."""
+        found = dict(self.wanted.limits)
+        if isinstance(self.operation, Serving):
+            asked = self.operation.limits
+            if asked.ttft or asked.tpot or asked.latency:
+                found.setdefault(KEPT_SHARE, asked.share)
+        if self.wanted.goal.kind == "evacuation":
+            found.setdefault("machines_staying", 0.0)
+        return found
+
+    def _limits(self) -> tuple[Limit, ...]:
+        wanted = self.wanted
+        found: list[Limit] = []
+        if wanted.budget is not None:
+            if wanted.prices is None:
+                raise FormatError("a budget needs prices", place="--budget", remedy="give your price list: --prices")
+            found.append(Limit(MONEY, wanted.budget))
+        if wanted.power is not None:
+            found.append(Limit(POWER, wanted.power))
+        if wanted.racks is not None:
+            found.append(Limit(RACKS, float(wanted.racks)))
+        return (*found, *(Limit(name, amount) for name, amount in self._kept_limits().items()))
+
+    # ---- what is searched
+
+    def following(self, chosen: Settings) -> Choice | None:
+        """The family first, then what that asks."""
+        if not chosen:
+            return Choice("family", "Family", tuple(self.families))
+        return self.families[chosen[0]].following(self.asked, self.named(chosen))
+
+    def named(self, chosen: Settings) -> dict[str, str]:
+        """Choices by name."""
+        known = self._named.get(chosen)
+        if known is None:
+            before = self.named(chosen[:-1])
+            choice = self.following(chosen[:-1])
+            assert choice is not None, "it was asked"
+            known = self._named[chosen] = {**before, choice.name: chosen[-1]}
+        return known
+
+    def titled(self, chosen: Settings) -> dict[str, str]:
+        """Choices by title."""
+        found: dict[str, str] = {}
+        for k, value in enumerate(chosen):
+            choice = self.following(chosen[:k])
+            assert choice is not None, "it was asked"
+            found[choice.title] = value
+        return found
+
+    def title(self, chosen: Settings) -> str:
+        """Choices in a line, without the family where there is one alone."""
+        return ", ".join(chosen[1:] if len(self.families) == 1 else chosen) or "all of them"
+
+    def design(self, settings: Settings) -> Design:
+        """The design of choices.
+
+        Raises
+        ------
+        FormatError
+            If they do not fit each other.
+        """
+        found = self._designs.get(settings)
+        if found is None:
+            found = self._designs[settings] = self.families[settings[0]].make(self.asked, self.named(settings))
+        return found
+
+    def best(self, chosen: Settings) -> Mapping[str, float] | str:
+        """By the servers alone; the whole bill once all is chosen."""
+        if not chosen:
+            return {}
+        try:
+            choice = self.following(chosen)
+            found = self._least(chosen, choice)
+            if choice is None:
+                if chosen not in self._bills:
+                    self._bills[chosen] = self._bill(self.design(chosen))
+                found |= self._bills[chosen]
+                floor = self._floors.get(chosen[:-1])
+                if floor is not None:
+                    found[self.main] = max(floor, found.get(self.main, 0.0))
+        except DesignerError as error:
+            return _words(error)
+        return found
+
+    def _least(self, chosen: Settings, choice: Choice | None) -> dict[str, float]:
+        named = self.named(chosen)
+        if "server" not in named:
+            return {}
+        if "nodes" in named:
+            counts = [int(named["nodes"])]
+        elif choice is not None and choice.name == "nodes":
+            counts = [int(n) for n in choice.values]
+        else:
+            return {}
+        one = self._server(chosen[0], named["server"])
+        least, most = min(counts), max(counts)
+        found = {POWER: least * one.power, RACKS: self._racks(least, one)}
+        found |= {PORTS: 0.0} if self.wanted.prices is None else {MONEY: least * one.money}
+        if isinstance(self.operation, Training):
+            found["time_to_train"] = one.work / (one.peak * most) if one.peak else 0.0
+        elif isinstance(self.operation, Serving):
+            if one.work:
+                found["most_requests_per_second"] = one.peak * most / one.work
+                rate = self.operation.load.rate if self.operation.load.kind == "rate" else 0.0
+                if rate > found["most_requests_per_second"]:
+                    able = format_quantity(found["most_requests_per_second"], "frequency")
+                    raise AnalysisError(f"its accelerators can answer {able} at most, by their arithmetic alone")
+            found[self.main] = 0.0
+        else:
+            found[self.main] = 0.0
+        return found
+
+    def _racks(self, count: int, one: _OneServer) -> float:
+        if self.wanted.base is not None and any(p.kind == "rack" for p in self.wanted.base.parts.values()):
+            return 0.0
+        height = (self.wanted.rack_height or RACK_HEIGHT.value) - KEPT
+        power = self.wanted.rack_power or RACK_POWER.value
+        by_height = min(count, math.ceil(count * one.height / height - 1e-9))
+        by_power = math.ceil(count * one.power / power - 1e-9) if one.power <= power else count
+        return float(max(1, by_height, by_power))
+
+    def _server(self, family: str, name: str) -> _OneServer:
+        key = (family, name)
+        if key not in self._servers:
+            self._servers[key] = self._weighed(self.families[family].server(self.asked, name))
+        return self._servers[key]
+
+    def _weighed(self, design: Design) -> _OneServer:
+        bill = self._bill(design, strict=False)
+        stock = inventory(design)
+        height = sum((stock.number(u.part, "height") or 0.0) * u.count for u in stock.classes)
+        work = peak = 0.0
+        place = f"workloads.{self.wanted.goal.id}"
+        if isinstance(self.operation, Training):
+            work = training_work.least_work(self.operation, place)
+            group = self.operation.job.group
+            peak = training_work.peak_rate(build_network(design), self.operation, place) if group == "gpus" else 0.0
+        elif isinstance(self.operation, Serving):
+            if self.operation.deployment.group == "gpus":
+                work = serving_work.least_work(self.operation, place)
+            peak = serving_work.peak_rate(build_network(design), "gpus", place)
+        limit = self.wanted.rack_power
+        if limit is not None and bill[POWER] > limit:
+            raise FormatError(
+                f"a server draws {format_quantity(bill[POWER], 'power')}, more than the "
+                f"{format_quantity(limit, 'power')} that a rack feeds"
+            )
+        return _OneServer(bill.get(MONEY, 0.0), bill[POWER], height, work, peak)
+
+    def _bill(self, design: Design, strict: bool = True) -> dict[str, float]:
+        """What a design costs, draws and takes."""
+        plan = plan_of(design, self.wanted.rack_height, self.wanted.rack_power)
+        found = {POWER: total(draws(design, None))[0], RACKS: float(max(1, len(plan.racks)))}
+        if self.wanted.prices is None:
+            found[PORTS] = float(sum(2 * b.cables for b in bundles(inventory(design))))
+        else:
+            lines = priced(design, self.wanted.prices)
+            missing = list(dict.fromkeys(x.item.part or x.item.model for x in lines if x.price is None))
+            if missing and strict and not self.wanted.unpriced:
+                more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+                raise FormatError(f"the price list does not hold {missing[0]}{more}")
+            found[MONEY] = sum(x.sum for x in lines)
+        return found
+
+    def worth(self, settings: Settings) -> Worth:
+        """The analysis of the design, beside its bill."""
+        try:
+            design = self.design(settings)
+            bill = self._bill(design)
+            spec = next(iter(design.workloads.values()))
+            result, _ = run_workload(build_network(design), spec, False, None, None, explained=False)
+        except Cancelled:
+            raise
+        except DesignerError as error:
+            return Worth(refused=_words(error))
+        self._learn(settings, result.metrics)
+        units = {m.name: m.unit for m in self.measures}
+        values = {name: Estimate(v, v, v, units[name], ("asked",)) for name, v in bill.items() if name in units}
+        for measure in self.measures:
+            found = _metric(result.metrics, measure.name)
+            if found is not None:
+                values[measure.name] = found
+        missing = [m.name for m in self.measures if m.name not in values]
+        if missing:
+            told = next((f.text for f in result.findings if f.severity is Severity.ERROR), "")
+            return Worth(refused=told or f"the analysis tells no {missing[0]}")
+        return Worth(values)
+
+    def _learn(self, settings: Settings, metrics: Mapping[str, Estimate]) -> None:
+        """What a step takes without waiting for samples, which no other source of them makes shorter."""
+        following = self.following(settings[:-1])
+        if following is None or following.name != "storage" or not isinstance(self.operation, Training):
+            return
+        step, stall, whole = (metrics.get(name) for name in ("step_time", "input_stall", "time_to_train"))
+        run = self.operation.run
+        if step and stall and whole and not run.checkpoint_every and not run.validate_every:
+            self._floors[settings[:-1]] = whole.value * (1 - stall.value / step.value)
+
+
+@dataclass(frozen=True)
+class _OneServer:
+    """One server: its price where it is known, rated power [W], height [1], work of the goal and peak [FLOP/s]."""
+
+    money: float
+    power: float
+    height: float
+    work: float
+    peak: float
+
+
+def _errors(design: Design) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{f.code}: {f.text}" for f in check(design).findings if f.severity is Severity.ERROR))
+
+
+def _metric(metrics: Mapping[str, Estimate], name: str) -> Estimate | None:
+    if name == KEPT_SHARE:
+        goodput, rate = metrics.get("goodput"), metrics.get("requests_per_second")
+        if goodput is None or rate is None or rate.value <= 0:
+            return None
+        ends = [goodput.low / max(rate.low, 1e-300), goodput.high / max(rate.high, 1e-300)]
+        share = min(1.0, goodput.value / rate.value)
+        return Estimate(share, min(share, *ends), min(1.0, max(share, *ends)), "1", goodput.sources)
+    if name == "machines_staying" and name not in metrics:
+        return Estimate(0.0, 0.0, 0.0, "1")
+    return metrics.get(name)
+
+
+def _words(error: DesignerError) -> str:
+    return f"{error.text}: {error.remedy}" if error.remedy and isinstance(error, AnalysisError) else error.text
+
+
+def propose(
+    wanted: Wanted,
+    *,
+    keep: Path | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Proposals:
+    """The best designs for a goal.
+
+    Parameters
+    ----------
+    keep
+        A file that takes each design as it is worked out; given again, the search goes on from there.
+
+    Raises
+    ------
+    Cancelled
+        If `cancelled` says so; what was worked out stands in the file.
+    DesignerError
+        If the goal or a choice makes no sense, or the file holds something else.
+    """
+    question = Question(wanted)
+    kept = _Kept(keep, question) if keep is not None else None
+    search = Search(
+        question,
+        question.limits,
+        sure=wanted.sure,
+        known=kept.known if kept is not None else None,
+        told=kept.add if kept is not None else None,
+        progress=progress,
+        cancelled=cancelled,
+    )
+    if search.space > SPACE_LIMIT:
+        raise FormatError(f"{search.space:,} designs", place="--choose", remedy=f"at most {SPACE_LIMIT:,}")
+    try:
+        found = search.run()
+        nearest = search.nearest() if not found.front else ()
+        why = _impossible(question, search, found, nearest) if not found.front else ""
+    finally:
+        if kept is not None:
+            kept.close()
+    best = tuple(_proposal(question, point.settings, point.worth) for point in found.front)
+    return Proposals(wanted, question.measures, best, found, nearest, why, question.title)
+
+
+def _proposal(question: Question, settings: Settings, worth: Worth) -> Proposal:
+    design = question.design(settings)
+    spec = next(iter(design.workloads.values()))
+    result, _ = run_workload(build_network(design), spec, False)
+    titled = question.titled(settings)
+    return Proposal(design.title or design.name, settings, titled, design, worth, result.binding, _errors(design))
+
+
+def shown(measure: Measure, value: float) -> str:
+    """A value of a measure in words."""
+    if measure.name == MONEY:
+        return f"{value:,.0f} {measure.unit}".rstrip()
+    if measure.name == KEPT_SHARE:
+        return f"{value:.1%}"
+    if measure.unit == "1":
+        return f"{value:,.4g}"
+    return format_si(value, measure.unit)
+
+
+def reasons(found: Proposals) -> list[str]:
+    """Why the others lost, those that came nearest first."""
+    measures = {m.name: m for m in found.measures}
+    groups: dict[tuple[str, str], list[Lost]] = {}
+    for one in found.found.lost:
+        groups.setdefault((one.why, one.measure or one.text), []).append(one)
+    lines: list[str] = []
+    for (why, about), rows in groups.items():
+        count = sum(one.count for one in rows)
+        if why == "limit":
+            rows = sorted(rows, key=lambda one: one.by)
+            measure = measures[about]
+            near = "; ".join(
+                f"{found.titles(one.settings)} by {'' if one.worked_out else 'at least '}{shown(measure, one.by)}"
+                f"{'' if one.certain else ', within its band it may do'}"
+                for one in rows[:_TOLD_LIMIT]
+            )
+            lines.append(f"{count:,} break the limit of {measure.title.lower()}: {near}")
+        elif why == "dominated":
+            some = "; ".join(
+                f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_TOLD_LIMIT]
+            )
+            sure = sum(one.count for one in rows if one.certain)
+            close = (
+                f", {count - sure:,} of them by values whose bands overlap or by bounds alone" if sure < count else ""
+            )
+            lines.append(f"{count:,} are beaten in every measure{close}: {some}")
+        else:
+            lines.append(f"{count:,} cannot be: {about} ({found.titles(rows[0].settings)})")
+    return lines
+
+
+def _impossible(question: Question, search: Search, found: Found, nearest: Sequence[Nearest]) -> str:
+    """What stands in the way, in a sentence."""
+    measures = {m.name: m for m in question.measures}
+    if nearest:
+        first = nearest[0]
+        measure = measures[first.limit.measure]
+        way = "at least" if measure.more else "at most"
+        gap = "below" if measure.more else "above"
+        return (
+            f"{measure.title} of {way} {shown(measure, first.limit.amount)} cannot be kept: with all else as asked "
+            f"{shown(measure, first.value)} is the best there is ({question.title(first.point.settings)}), "
+            f"{shown(measure, first.by)} or {first.share:.0%} {gap} it"
+        )
+    reached: list[str] = []
+    for limit in question.limits:
+        measure = measures[limit.measure]
+        point = search.alone(limit.measure)
+        if point is None:
+            return f"none of the {found.space:,} designs runs: {_usual_reason(found.lost)}"
+        value = point.worth.values[limit.measure].value
+        if (value < limit.amount) if measure.more else (value > limit.amount):
+            reached.append(
+                f"{measure.title} gets to {shown(measure, value)} at best, {shown(measure, limit.amount)} "
+                "is asked for, whatever else is given up"
+            )
+    if reached:
+        return "; ".join(reached)
+    return (
+        "no single limit stands in the way: two or more of them cannot hold together"
+        if question.limits
+        else (f"none of the {found.space:,} designs runs: {_usual_reason(found.lost)}")
+    )
+
+
+def _usual_reason(lost: Iterable[Lost]) -> str:
+    counts: dict[str, int] = {}
+    for one in lost:
+        if one.text:
+            counts[one.text] = counts.get(one.text, 0) + one.count
+    return max(counts, key=lambda text: counts[text]) if counts else "no reason is told"
+
+
+class _Kept:
+    """What was worked out, a line each; a line that was cut off when the search was stopped counts as none."""
+
+    def __init__(self, path: Path, question: Question) -> None:
+        self._head = {"format": _FORMAT, "version": 1, "question": _digest(question)}
+        self.known: dict[Settings, Worth] = {}
+        try:
+            text = path.read_text("utf-8") if path.exists() else ""
+            if text:
+                self._read(text, path)
+            lines = [json.dumps(self._head, sort_keys=True)]
+            lines += [_line(settings, worth) for settings, worth in self.known.items()]
+            path.write_text("\n".join(lines) + "\n", "utf-8")
+            self._file = path.open("a", encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(
+                f"it cannot be kept there: {error}", file=str(path), remedy="choose another file"
+            ) from None
+
+    def _read(self, text: str, path: Path) -> None:
+        lines = text.splitlines()
+        try:
+            head = json.loads(lines[0])
+        except ValueError:
+            head = None
+        if not isinstance(head, dict) or cast("dict[str, Any]", head).get("format") != _FORMAT:
+            raise FormatError("the file holds no search", file=str(path), remedy="choose another file for --keep")
+        if head != self._head:
+            raise FormatError(
+                "the file holds the search for another goal, other prices or choices",
+                file=str(path),
+                remedy="choose another file for --keep, or ask as before",
+            )
+        for line in lines[1:]:
+            try:
+                settings, worth = _unlined(json.loads(line))
+            except (ValueError, TypeError, KeyError):
+                continue
+            self.known[settings] = worth
+
+    def add(self, settings: Settings, worth: Worth) -> None:
+        """Put one in."""
+        self._file.write(_line(settings, worth) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self._file.close()
+
+
+def _line(settings: Settings, worth: Worth) -> str:
+    values = {k: [e.value, e.low, e.high, e.unit] for k, e in worth.values.items()}
+    return json.dumps({"settings": list(settings), "values": values, "refused": worth.refused}, sort_keys=True)
+
+
+def _unlined(line: dict[str, Any]) -> tuple[Settings, Worth]:
+    values = {
+        k: Estimate(float(v), float(low), float(high), str(unit)) for k, (v, low, high, unit) in line["values"].items()
+    }
+    return tuple(str(s) for s in line["settings"]), Worth(values, str(line["refused"]))
+
+
+def _digest(question: Question) -> str:
+    """Tells whether two searches ask about the same designs and measures; limits may differ."""
+    wanted = question.wanted
+    pieces = [
+        wanted.goal.model_dump_json(),
+        json.dumps({k: list(v) for k, v in wanted.given.items()}, sort_keys=True),
+        json.dumps({k: [p.price, p.currency] for k, p in (wanted.prices or {}).items()}, sort_keys=True),
+        json.dumps([wanted.rack_power, wanted.rack_height, wanted.unpriced, [m.name for m in question.measures]]),
+        wanted.base.model_dump_json() if wanted.base is not None else "",
+    ]
+    return hashlib.sha256("\0".join(pieces).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def known_metric(kind: str, name: str) -> str:
+    """The name of a metric that workloads of a kind tell.
+
+    Raises
+    ------
+    FormatError
+        If they tell none of that name.
+    """
+    names = workload_kinds()[kind].metrics
+    if name in names:
+        return name
+    raise FormatError(
+        f"{kind} tells no {name!r}", place="--limit", remedy=f"use {', '.join(near(name, names) or names)}"
+    )

@@ -1,0 +1,29 @@
+"""The task of serving: a model behind its engines, for as long as requests come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from designer.workload.program.tasks import Task
+from designer.workload.serving import Serving
+
+
+@dataclass(frozen=True, slots=True)
+class Serve(Task):
+    """A served model with its load.
+
+    Parameters
+    ----------
+    cold
+        True if its weights have to be loaded first, over the drawn path; requests wait meanwhile.
+    """
+
+    priced_by: ClassVar[str] = "serve"
+    operation: Serving
+    cold: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """True if requests come without end."""
+        return self.operation.load.kind in ("rate", "clients")

@@ -1,0 +1,294 @@
+"""Serving on the clock: alone as the scheduler says, beside others slower, stopped while its machine is stunned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import designer
+from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.run import Run
+from designer.analysis.costs import Prices
+from designer.analysis.network import build_network
+from designer.analysis.serving.clocked import stood_still
+from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.scheduler import Book, Requests, run_requests
+from designer.analysis.serving.split import place_split
+from designer.analysis.simulation import Simulation, simulate
+from designer.analysis.transfers import evaluate_transfer
+from designer.design.document import Design, WorkloadSpec
+from designer.errors import AnalysisError
+from designer.workload.kind import lower, program_of
+from designer.workload.operations import Transfer
+from designer.workload.serving import Serving
+
+BASE: Mapping[str, Any] = {
+    "model": "llama-3-8b",
+    "release": "0.12.0",
+    "tensor": 2,
+    "prompt": 1000,
+    "output": 128,
+    "count": 200,
+    "rate": "8 1/s",
+}
+IN_VM: Mapping[str, Any] = {
+    **BASE,
+    "weights": "int8",
+    "tensor": 1,
+    "group": "hosts[2]/gpu0",
+    "machines": "infer1",
+    "rate": "2 1/s",
+}
+
+
+def with_workloads(template: str, **workloads: tuple[str, Mapping[str, Any]]) -> Design:
+    design = designer.open_design(template)
+    specs = {name: WorkloadSpec(id=name, kind=kind, settings=dict(s)) for name, (kind, s) in workloads.items()}
+    return design.model_copy(update={"workloads": {**design.workloads, **specs}})
+
+
+def placed(design: Design, settings: Mapping[str, Any]) -> tuple[Placement, Serving]:
+    asked = lower("serving", settings, "s")
+    assert isinstance(asked, Serving)
+    return place_deployment(build_network(design), asked.deployment, "s"), asked
+
+
+def trace(path: Path, *rows: tuple[float, int, int]) -> str:
+    lines = [
+        json.dumps({"timestamp": round(at * 1000), "input_length": p, "output_length": o, "hash_ids": []})
+        for at, p, o in rows
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def alone(design: Design, settings: Mapping[str, Any], until: float) -> Run:
+    program = program_of("serving", settings, "s")
+    assert program is not None
+    return play(Prices(build_network(design)), [job_of(program)], until=until)
+
+
+def simulated(design: Design, *names: str, until: float, **starts: float) -> Simulation:
+    return simulate(design, list(names), until=until, starts=starts, bands=False)
+
+
+def test_alone_every_request_is_answered_when_the_scheduler_says() -> None:
+    """Four replicas; the first gets what the analysis sends to one. Nothing is in its way: equal to rounding."""
+    design = designer.open_design("hgx-h100-8")
+    settings = {**BASE, "rate": "12 1/s"}
+    placement, asked = placed(design, settings)
+    sent = sent_to_one(asked.load, len(placement.replicas), "s", placement.capacity)
+    path = placement.release.overheads.path
+    exact = run_requests(placement.timed, sent.requests, placement.scheduling, placement.capacity, path)
+    run = alone(design, settings, 90.0)
+    assert len(placement.replicas) == 4
+    mine = run.requests["serving"].parts[0][0]
+    n = len(exact.sent) - 20  # the last ones meet later requests here
+    assert np.nanmax(np.abs(mine.first[:n] - exact.first[:n])) < 1e-9
+    assert np.nanmax(np.abs(mine.done[:n] - exact.done[:n])) < 1e-9
+
+
+def test_alone_it_agrees_with_the_analysis() -> None:
+    design = with_workloads("hgx-h100-8", s=("serving", BASE))
+    found = simulate(design, ["s"], until=120.0)
+    closed = designer.analyze(design, ["s"]).workloads[0].metrics
+    for name in ("ttft_p50", "itl_p50", "tpot", "ttft"):
+        told, other = found.metrics["s"][name], closed[name]
+        assert told.low <= told.value <= told.high
+        assert told.value == pytest.approx(other.value, rel=0.06), name
+    assert found.metrics["s"]["requests_per_second"].value == pytest.approx(8.0, rel=0.1)
+
+
+def test_one_request_by_hand(tmp_path: Path) -> None:
+    """One request: its way to the queue, one step with its 1,000 tokens, then 127 steps of decoding.
+
+    A step of decoding takes A + B c with c cached tokens: 1,000 in the first, one more in each that follows, so 127
+    steps take 127 (A + 1,000 B) + B (0 + 1 + … + 126).
+    """
+    design = designer.open_design("hgx-h100-8")
+    settings = {**BASE, "load": "trace", "trace": trace(tmp_path / "one.jsonl", (0.0, 1000, 128)), "rate": "0 1/s"}
+    settings["group"] = "gpu0,gpu1"
+    placement, _ = placed(design, settings)
+    steps = placement.steps
+    prompt = steps.step(1000, 1000 * 500, 1, 0, 0.0)
+    decode, slope = steps.decode(1), steps.context()
+    run = alone(design, settings, 60.0).requests["serving"].run
+    first = placement.release.overheads.path + prompt
+    assert run.first[0] == pytest.approx(first, rel=1e-9)
+    assert run.done[0] == pytest.approx(first + 127 * (decode + 1000 * slope) + slope * 126 * 127 / 2, rel=1e-9)
+
+
+def test_what_is_computed_and_joined_is_the_whole_of_every_step() -> None:
+    """Two devices join their results in every layer: part of each window is no computing, and both make up the run."""
+    design = designer.open_design("hgx-h100-8")
+    run = alone(design, {**BASE, "group": "gpu0,gpu1"}, 20.0)
+    inner = [t for t in run.tasks if t.parent >= 0 and t.done]
+    spent = {what: sum(t.time for t in inner if t.step.endswith(what)) for what in ("computes", "joins")}
+    turns = run.requests["serving"].run.turns
+    busy = float((turns[:, 3] * turns[:, 1] + turns[:, 2] * turns[:, 3] * (turns[:, 3] - 1) / 2).sum())
+    assert 0.02 < spent["joins"] / busy < 0.5
+    assert sum(spent.values()) == pytest.approx(busy, rel=0.05)
+
+
+def test_training_beside_slows_answers_and_is_slowed_by_them() -> None:
+    """Both compute on the same GPUs, in turn: neither is as fast as alone, and memory for both is not there."""
+    design = with_workloads("hgx-h100-8", s=("serving", {**BASE, "tensor": 8}))
+    found = simulated(design, "s", "llama-2-7b-fsdp", until=30.0)
+    assert found.slow_down["s"] > 1.2
+    assert found.slow_down["llama-2-7b-fsdp"] > 1.05
+    feels = found.felt[0]
+    assert (feels.workload, feels.by) == ("s", "llama-2-7b-fsdp")
+    assert feels.during["itl_p95"] > feels.without["itl_p95"]
+    assert {m.metric for m in found.meetings} >= {"itl_p95", "ttft_p95"}
+    assert "CLOCK-MEMORY" in {f.code for f in found.findings}
+
+
+def test_a_stun_is_one_long_gap_for_everybody_who_is_being_answered(tmp_path: Path) -> None:
+    """A request that arrives 5 s before the stun ends waits those 5 s, then is answered as alone.
+
+    One that is being answered when the machine stands still has all of the stun between two of its tokens.
+    """
+    empty = with_workloads("vsphere-cluster-4", s=("serving", IN_VM), mv=("vmotion", {"vms": "infer1"}))
+    tasks = simulated(empty, "s", "mv", until=120.0, mv=10.0).run.tasks
+    stun = next(t.began for t in tasks if t.step == "stun infer1")
+    again = next(t.ended for t in tasks if t.step == "again infer1")
+    assert 10 < again - stun < 20
+    early = round(stun - 1.0, 3)
+    rows = ((0.0, 500, 10), (early, 500, 400), (round(again - 5.0, 3), 500, 10))
+    settings = {**IN_VM, "load": "trace", "trace": trace(tmp_path / "t.jsonl", *rows), "rate": "0 1/s"}
+    design = with_workloads("vsphere-cluster-4", s=("serving", settings), mv=("vmotion", {"vms": "infer1"}))
+    found = simulated(design, "s", "mv", until=200.0, mv=10.0)
+    log = found.run.requests["s"].run
+    ttft, usual = log.first - log.sent, 0.045
+    assert ttft[0] < 2 * usual
+    assert ttft[2] == pytest.approx(again - rows[2][0], abs=0.1)
+    single = alone(empty, settings, 200.0).requests["serving"].run
+    # all pages it writes are tracked meanwhile, which takes 4 % of what is left before the stun
+    late = (log.done[1] - log.sent[1]) - (single.done[1] - single.sent[1])
+    assert late == pytest.approx(again - stun, abs=0.2)
+    gaps, weights = log.gaps()
+    assert weights[gaps > 10].sum() == 1
+    assert gaps.max() == pytest.approx(again - stun, abs=0.1)
+
+
+def test_stretching_by_hand() -> None:
+    """Ten steps of 0.1 s from 1 s on, twice as slow, with a pause of 5 s at 2 s.
+
+    At 2 s five steps of 0.2 s are over, so the sixth takes 5.2 s and four of 0.2 s follow: all ends at 1 + 2 + 5 = 8 s.
+    """
+    book = Book(Requests([10], [10], [0.5]), 0.0)
+    book.told.extend((1.0, 0.1, 0.0, 10.0, 1.0, 10.0, 0.0))
+    book.first[0], book.done[0] = 1.45, 2.0
+    book.touched.append(0)
+    book.stretch(1.0, 2.0, 0, [(2.0, 5.0)])
+    assert book.first[0] == pytest.approx(1.9)
+    assert book.done[0] == pytest.approx(8.0)
+    rows = np.array(book.told).reshape(-1, 7)
+    assert rows[:, 3].tolist() == [5, 1, 4]
+    assert rows[:, 1] == pytest.approx([0.2, 5.2, 0.2])
+    assert rows[:, 0] == pytest.approx([1.0, 2.0, 7.2])
+
+
+def test_pauses_of_several_machines_are_one() -> None:
+    """Either of two machines stands still from 1 s to 4 s; the third is none of ours."""
+    events = [(1.0, 7, 0.0), (2.0, 8, 0.0), (3.0, 7, 1.0), (3.5, 9, 0.0), (4.0, 8, 1.0), (5.0, 7, 0.9), (6.0, 7, 0.0)]
+    assert stood_still(events, (7, 8)) == [(1.0, 4.0), (6.0, np.inf)]
+
+
+def test_a_cold_start_takes_what_the_analysis_says() -> None:
+    """Weights over the drawn path, then the engine: the first answer waits for both."""
+    settings = {**BASE, "storage": "storage", "readers": 8, "count": 50, "rate": "2 1/s"}
+    design = with_workloads("hgx-h100-8", cold=("serving", {**settings, "cold": True}), warm=("serving", settings))
+    cold = simulated(design, "cold", until=120.0).run
+    start = designer.analyze(design, ["warm"]).workloads[0].metrics["cold_start_time"].value
+    ready = next(t.ended for t in cold.tasks if t.step == "engine start")
+    assert ready == pytest.approx(start, rel=0.02)
+    run = cold.requests["cold"].run
+    assert np.nanmin(run.first) >= ready
+
+
+def test_more_than_can_be_answered_is_told_and_no_latency() -> None:
+    design = with_workloads("hgx-h100-8", s=("serving", {**BASE, "rate": "4000 1/s", "count": 300}))
+    found = simulated(design, "s", until=0.5)
+    told = next(f for f in found.findings if f.code == "SERVE-SATURATED")
+    assert "at most" in told.text
+    assert not [name for name in found.metrics["s"] if name.startswith(("ttft", "itl"))]
+
+
+def test_a_cold_start_from_nowhere_is_refused() -> None:
+    design = with_workloads("hgx-h100-8", s=("serving", {**BASE, "cold": True}))
+    with pytest.raises(AnalysisError, match="cold start from nowhere"):
+        simulated(design, "s", until=1.0)
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    design = with_workloads("hgx-h100-8", s=("serving", BASE))
+    first, second = (simulated(design, "s", "h2d", until=20.0).metrics["s"] for _ in range(2))
+    assert {k: m.value for k, m in first.items()} == {k: m.value for k, m in second.items()}
+
+
+SPLIT: Mapping[str, Any] = {
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "group": "answers[*]/gpu*",
+    "prompt_group": "prompts[*]/gpu*",
+    "tensor": 8,
+    "prompt_tensor": 4,
+    "rate": "12 1/s",
+    "prompt": 2000,
+    "output": 256,
+    "count": 400,
+}
+
+
+def test_a_hand_over_by_hand(tmp_path: Path) -> None:
+    """One request: its way, one step with its prompt, the hand-over as alone, one step for the last token again.
+
+    80 layers x 2 x 2,000 tokens in blocks of 16, cut in two by unequal widths: 40,000 pieces of 2.5 us, 100 ms, beside
+    the fixed 95 ms and the bytes.
+    """
+    settings = {**SPLIT, "load": "trace", "trace": trace(tmp_path / "one.jsonl", (0.0, 2000, 2)), "rate": "0 1/s"}
+    design = designer.open_design("serving-split-2-racks")
+    asked = lower("serving", settings, "s")
+    assert isinstance(asked, Serving)
+    answers, prompts = place_split(build_network(design), asked, "s")
+    run = alone(design, settings, 30.0)
+    pull = next(t for t in run.tasks if t.step.startswith("pull"))
+    reading = prompts.release.overheads.path + prompts.steps.step(2000, 2000 * 1000, 1, 0, 0.0)
+    pieces = 80 * 2 * 2000 / answers.scheduling.block * 2
+    assert pull.ready == pytest.approx(reading + 0.095 + pieces * 2.5e-6, rel=1e-9)
+    paths = [",".join(answers.network.net.path(int(p)) for p in one.replicas[0]) for one in (prompts, answers)]
+    alike = evaluate_transfer(answers.network, Transfer("pull", paths[0], paths[1], "striped"), "s")
+    per_device = np.bincount(alike.traffic.target, alike.rate)[answers.replicas[0]].min()
+    moved = answers.steps.kv.held(2000.0) / per_device
+    assert pull.time == pytest.approx(moved, rel=1e-2)
+    last = answers.steps.step(1, 1999 + 0.5, 1, 0, 0.0)
+    assert run.requests["serving"].run.first[0] == pytest.approx(pull.ended + last, rel=1e-6)
+
+
+def test_split_it_agrees_with_the_analysis_and_a_backup_lengthens_hand_overs() -> None:
+    design = with_workloads(
+        "serving-split-2-racks",
+        s=("serving", SPLIT),
+        copy=("transfer", {"from": "prompts[*]/gpu*", "to": "answers[*]/gpu*", "pairing": "striped"}),
+    )
+    found = simulated(design, "s", "copy", until=40.0)
+    closed = designer.analyze(design, ["s"]).workloads[0].metrics
+    for name, near in (("ttft_p50", 0.08), ("itl_p50", 0.02), ("tpot", 0.03)):
+        assert found.alone["s"][name] == pytest.approx(closed[name].value, rel=near), name
+    pulls = [t.time for t in found.run.tasks if t.step.startswith("pull") and t.done]
+    assert len(pulls) == pytest.approx(40 * 12, rel=0.15)
+    assert found.metrics["s"]["ttft_p50"].value > found.alone["s"]["ttft_p50"]
+
+
+def test_split_clients_are_refused() -> None:
+    design = with_workloads("serving-split-2-racks", s=("serving", {**SPLIT, "load": "clients"}))
+    with pytest.raises(AnalysisError, match="not run with clients"):
+        simulated(design, "s", until=1.0)
