@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from designer.catalog.loader import load_catalog
     from designer.checks.analysing import analyze
     from designer.design.graph import to_networkx
+    from designer.design.legality import can_connect
     from designer.design.query import summarize
+    from designer.interchange.exporting import write_design as export_design
+    from designer.interchange.importing import read_any as import_design
     from designer.interchange.native.writer import save as save_design
     from designer.interchange.proposing import propose
+    from designer.interchange.scripting import edit, sweep, with_workload
     from designer.interchange.templates import open_design
     from designer.interchange.wanted import read_wanted
     from designer.report.assembly import compose_report
@@ -29,7 +33,11 @@ if TYPE_CHECKING:
 #: public name → module and name in it
 _DOORS = {
     "analyze": ("designer.checks.analysing", "analyze"),
+    "can_connect": ("designer.design.legality", "can_connect"),
     "check": ("designer.rules.door", "check"),
+    "edit": ("designer.interchange.scripting", "edit"),
+    "export_design": ("designer.interchange.exporting", "write_design"),
+    "import_design": ("designer.interchange.importing", "read_any"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
     "propose": ("designer.interchange.proposing", "propose"),
@@ -37,9 +45,11 @@ _DOORS = {
     "save_design": ("designer.interchange.native.writer", "save"),
     "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),
+    "sweep": ("designer.interchange.scripting", "sweep"),
     "compose_report": ("designer.report.assembly", "compose_report"),
     "to_networkx": ("designer.design.graph", "to_networkx"),
     "view": ("designer.report.renderers.viewer", "view"),
+    "with_workload": ("designer.interchange.scripting", "with_workload"),
 }
 
 
@@ -57,8 +67,12 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "analyze",
+    "can_connect",
     "check",
     "compose_report",
+    "edit",
+    "export_design",
+    "import_design",
     "load_catalog",
     "open_design",
     "propose",
@@ -66,6 +80,8 @@ __all__ = [
     "save_design",
     "simulate",
     "summarize",
+    "sweep",
     "to_networkx",
     "view",
+    "with_workload",
 ]

@@ -167,6 +167,7 @@ MIG-NO-ROLE            warning        No NIC has the role of a migration network
 MIG-SHARES             info           Shares are weighed on the whole path
 MIG-SLOWED             warning        A machine is slowed down while it moves
 MIG-STAYS              error,warning  A machine cannot move
+MIGRATE-FELT           info           Users of a served model feel the move of its machine
 MIGRATE-STAYS          warning        A machine stays where it is
 NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done

@@ -26,13 +26,14 @@ _SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A switch, or a host: a server, else the part a cable ends at."""
+    """A switch, or a host: a server, else the part a cable ends at; ``part`` is its number in the elaborated design."""
 
     name: str
     title: str
     switch: bool
     gpus: int
     model: str
+    part: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def network_view(design: Design) -> NetworkView:
         title = one_line(net.part(part).label if not group else f"{group} {net.part(part).label}")
         wish = safe(group) if group and last in ("switch", "server") else safe(path if group else net.part(part).label)
         switch = of_def[definition[part]] == "switch"
-        nodes.append(Node(names.take(wish), title, switch, gpus[part], net.part(part).type.rsplit("/", 1)[-1]))
+        nodes.append(Node(names.take(wish), title, switch, gpus[part], net.part(part).type.rsplit("/", 1)[-1], part))
     return NetworkView(tuple(nodes), tuple(cables))
 
 

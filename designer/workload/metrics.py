@@ -56,6 +56,8 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "ttft": Metric("s", "until the first token of a request, in the mean"),
         "ttft_p50": Metric("s", "half of the requests have their first token by then"),
         "ttft_p95": Metric("s", "95 % of the requests have their first token by then"),
+        "ttft_p95_while_moving": Metric("s", "95 % of requests sent while machines move have a token by then"),
+        "itl_p95_while_moving": Metric("s", "95 % of the times between tokens while their machine moves"),
         "ttft_p99": Metric("s", "99 % of the requests have their first token by then"),
         "tpot": Metric("s", "per token after the first, in the mean of requests"),
         "itl_p50": Metric("s", "half of the tokens come at most so long after the one before"),

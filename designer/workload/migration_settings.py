@@ -8,7 +8,15 @@ from typing import Any, Final
 from designer.workload.kind import Setting, listed
 
 #: what is told of every kind of move, behind its time
-METRICS: Final = ("switchover_time", "stun_time", "transferred", "rate", "machines_staying")
+METRICS: Final = (
+    "switchover_time",
+    "stun_time",
+    "transferred",
+    "rate",
+    "machines_staying",
+    "ttft_p95_while_moving",
+    "itl_p95_while_moving",
+)
 MACHINES: Final = Setting("vms", "Virtual machines", "text", help="ids of machines of the design, separated by commas")
 #: how vSphere carries it
 CARRIED: Final = (

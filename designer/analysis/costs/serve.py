@@ -19,8 +19,10 @@ from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
 from designer.analysis.serving.answers import SOURCES, most_of, saturated, step_spread
-from designer.analysis.serving.clocked import Engines, Loading, Tasks
+from designer.analysis.serving.clocked import Engines, Handing, Loading, Tasks
+from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.split import place_split, serve_split
 from designer.analysis.serving.starting import hosts_of
 from designer.analysis.serving.tiers import stored
 from designer.analysis.transfers import evaluate_transfer
@@ -28,6 +30,7 @@ from designer.analysis.vms.guests import machines_at
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
+from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.workload.operations import Transfer
 from designer.workload.program.serving import Serve
 from designer.workload.program.tasks import Task
@@ -46,6 +49,8 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
         If the model does not fit the drawing, or a load cannot be read.
     """
     asked = task.operation
+    if asked.deployment.prompts:
+        return _split(prices, task, place)
     placement = place_deployment(prices.network, asked.deployment, place, prices.running)
     placement, sent, _, told = stored(placement, asked)
     load = asked.load
@@ -71,6 +76,51 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
         return Engines(placement, load, sent.first, tasks, loading, path, extra, saturated=too_much)
 
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement))
+
+
+def _split(prices: Prices, task: Serve, place: str) -> Expansion:
+    """Engines for prompts, engines for answers, and the hand-over between them."""
+    asked, network = task.operation, prices.network
+    if task.cold:
+        raise AnalysisError("a split deployment is not started cold", place=f"{place}.cold", remedy="start it warm")
+    answers, prompts = place_split(network, asked, place, prices.running)
+    served = serve_split(network, asked, place)
+    spread = served.spread
+    reading = [_replica(prices, prompts, k, spread, f"{place} prompts") for k in range(len(prompts.replicas))]
+    saying = [_replica(prices, answers, k, spread, f"{place} answers") for k in range(len(answers.replicas))]
+    pairs = {(k % len(reading), k % len(saying)) for k in range(math.lcm(len(reading), len(saying)))}
+    handing = {pair: _handing(prices, prompts, answers, pair, place) for pair in sorted(pairs)}
+    extra = math.sqrt(max(0.0, answers.release.first_spread**2 - answers.release.step_spread**2))
+
+    def make() -> SplitEngines:
+        return SplitEngines(prompts, answers, asked.load, (reading, saying), handing, extra, saturated=served.saturated)
+
+    held = Counter(_holds(prompts)) + Counter(_holds(answers))
+    findings = (*answers.findings, *served.findings)
+    return Expansion(make, tuple(make().tasks), findings, dict(held))
+
+
+def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple[int, int], place: str) -> Handing:
+    """From one replica that reads to one that answers: every device pulls what it holds, from all in equal parts."""
+    network = prices.network
+
+    def paths(parts: Sequence[int]) -> str:
+        return ",".join(network.net.path(p) for p in parts)
+
+    source, target = prompts.replicas[pair[0]].tolist(), answers.replicas[pair[1]].tolist()
+    asked = Transfer("pull", paths(source), paths(target), "striped")
+    answer = evaluate_transfer(network, asked, place, explained=False)
+    ends = answer.traffic.target[answer.rate > 0]
+    share = 1 / np.bincount(ends, minlength=network.net.n_parts)[ends]
+    widths = sorted((prompts.split.tensor, answers.split.tensor))
+
+    def beside(tokens: int) -> float:
+        pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
+        return hand_over(pieces, 0.0, 1.0)
+
+    return Handing(
+        Priced(flows_of(prices, answer, share, f"pull:{place}")), lambda tokens: answers.steps.kv.held(tokens), beside
+    )
 
 
 def _replica(prices: Prices, placement: Placement, which: int, spread: float, place: str) -> Tasks:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from designer.analysis.evaluators import Question, evaluator_of
+from designer.analysis.evaluators._users import users_of
 from designer.analysis.flows import Incidence
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, WorkloadResult
@@ -80,7 +81,11 @@ def _as_one(network: Network, loads: ChannelLoads) -> Incidence:
 
 
 def answer(
-    network: Network, question: Question, asked: Asked, background: Sequence[str], name: str
+    network: Network,
+    question: Question,
+    asked: Asked,
+    operation: Vmotion | Evacuation | KvmMigration,
+    name: str,
 ) -> tuple[WorkloadResult, ChannelLoads]:
     """A plan of moving some machines, as a result.
 
@@ -91,7 +96,7 @@ def answer(
     """
     conditions = asked.conditions
     going, staying = choose_targets(place_vms(network), asked.leaving, asked.allowed, conditions)
-    beside = find_background(network, background, question.place)
+    beside = find_background(network, operation.background, question.place)
     plan = Planner(network, going, conditions, beside).plan(staying)
     effect = report.besides(plan)
     tables = {"machines": report.machine_table(plan)}
@@ -103,6 +108,9 @@ def answer(
         tables["drs"] = report.drs_table(plan)
     if any(staying.alternatives for staying in plan.staying):
         tables["ways"] = report.alternatives_table(plan)
+    users = users_of(network, operation, plan, question)
+    if users.felt:
+        tables["users"] = users.table()
     flows = report.flows(network, plan)
     frame_buffers = sum(
         1 for m in plan.moved if m.migration is not None and m.migration.stun and m.going.name in plan.drains
@@ -111,12 +119,12 @@ def answer(
         question.id,
         question.reports,
         question.title,
-        report.metrics(plan, name),
+        {**report.metrics(plan, name), **users.metrics(plan)},
         plan.binding,
         plan.next,
         flows,
         frame_buffers + sum(1 for moved in plan.moved if moved.migration is not None),
-        tuple(report.findings(plan, conditions, effect, named=name == "migration_time")),
+        (*report.findings(plan, conditions, effect, named=name == "migration_time"), *users.findings),
         report.curves(plan) if question.curves else {},
         tables,
     )

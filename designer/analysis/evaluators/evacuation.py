@@ -13,7 +13,7 @@ from designer.workload.operations import Evacuation
 def evaluate(network: Network, operation: Evacuation, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Some hosts emptied."""
     asked = asked_moves(network, operation, question.place)
-    return answer(network, question, asked, operation.background, "evacuation_time")
+    return answer(network, question, asked, operation, "evacuation_time")
 
 
 EVALUATOR = Evaluator(Evacuation, evaluate)

@@ -13,7 +13,7 @@ from designer.workload.operations import KvmMigration
 def evaluate(network: Network, operation: KvmMigration, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Some guests moved at once."""
     asked = asked_moves(network, operation, question.place)
-    return answer(network, question, asked, operation.background, "migration_time")
+    return answer(network, question, asked, operation, "migration_time")
 
 
 EVALUATOR = Evaluator(KvmMigration, evaluate)

@@ -13,7 +13,7 @@ from designer.workload.operations import Vmotion
 def evaluate(network: Network, operation: Vmotion, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Some machines moved at once."""
     asked = asked_moves(network, operation, question.place)
-    return answer(network, question, asked, operation.background, "migration_time")
+    return answer(network, question, asked, operation, "migration_time")
 
 
 EVALUATOR = Evaluator(Vmotion, evaluate)

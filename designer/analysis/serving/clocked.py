@@ -33,17 +33,17 @@ WINDOW: Final = Constant(
     0.5, 0.05, 1.0, "assumed-serving", Status.ASSUMED, "s", "tens of steps; what it meets is shared in the mean"
 )
 #: engines that are handed requests by others look up more often, so that none waits long for being seen
-SHORT_WINDOW: Final = Constant(0.05, 0.02, 0.1, "assumed-serving", Status.ASSUMED, "s", "a few steps")
+SHORT_WINDOW: Final = Constant(0.03, 0.02, 0.1, "assumed-serving", Status.ASSUMED, "s", "a few steps")
 #: one step at a time
 ONE_STEP: Final = Constant(1e-9, 1e-9, 1e-9, "assumed-serving", Status.ASSUMED, "s", "less than any step")
 #: no step takes longer
-_LONGEST_STEP: Final = Constant(10.0, 1.0, 60.0, "assumed-serving", Status.ASSUMED, "s", "a step of all a budget holds")
+LONGEST_STEP: Final = Constant(10.0, 1.0, 60.0, "assumed-serving", Status.ASSUMED, "s", "a step of all a budget holds")
 #: relative to what is planned, a window this much longer is no longer at all
 _SAME_TOLERANCE: Final = 1e-9
 #: requests that closed loops have in stock beyond their clients
 _STOCK_LIMIT: Final = 1000
 #: seeds of what comes after the first requests of a load are so far apart
-_SEEDS_APART_LIMIT: Final = 1_000_003
+SEEDS_APART_LIMIT: Final = 1_000_003
 
 ARRIVES: Final = Mark("next request")
 _WIDTH: Final = len(TURN)
@@ -165,7 +165,7 @@ class Replica:
         self.joins = 0.0
         self.idle = True
         #: when there is something to do again [s]
-        self.wake = begin
+        self.wake = math.inf
 
     def ahead(self, now: float) -> tuple[float, float, float]:
         """The next window: computing, joining [s], and where there is nothing to do, when there will be [s]."""
@@ -376,7 +376,7 @@ class Engines:
             book = replica.book
             run = book.run(self.placement.capacity)
             asked = book.upcoming if book.clients else int(np.searchsorted(run.sent, end, side="right"))
-            found.parts.append((_until(run, asked, end), self.first))
+            found.parts.append((until_end(run, asked, end), self.first))
         return found
 
     def _all(self, now: float) -> list[Item]:
@@ -418,7 +418,7 @@ class Engines:
                 book.write(self._more(count, 0).requests)
         elif load.kind == "rate":
             # a step may be longer than its window
-            while min(r.book.sent[-1] for r in self.replicas) < now + 2 * replica.window + _LONGEST_STEP.value:
+            while min(r.book.sent[-1] for r in self.replicas) < now + 2 * replica.window + LONGEST_STEP.value:
                 self._chunk += 1
                 offset = self._last
                 for k, one in enumerate(self.replicas):
@@ -427,12 +427,12 @@ class Engines:
                 self._last = max(r.book.sent[-1] for r in self.replicas)
 
     def _more(self, count: int, which: int) -> Sent:
-        seed = self.load.seed + self._chunk * _SEEDS_APART_LIMIT
+        seed = self.load.seed + self._chunk * SEEDS_APART_LIMIT
         load = replace(self.load, seed=seed)
         return sent_to(load, count, which, self.placement.place, self.placement.capacity)
 
 
-def _until(run: ServingRun, asked: int, end: float) -> ServingRun:
+def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:
     """The first requests of a run, and what of them has happened by a time."""
 
     def cut(times: np.ndarray) -> np.ndarray:

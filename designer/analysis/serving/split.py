@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,6 +20,7 @@ from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
+from designer.units import BytesPerSecond, Ratio
 from designer.workload.operations import Transfer
 from designer.workload.serving import Load, Serving
 
@@ -72,25 +73,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     AnalysisError
         If the groups overlap, nothing joins them, or clients are asked for.
     """
-    deployment = asked.deployment
-    if asked.load.kind == "clients":
-        raise AnalysisError(
-            "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
-        )
-    if deployment.part:
-        raise AnalysisError(
-            "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
-        )
-    answers = place_deployment(network, deployment, place)
-    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
-    prompts = place_deployment(network, first, place)
-    both = np.intersect1d(answers.replicas, prompts.replicas)
-    if len(both):
-        raise AnalysisError(
-            f"{network.net.path(int(both[0]))} is in both groups",
-            place=f"{place}.prompt_group",
-            remedy="give prompts and answers accelerators of their own",
-        )
+    answers, prompts = place_split(network, asked, place)
     sent = sent_to_one(asked.load, 1, place, answers.capacity)
     requests = sent.requests
     size = answers.steps.kv.held(float(np.mean(requests.prompt)))
@@ -117,6 +100,38 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
         if asked.load.kind == "offline" or rate <= _FULL_TOLERANCE * most[0] / factor
     )
     return replace(served, runs=runs)
+
+
+def place_split(
+    network: Network, asked: Serving, place: str, running: Collection[str] = ()
+) -> tuple[Placement, Placement]:
+    """Engines for answers and engines for prompts; `running` as of `place_deployment`.
+
+    Raises
+    ------
+    AnalysisError
+        If the groups overlap, or clients or parts of devices are asked for.
+    """
+    deployment = asked.deployment
+    if asked.load.kind == "clients":
+        raise AnalysisError(
+            "a split deployment is not run with clients", place=f"{place}.load", remedy="use a rate or a trace"
+        )
+    if deployment.part:
+        raise AnalysisError(
+            "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
+        )
+    answers = place_deployment(network, deployment, place, running)
+    first = replace(deployment, group=deployment.prompts, tensor=deployment.prompt_tensor, replicas=0, data=1)
+    prompts = place_deployment(network, first, place, running)
+    both = np.intersect1d(answers.replicas, prompts.replicas)
+    if len(both):
+        raise AnalysisError(
+            f"{network.net.path(int(both[0]))} is in both groups",
+            place=f"{place}.prompt_group",
+            remedy="give prompts and answers accelerators of their own",
+        )
+    return answers, prompts
 
 
 def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None = None) -> tuple[ServingRun, int]:
@@ -152,11 +167,11 @@ def _pull(
     slowest, all_of_them = float(alone.rate.min()), float(together.rate.min())
     most = len(answers.replicas) * all_of_them / size
     use = min(rate / most, _FULL_TOLERANCE)
-    time = _time(prompts, answers, float(np.mean(requests.prompt)), slowest, use)
+    time = _time(prompts, answers, float(np.mean(requests.prompt)), BytesPerSecond(slowest), Ratio(use))
     return Pull(alone, together, size, rate / most, size / slowest / (1 - use), time, most)
 
 
-def _time(prompts: Placement, answers: Placement, tokens: float, rate: float, use: float) -> float:
+def _time(prompts: Placement, answers: Placement, tokens: float, rate: BytesPerSecond, use: Ratio) -> float:
     """Hand-over of a prompt [s]."""
     widths = sorted((prompts.split.tensor, answers.split.tensor))
     pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
@@ -179,8 +194,8 @@ def _run(
         mine = np.arange(k, n, len(prompts.replicas))
         run = _through(prompts, _some(reading, mine), factor, prompts.release.overheads.path, cancelled)
         ready[mine], taken[mine] = run.done, run.taken
-    use = min(pull.use, _FULL_TOLERANCE)
-    slowest = float(pull.alone.rate.min())
+    use = Ratio(min(pull.use, _FULL_TOLERANCE))
+    slowest = BytesPerSecond(float(pull.alone.rate.min()))
     moved = np.array([_time(prompts, answers, p, slowest, use) for p in requests.prompt])
     there = ready + moved
     kept = np.flatnonzero(np.isfinite(there))

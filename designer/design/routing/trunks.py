@@ -12,8 +12,10 @@ from scipy.sparse.csgraph import connected_components
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
+#: among fewer boxes joined all with all, links stay lines of their own
+_MESH: Final = 5
 #: fewer links stay lines of their own
-_LEAST: Final = 12
+_LEAST: Final = 6
 
 
 def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
@@ -25,11 +27,12 @@ def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
     kind : (k,) links of different kinds have trunks of their own
     level : (k,) whether both ends are at the same side of boxes in a row
     """
-    found = np.full(len(upper), -1)
-    number = 0
+    found = all_joined(upper, lower, kind)
+    number = int(found.max(initial=-1)) + 1
+    loose = found < 0
     for flat in (False, True):
-        for code in np.unique(kind[level == flat]).tolist():
-            rows = np.flatnonzero((level == flat) & (kind == code))
+        for code in np.unique(kind[loose & (level == flat)]).tolist():
+            rows = np.flatnonzero(loose & (level == flat) & (kind == code))
             if len(rows) < _LEAST:
                 continue
             ends = np.concatenate((upper[rows], lower[rows] if flat else -1 - lower[rows]))
@@ -47,6 +50,26 @@ def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
                 if whole:
                     found[links] = number
                     number += 1
+    return found
+
+
+def all_joined(a: Int, b: Int, kind: Int) -> Int:
+    """Number of the set of boxes that links of one kind join all with all, −1 where they do not. : (k,)"""
+    found = np.full(len(a), -1)
+    number = 0
+    for code in np.unique(kind).tolist():
+        rows = np.flatnonzero(kind == code)
+        if len(rows) < _MESH * (_MESH - 1) // 2:
+            continue
+        boxes, at = np.unique(np.concatenate((a[rows], b[rows])), return_inverse=True)
+        one, other = at.ravel()[: len(rows)], at.ravel()[len(rows) :]
+        joined = coo_matrix((np.ones(len(rows)), (one, other)), shape=(len(boxes), len(boxes)))
+        parts, part = connected_components(joined, directed=False)
+        for p in range(parts):
+            inside = part[one] == p
+            if np.count_nonzero(part == p) >= _MESH and _is_whole(one[inside], other[inside], True):
+                found[rows[inside]] = number
+                number += 1
     return found
 
 

@@ -78,7 +78,7 @@ def _read(text: str, file: str) -> Imported:
     carrier = cells.pop("designer", None)
     if carrier is not None and "document0" in carrier.data:
         return _Edited(carrier, cells, file).run()
-    return _drawn(cells, file)
+    return _from_shapes(cells, file)
 
 
 def _cells(root: Element, file: str) -> Iterator[_Cell]:
@@ -307,7 +307,7 @@ def _place(text: str) -> float:
     return value if abs(value) < _FARTHEST else 0.0
 
 
-def _drawn(cells: dict[str, _Cell], file: str) -> Imported:
+def _from_shapes(cells: dict[str, _Cell], file: str) -> Imported:
     """A diagram without a design: its shapes."""
     kinds = part_kinds()
     if not any(cell.data.get("kind") in kinds for cell in cells.values()):

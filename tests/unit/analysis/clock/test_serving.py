@@ -19,10 +19,13 @@ from designer.analysis.serving.clocked import stood_still
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.scheduler import Book, Requests, run_requests
+from designer.analysis.serving.split import place_split
 from designer.analysis.simulation import Simulation, simulate
+from designer.analysis.transfers import evaluate_transfer
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.workload.kind import lower, program_of
+from designer.workload.operations import Transfer
 from designer.workload.serving import Serving
 
 BASE: Mapping[str, Any] = {
@@ -228,3 +231,64 @@ def test_the_same_seed_gives_the_same_run() -> None:
     design = with_workloads("hgx-h100-8", s=("serving", BASE))
     first, second = (simulated(design, "s", "h2d", until=20.0).metrics["s"] for _ in range(2))
     assert {k: m.value for k, m in first.items()} == {k: m.value for k, m in second.items()}
+
+
+SPLIT: Mapping[str, Any] = {
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "group": "answers[*]/gpu*",
+    "prompt_group": "prompts[*]/gpu*",
+    "tensor": 8,
+    "prompt_tensor": 4,
+    "rate": "12 1/s",
+    "prompt": 2000,
+    "output": 256,
+    "count": 400,
+}
+
+
+def test_a_hand_over_by_hand(tmp_path: Path) -> None:
+    """One request: its way, one step with its prompt, the hand-over as alone, one step for the last token again.
+
+    80 layers x 2 x 2,000 tokens in blocks of 16, cut in two by unequal widths: 40,000 pieces of 2.5 us, 100 ms, beside
+    the fixed 95 ms and the bytes.
+    """
+    settings = {**SPLIT, "load": "trace", "trace": trace(tmp_path / "one.jsonl", (0.0, 2000, 2)), "rate": "0 1/s"}
+    design = designer.open_design("serving-split-2-racks")
+    asked = lower("serving", settings, "s")
+    assert isinstance(asked, Serving)
+    answers, prompts = place_split(build_network(design), asked, "s")
+    run = alone(design, settings, 30.0)
+    pull = next(t for t in run.tasks if t.step.startswith("pull"))
+    reading = prompts.release.overheads.path + prompts.steps.step(2000, 2000 * 1000, 1, 0, 0.0)
+    pieces = 80 * 2 * 2000 / answers.scheduling.block * 2
+    assert pull.ready == pytest.approx(reading + 0.095 + pieces * 2.5e-6, rel=1e-9)
+    paths = [",".join(answers.network.net.path(int(p)) for p in one.replicas[0]) for one in (prompts, answers)]
+    alike = evaluate_transfer(answers.network, Transfer("pull", paths[0], paths[1], "striped"), "s")
+    per_device = np.bincount(alike.traffic.target, alike.rate)[answers.replicas[0]].min()
+    moved = answers.steps.kv.held(2000.0) / per_device
+    assert pull.time == pytest.approx(moved, rel=1e-2)
+    last = answers.steps.step(1, 1999 + 0.5, 1, 0, 0.0)
+    assert run.requests["serving"].run.first[0] == pytest.approx(pull.ended + last, rel=1e-6)
+
+
+def test_split_it_agrees_with_the_analysis_and_a_backup_lengthens_hand_overs() -> None:
+    design = with_workloads(
+        "serving-split-2-racks",
+        s=("serving", SPLIT),
+        copy=("transfer", {"from": "prompts[*]/gpu*", "to": "answers[*]/gpu*", "pairing": "striped"}),
+    )
+    found = simulated(design, "s", "copy", until=40.0)
+    closed = designer.analyze(design, ["s"]).workloads[0].metrics
+    for name, near in (("ttft_p50", 0.08), ("itl_p50", 0.02), ("tpot", 0.03)):
+        assert found.alone["s"][name] == pytest.approx(closed[name].value, rel=near), name
+    pulls = [t.time for t in found.run.tasks if t.step.startswith("pull") and t.done]
+    assert len(pulls) == pytest.approx(40 * 12, rel=0.15)
+    assert found.metrics["s"]["ttft_p50"].value > found.alone["s"]["ttft_p50"]
+
+
+def test_split_clients_are_refused() -> None:
+    design = with_workloads("serving-split-2-racks", s=("serving", {**SPLIT, "load": "clients"}))
+    with pytest.raises(AnalysisError, match="not run with clients"):
+        simulated(design, "s", until=1.0)

@@ -1,0 +1,209 @@
+"""Split serving on the clock: some engines read prompts, others answer, keys and values are pulled between them.
+
+An engine that reads prompts is looked at after every step, one that answers every few, since it is handed requests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from designer.analysis.serving.clocked import (
+    ARRIVES,
+    LONGEST_STEP,
+    ONE_STEP,
+    SEEDS_APART_LIMIT,
+    SHORT_WINDOW,
+    Handing,
+    Replica,
+    RequestLog,
+    Tasks,
+    stood_still,
+    until_end,
+)
+from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.records import Counts, ServingRun
+from designer.analysis.serving.scheduler import Requests
+from designer.workload.program.process import Item
+from designer.workload.program.tasks import Task
+from designer.workload.serving import Load
+
+_READS, _ANSWERS = "prompts", "answers"
+
+
+class SplitEngines:
+    """Engines for prompts and engines for answers.
+
+    Parameters
+    ----------
+    tasks
+        Of replicas that read, and of those that answer.
+    handing
+        By replica that reads and replica that answers; request i is read by the i-th and answered by the i-th, going
+        round in each.
+    """
+
+    def __init__(
+        self,
+        prompts: Placement,
+        answers: Placement,
+        load: Load,
+        tasks: tuple[Sequence[Tasks], Sequence[Tasks]],
+        handing: Mapping[tuple[int, int], Handing],
+        extra: float,
+        *,
+        saturated: bool,
+    ) -> None:
+        self.prompts, self.answers, self.load = prompts, answers, load
+        self._tasks = {_READS: tuple(tasks[0]), _ANSWERS: tuple(tasks[1])}
+        self._handing = handing
+        self._extra, self._saturated = extra, saturated
+        self.replicas: dict[str, list[Replica]] = {_READS: [], _ANSWERS: []}
+        #: of every request: tokens, and when it was sent
+        self._asked: tuple[list[int], list[int], list[float]] = ([], [], [])
+        #: numbers of requests by their place in the book of a replica
+        self._ids: dict[str, list[list[int]]] = {_READS: [], _ANSWERS: []}
+        self._first = self._chunk = 0
+        self.set: Sequence[tuple[float, int, float]] = ()
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """Computing and joining of all replicas, and all hand-overs."""
+        found: list[Task] = [ARRIVES, *(each.move for each in self._handing.values())]
+        for each in (*self._tasks[_READS], *self._tasks[_ANSWERS]):
+            found += [each.compute, *([each.join] if each.join is not None else [])]
+        return found
+
+    def start(self, now: float) -> Iterable[Item]:
+        """The first requests are looked at."""
+        path = self.prompts.release.overheads.path
+        none = Requests([], [], [])
+        for side, placement, window, way in (
+            (_READS, self.prompts, ONE_STEP.value, path),
+            (_ANSWERS, self.answers, SHORT_WINDOW.value, 0.0),
+        ):
+            count = len(self._tasks[side])
+            self.replicas[side] = [Replica(placement, none, window, way, now) for _ in range(count)]
+            self._ids[side] = [[] for _ in range(count)]
+        sent = sent_to_one(self.load, 1, self.answers.place, self.answers.capacity)
+        self._first = sent.first
+        self._write(sent.requests, now)
+        return [item for k in range(len(self.replicas[_READS])) for item in self._window(_READS, k, now)]
+
+    def finished(self, item: Item, now: float) -> Iterable[Item]:
+        """The next window of a replica; a request whose keys and values are there goes to its engine."""
+        what = item.step.split()
+        if what[0] == "pull":
+            return self._handed(item.number, now)
+        side, which = what[0], int(what[1]) - 1
+        replica, tasks = self.replicas[side][which], self._tasks[side][which]
+        if what[2] == "compute" and tasks.join is not None and replica.joins > 0:
+            return [Item(tasks.join, f"{side} {which + 1} join", replica.number, replica.joins)]
+        if replica.idle:
+            return self._window(side, which, max(replica.wake, now))
+        stood = stood_still(self.set, tasks.speeds) if tasks.speeds and self.set else ()
+        reached = replica.over(now, stood)
+        pulls = self._pulls(which) if side == _READS else []
+        return [*pulls, *self._window(side, which, reached)]
+
+    def waits_for(self) -> str:
+        """Nothing: engines without requests are done."""
+        return ""
+
+    def log(self, end: float) -> RequestLog:
+        """What has become of all requests until a time [s]."""
+        n = len(self._asked[2])
+        first, done, taken = (np.full(n, np.nan) for _ in range(3))
+        runs: list[ServingRun] = []
+        for replica, ids in zip(self.replicas[_READS], self._ids[_READS], strict=True):
+            taken[ids] = replica.book.taken[: len(ids)]
+        for replica, ids in zip(self.replicas[_ANSWERS], self._ids[_ANSWERS], strict=True):
+            first[ids], done[ids] = replica.book.first, replica.book.done
+            runs.append(replica.book.run(self.answers.capacity))
+        sent = np.array(self._asked[2])
+        counts = runs[0].counts
+        run = ServingRun(
+            sent,
+            first,
+            done,
+            np.array(self._asked[0], dtype=np.int64),
+            np.array(self._asked[1], dtype=np.int64),
+            end,
+            np.concatenate([one.turns for one in runs]),
+            Counts(
+                counts.turns,
+                counts.steps,
+                counts.tokens_in,
+                counts.tokens_out,
+                counts.preempted,
+                counts.refused,
+                counts.kv_peak,
+                counts.kv_capacity,
+            ),
+            taken,
+        )
+        asked = int(np.searchsorted(sent, end, side="right"))
+        return RequestLog(self._extra, self._saturated, [(until_end(run, asked, end), self._first)])
+
+    def _write(self, requests: Requests, offset: float) -> None:
+        """More requests, to the replicas that read in turn."""
+        count, known = len(self.replicas[_READS]), len(self._asked[2])
+        at = [offset + t for t in requests.at]
+        prompts, outputs, times = self._asked
+        prompts.extend(requests.prompt)
+        outputs.extend(requests.output)
+        times.extend(at)
+        cached = list(requests.cached) or [0] * len(at)
+        for k, replica in enumerate(self.replicas[_READS]):
+            mine = [i for i in range(len(at)) if (known + i) % count == k]
+            replica.book.write(
+                Requests(
+                    [requests.prompt[i] for i in mine],
+                    [1] * len(mine),
+                    [at[i] for i in mine],
+                    cached=[cached[i] for i in mine],
+                )
+            )
+            self._ids[_READS][k] += [known + i for i in mine]
+
+    def _window(self, side: str, which: int, now: float) -> list[Item]:
+        replica, tasks = self.replicas[side][which], self._tasks[side][which]
+        if side == _READS and self.load.kind == "rate":
+            while self._asked[2][-1] < now + LONGEST_STEP.value:
+                self._chunk += 1
+                load = replace(self.load, seed=self.load.seed + self._chunk * SEEDS_APART_LIMIT)
+                more = sent_to_one(load, 1, self.answers.place, self.answers.capacity)
+                self._write(more.requests, self._asked[2][-1])
+        computes, replica.joins, wake = replica.ahead(now)
+        if not replica.idle:
+            return [Item(tasks.compute, f"{side} {which + 1} compute", replica.number, computes)]
+        if math.isinf(wake):
+            return []
+        return [Item(ARRIVES, f"{side} {which + 1} wait", replica.number, wait=max(0.0, wake - now))]
+
+    def _pulls(self, which: int) -> list[Item]:
+        """Prompts that were read in the last window are handed over."""
+        book, ids = self.replicas[_READS][which].book, self._ids[_READS][which]
+        found: list[Item] = []
+        for i in dict.fromkeys(book.touched):
+            if math.isnan(book.done[i]):
+                continue
+            number = ids[i]
+            to = number % len(self.replicas[_ANSWERS])
+            handing, tokens = self._handing[which, to], self._asked[0][number]
+            step = f"pull {which + 1} to {to + 1}"
+            found.append(Item(handing.move, step, number, handing.size(tokens), wait=handing.beside(tokens)))
+        return found
+
+    def _handed(self, number: int, now: float) -> list[Item]:
+        to = number % len(self.replicas[_ANSWERS])
+        replica = self.replicas[_ANSWERS][to]
+        prompt, output = self._asked[0][number], self._asked[1][number]
+        replica.book.write(Requests([prompt], [output], [now], cached=[prompt - 1]))
+        self._ids[_ANSWERS][to].append(number)
+        # an engine with something to wait for looks up by itself
+        return self._window(_ANSWERS, to, now) if replica.idle and math.isinf(replica.wake) else []

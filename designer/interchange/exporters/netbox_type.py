@@ -1,0 +1,163 @@
+"""Device types for NetBox, one document for each type of switch and server that the network joins.
+
+Ports are those the type has, or those that are cabled where the catalog does not count them; which slug an interface
+has follows from its network and rate. Power draw is the catalog's largest. Where a vendor or a model is not known the
+document says so in its comments.
+Sources: netbox-community/devicetype-library, schema/devicetype.json (CC0); netbox-community/netbox,
+dcim/choices.py InterfaceTypeChoices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from designer import atomic
+from designer.design.document import Design, Part
+from designer.design.elaborate import elaborate
+from designer.errors import ExchangeError
+from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.foreign.infiniband import LANE_RATES
+from designer.interchange.network_view import network_view, one_line
+from designer.units import parse
+
+#: slugs of Ethernet ports by rate [Gb/s]; of those that take modules the usual one
+_ETHERNET: Final = {
+    1: "1000base-t",
+    10: "10gbase-x-sfpp",
+    25: "25gbase-x-sfp28",
+    40: "40gbase-x-qsfpp",
+    50: "50gbase-x-sfp56",
+    100: "100gbase-x-qsfp28",
+    200: "200gbase-x-qsfp56",
+    400: "400gbase-x-osfp",
+    800: "800gbase-x-osfp",
+}
+_MOST_PORTS: Final = 4096
+_LANES: Final = 4
+_KINDS: Final = ("switch", "server")
+
+
+def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write one document for each type, those of switches first.
+
+    Raises
+    ------
+    ExchangeError
+        If the design has no switches and no servers.
+    """
+    del options
+    documents = _documents(design)
+    if not documents:
+        raise ExchangeError("the design has no switches and no servers", remedy="NetBox describes those")
+    notes: list[str] = []
+    texts = [yaml.safe_dump(one, sort_keys=False, allow_unicode=True, width=100) for one in documents]
+    if len(texts) > 1:
+        notes.append(f"{len(texts)} device types, separated by ---: NetBox takes them all at once")
+    return (*atomic.write(path, "---\n".join(texts).encode("utf-8", "replace")), *notes)
+
+
+def _documents(design: Design) -> list[dict[str, Any]]:
+    net = elaborate(design)
+    cabled = _cabled(design)
+    found: dict[str, dict[str, Any]] = {}
+    for kind in _KINDS:
+        for definition, part in enumerate(net.part_defs):
+            if part.kind != kind:
+                continue
+            key = part.type or f"{kind} {part.label}"
+            if key not in found:
+                found[key] = _device_type(design, part, cabled.get(definition, Counter()))
+    return list(found.values())
+
+
+def _cabled(design: Design) -> dict[int, Counter[tuple[str, int]]]:
+    """Most cables of each network and rate [Gb/s] that a switch or server of a definition has."""
+    net = elaborate(design)
+    try:
+        view = network_view(design)
+    except ExchangeError:
+        return {}
+    ports: dict[int, Counter[tuple[str, int]]] = {}
+    for cable in view.cables:
+        for end in (cable.a, cable.b):
+            ports.setdefault(end, Counter())[cable.kind, round(cable.rate * 8 / 1e9)] += cable.count
+    most: dict[int, Counter[tuple[str, int]]] = {}
+    for end, counts in ports.items():
+        part = view.nodes[end].part
+        definition = int(net.part_def[part])
+        most[definition] = most.get(definition, Counter()) | counts
+    return most
+
+
+def _device_type(design: Design, part: Part, cabled: Counter[tuple[str, int]]) -> dict[str, Any]:
+    part_type = design.part_types.get(part.type)
+    vendor = (part_type.vendor if part_type is not None else "") or "Unknown"
+    told = design.quantity(part, "vendor_model")
+    title = str(told.value) if told is not None else part_type.title if part_type is not None else part.label
+    model = one_line(title.removeprefix(f"{vendor} "))[:100] or part.kind
+    height = design.quantity(part, "height")
+    whole = height is not None and isinstance(height.value, int)
+    document: dict[str, Any] = {
+        "manufacturer": one_line(vendor)[:100],
+        "model": model,
+        "slug": _slug(f"{vendor}-{model}"),
+        "u_height": height.value if height is not None and whole else 1,
+        "is_full_depth": True,
+    }
+    comments: list[str] = []
+    if not whole:
+        comments.append("the height is not known: 1 U is put in")
+    if part_type is None:
+        comments.append("the type of this part is not in the catalog")
+    power = _power(design, part)
+    if power:
+        document["power-ports"] = [{"name": "PSU1", "type": "iec-60320-c20", "maximum_draw": power}]
+        comments.append("the draw is of the whole machine: divide it by its supplies")
+    interfaces = _interfaces(design, part, cabled)
+    if interfaces:
+        document["interfaces"] = interfaces
+    if comments:
+        document["comments"] = ". ".join(comments).capitalize() + "."
+    return document
+
+
+def _interfaces(design: Design, part: Part, cabled: Counter[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Ports as the type has them, else as many as are cabled."""
+    ports, rate = design.quantity(part, "ports"), design.quantity(part, "port_bandwidth_per_direction")
+    technology = design.quantity(part, "technology")
+    rows: Counter[str] = Counter()
+    if ports is not None and isinstance(ports.value, int) and rate is not None:
+        gigabits = round(parse(rate.value, "rate") * 8 / 1e9)
+        network = "infiniband" if technology is not None and "InfiniBand" in str(technology.value) else "ethernet"
+        rows[_slug_of(network, gigabits)] = ports.value
+    else:
+        for (network, gigabits), count in sorted(cabled.items()):
+            rows[_slug_of(network, gigabits)] += count
+    if sum(rows.values()) > _MOST_PORTS:
+        return []
+    names = (f"port{n}" for n in range(1, _MOST_PORTS + 1))
+    return [{"name": next(names), "type": slug} for slug, count in rows.items() for _ in range(count)]
+
+
+def _slug_of(network: str, gigabits: int) -> str:
+    if network == "infiniband":
+        lane = {round(rate * _LANES / 1e9): name for name, rate in LANE_RATES.items()}
+        return f"infiniband-{lane[gigabits].lower()}" if gigabits in lane else "other"
+    return _ETHERNET.get(gigabits, "other")
+
+
+def _power(design: Design, part: Part) -> int:
+    told = design.quantity(part, "power_max")
+    return round(parse(told.value, "power")) if told is not None else 0
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100] or "unknown"
+
+
+EXPORTER = Exporter("netbox-type", ".netbox.yaml", "NetBox device types", write)

@@ -1,0 +1,64 @@
+"""What pages tell people to type works: the examples of the Python page, the commands of the tutorial."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.without_qt
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def test_the_examples_of_the_python_page_run(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = blocks(checkout / "docs" / "python.md", "python")
+    assert len(examples) >= 8
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(examples), "docs/python.md", "exec"), {"__name__": "page"})
+    assert (tmp_path / "report.html").stat().st_size > 50_000
+
+
+def test_every_public_name_is_on_the_python_page(checkout: Path) -> None:
+    import designer
+
+    text = (checkout / "docs" / "python.md").read_text("utf-8")
+    assert [name for name in designer.__all__ if f"designer.{name}(" not in text] == []
+
+
+def test_the_commands_of_the_tutorial_run(checkout: Path, tmp_path: Path) -> None:
+    """One after the other, in one folder; files the tutorial shows are made of what it shows."""
+    page = checkout / "docs" / "tutorial.md"
+    steps = re.findall(r"^```(\w+)\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "COLUMNS": "120"}
+    commands = 0
+    for language, body in steps:
+        if language in ("python", "toml", "json"):
+            name = re.match(r"# (\S+)\n", body)
+            assert name is not None, "a file begins with its name"
+            (tmp_path / name[1]).write_text(body, encoding="utf-8")
+        if language != "bash":
+            continue
+        for line in body.splitlines():
+            command = line.partition("  #")[0].strip()
+            if not command:
+                continue
+            program, _, rest = command.partition(" ")
+            asked = {"designer": [sys.executable, "-m", "designer"], "python": [sys.executable]}[program]
+            done = subprocess.run(
+                [*asked, *rest.split()], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+            )
+            assert "Traceback" not in done.stderr, (command, done.stderr)
+            assert done.returncode in (0, 1), (command, done.stderr)
+            # 1 is what a test that does not hold answers; the page says so where it means that
+            assert done.returncode == int("# does not hold" in line), (command, done.stdout, done.stderr)
+            commands += 1
+    assert commands >= 8
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

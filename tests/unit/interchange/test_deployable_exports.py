@@ -1,0 +1,121 @@
+"""Drafts one deploys: launch lines for the layouts of workloads, device types and cables for NetBox."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from designer.design.document import Design, Part, WorkloadSpec
+from designer.errors import ExchangeError
+from designer.interchange.exporting import write_design
+from designer.interchange.importing import read_any, read_bytes
+from designer.interchange.network_view import network_view
+from designer.interchange.templates import open_design
+
+HOSTILE = '$(touch x)`id`\n";rm -rf /;\u202e<b>=cmd()'
+
+
+def lines(design: Design, tmp_path: Path) -> str:
+    path = tmp_path / "x.sh"
+    write_design(design, "launch", path)
+    assert subprocess.run(["sh", "-n", str(path)], check=False).returncode == 0
+    return path.read_text("utf-8")
+
+
+def test_training_starts_with_the_widths_of_the_analysis(tmp_path: Path) -> None:
+    """256 GPUs as tensor 8, pipeline 4, data 8: 32 hosts of 8 ranks each."""
+    text = lines(open_design("su-h100-32"), tmp_path)
+    for wanted in (
+        "--nnodes=32 --nproc-per-node=8",
+        "--tensor-model-parallel-size 8",
+        "--pipeline-model-parallel-size 4",
+        "--sequence-parallel",
+        "--use-distributed-optimizer",
+        "data 8",
+    ):
+        assert wanted in text, wanted
+
+
+def test_serving_has_a_line_for_its_replicas(tmp_path: Path) -> None:
+    """Llama 3 70B on four H100 each: two replicas in a server of eight, with the GPUs they take."""
+    text = lines(open_design("serving-h100-8"), tmp_path)
+    block = text.split("(chat-70b)")[1].split("\n\n")[0]
+    assert "--tensor-parallel-size 4" in block
+    assert "# replica 1: gpu4, gpu5, gpu6, gpu7" in block
+
+
+def test_prompts_that_are_read_elsewhere_have_their_own_line(tmp_path: Path) -> None:
+    text = lines(open_design("serving-split-2-racks"), tmp_path)
+    block = text.split("(split-70b)")[1].split("\n\n")[0]
+    assert block.count("vllm serve") == 2
+    assert "answers[0]" in block
+    assert "prompts[0]" in block
+
+
+def test_nothing_of_the_design_is_run(tmp_path: Path) -> None:
+    """Titles may hold anything: what a shell takes as commands is the lines alone."""
+    design = open_design("serving-h100-8")
+    specs = {k: w.model_copy(update={"title": HOSTILE}) for k, w in design.workloads.items()}
+    text = lines(design.model_copy(update={"workloads": specs, "title": HOSTILE}), tmp_path)
+    commands = [line for line in text.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
+    assert {shlex.split(c)[0] for c in commands} == {"vllm"}
+    assert "\u202e" not in text
+
+
+def test_without_models_there_is_nothing_to_launch(tmp_path: Path) -> None:
+    design = Design(name="x", parts={"g": Part(id="g", kind="gpu")})
+    with pytest.raises(ExchangeError, match="no workload"):
+        write_design(design, "launch", tmp_path / "x.sh")
+    odd = WorkloadSpec(id="t", kind="training", settings={"model": "nobody/knows"})
+    with pytest.raises(ExchangeError, match="nobody"):
+        write_design(design.model_copy(update={"workloads": {"t": odd}}), "launch", tmp_path / "x.sh")
+
+
+def types(design: Design, tmp_path: Path) -> list[dict[str, object]]:
+    write_design(design, "netbox-type", tmp_path / "x.netbox.yaml")
+    return list(yaml.safe_load_all((tmp_path / "x.netbox.yaml").read_text("utf-8")))
+
+
+def test_device_types_have_the_ports_of_the_catalog(tmp_path: Path) -> None:
+    """A QM9700 has 64 NDR ports; a DGX H100 of this unit is cabled with 8 for computing and 2 for storage."""
+    switch, server = types(open_design("su-h100-32"), tmp_path)
+    assert (switch["manufacturer"], switch["u_height"]) == ("NVIDIA", 1)
+    ports = switch["interfaces"]
+    assert isinstance(ports, list)
+    assert [p["type"] for p in ports] == ["infiniband-ndr"] * 64
+    assert len({p["name"] for p in ports}) == 64
+    assert isinstance(server["interfaces"], list)
+    assert len(server["interfaces"]) == 10
+    assert server["u_height"] == 8
+
+
+def test_a_device_type_is_read_back(tmp_path: Path) -> None:
+    first = types(open_design("su-h100-32"), tmp_path)[0]
+    design = read_bytes(yaml.safe_dump(first, sort_keys=False).encode()).design
+    (switch,) = [p for p in design.parts.values() if p.kind == "switch"]
+    assert design.quantity(switch, "ports").value == 64  # type: ignore[union-attr]
+
+
+#: what the schema of the public library asks of a device type
+_REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
+
+
+@pytest.mark.parametrize("template", ["su-h100-32", "cluster-16384", "vsphere-cluster-4", "gb200-nvl72"])
+def test_device_types_meet_the_schema(template: str, tmp_path: Path) -> None:
+    for document in types(open_design(template), tmp_path):
+        assert document.keys() >= _REQUIRED
+        assert re.fullmatch(r"[-a-z0-9_]+", str(document["slug"]))
+        assert isinstance(document["u_height"], int)
+
+
+def test_cables_are_read_back_one_by_one(tmp_path: Path) -> None:
+    design = open_design("su-h100-32")
+    write_design(design, "netbox-cables", tmp_path / "x.csv")
+    back = read_any(tmp_path / "x.csv").design
+    assert sum(link.count for link in back.links.values()) == len(network_view(design).singles())
+    assert sum(p.label.startswith("servers") for p in back.parts.values() if p.kind == "server") == 32
