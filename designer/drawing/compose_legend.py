@@ -6,6 +6,7 @@ import numpy as np
 
 from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
 from designer.drawing.compose_boxes import faded
+from designer.drawing.fonts import text_width
 from designer.drawing.theme import STEPS
 from designer.drawing.view_state import Frame, ViewState
 
@@ -66,11 +67,13 @@ def _keys(
         dot = np.array([[x + (sign - size) / 2, y + (tall - size) / 2, size, size]]).round()
         bar = np.array([[x, y + tall / 2 - 3 * r, sign, 6 * r]]).round()
         found += [Rects(bar, theme.bottleneck + "58"), Boxes(dot, theme.bottleneck, theme.bottleneck, 0, size // 2)]
-        labels.append(Label(x + sign + 5 * r, y, 80 * r, tall, "bottleneck", px, theme.muted))
-        x += sign + 88 * r
+        wide = text_width("bottleneck", px) + 2 * r
+        labels.append(Label(x + sign + 5 * r, y, wide, tall, "bottleneck", px, theme.muted))
+        x += sign + wide + 12 * r
     if marks[1]:
         middle = round(y + tall / 2)
         stroke = np.array([[x, middle, x + sign, middle]], dtype=np.float64)
         found.append(Lines(stroke, theme.muted, 2 * r, (4 * r, 3 * r), False))
-        labels.append(Label(x + sign + 5 * r, y, 130 * r, tall, "capacity assumed", px, theme.muted))
+        wide = text_width("capacity assumed", px) + 2 * r
+        labels.append(Label(x + sign + 5 * r, y, wide, tall, "capacity assumed", px, theme.muted))
     return found
