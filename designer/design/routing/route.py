@@ -95,8 +95,8 @@ class _Router:
         for rows in together:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
-            self._turn_bows(rows, top_a, top_b, side_a, side_b)
-            self._turn_meshes(rows, top_a, top_b, side_a, side_b)
+        self._turn_bows(siblings, top_a, top_b, side_a, side_b)
+        self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])

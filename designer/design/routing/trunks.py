@@ -55,22 +55,19 @@ def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
 
 def all_joined(a: Int, b: Int, kind: Int) -> Int:
     """Number of the set of boxes that links of one kind join all with all, −1 where they do not. : (k,)"""
-    found = np.full(len(a), -1)
-    number = 0
-    for code in np.unique(kind).tolist():
-        rows = np.flatnonzero(kind == code)
-        if len(rows) < _MESH * (_MESH - 1) // 2:
-            continue
-        boxes, at = np.unique(np.concatenate((a[rows], b[rows])), return_inverse=True)
-        one, other = at.ravel()[: len(rows)], at.ravel()[len(rows) :]
-        joined = coo_matrix((np.ones(len(rows)), (one, other)), shape=(len(boxes), len(boxes)))
-        parts, part = connected_components(joined, directed=False)
-        for p in range(parts):
-            inside = part[one] == p
-            if np.count_nonzero(part == p) >= _MESH and _is_whole(one[inside], other[inside], True):
-                found[rows[inside]] = number
-                number += 1
-    return found
+    if len(a) < _MESH * (_MESH - 1) // 2:
+        return np.full(len(a), -1)
+    # a box counts once for each kind of link at it
+    wide = int(max(a.max(), b.max())) + 1
+    nodes, at = np.unique(np.concatenate((kind * wide + a, kind * wide + b)), return_inverse=True)
+    n = len(nodes)
+    one, other = at.ravel()[: len(a)], at.ravel()[len(a) :]
+    parts, part = connected_components(coo_matrix((np.ones(len(a)), (one, other)), shape=(n, n)), directed=False)
+    boxes = np.bincount(part, minlength=parts)
+    pairs = np.unique(np.minimum(one, other) * n + np.maximum(one, other)) // n
+    whole = (np.bincount(part[pairs], minlength=parts) == boxes * (boxes - 1) // 2) & (boxes >= _MESH)
+    number = np.where(whole, np.cumsum(whole) - 1, -1)
+    return np.asarray(number[part[one]], dtype=np.int64)
 
 
 def _is_whole(a: Int, b: Int, flat: bool) -> bool:
