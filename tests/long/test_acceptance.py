@@ -18,11 +18,15 @@ TIMES = 8
 @pytest.mark.long
 @pytest.mark.parametrize("template", ["dgx1-v100", "hgx-a100-4", "dell-r760xa", "dgx-a100"])
 def test_one_fault_is_found_first(template: str) -> None:
+    """Of faults that fail a test; one that leaves every result above its limit passes acceptance, and none can tell it
+    from an estimate that is too high: a tree in place of a ring on cards whose collectives are known to a factor."""
     machine = Machine(open_design(template))
     base = expected(machine.design)
     every = weighed(machine, base)
     kinds: dict[str, list[tuple[Fault, list]]] = {}
     for row in every:
+        if all(p.estimate.value >= e.limit for p, e in zip(row[1], base, strict=True)):
+            continue
         kinds.setdefault(row[0].kind, []).append(row)
     draw, first, among, tried = random.Random(90125), 0, 0, 0
     for rows in kinds.values():
