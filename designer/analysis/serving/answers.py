@@ -20,7 +20,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.formulas.serving.power import serving_power
 from designer.sources import Constant, Estimate, Status
-from designer.units import format_quantity
+from designer.units import Ratio, format_quantity
 from designer.workload.metrics import METRICS
 from designer.workload.serving import Limits, Serving
 
@@ -483,15 +483,16 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     read_bytes = (placement.weights + context * placement.steps.kv.token / placement.split.data) * steps_a_second
     work = 2 * shape.active_parameters * (run.counts.tokens_in + run.counts.tokens_out) / total
     arithmetic = work / placement.split.devices / device.flops[device.runs_as(placement.steps.weights)]
-    memory = min(1.0, read_bytes / device.bandwidth)
+    memory = Ratio(min(1.0, read_bytes / device.bandwidth))
+    computing = Ratio(min(1.0, arithmetic))
     cut = placement.cut
     if cut is not None and cut.turns > 1:
         # those that take turns are one device's work together, however long each waits
         busy = min(1.0, busy * cut.turns / placement.slowed(busy))
-        one = serving_power(device.power, busy, memory, min(1.0, arithmetic))
+        one = serving_power(device.power, Ratio(busy), memory, computing)
         alike = 1
     else:
-        one, alike = serving_power(device.power, busy, memory, min(1.0, arithmetic)), placement.each
+        one, alike = serving_power(device.power, Ratio(busy), memory, computing), placement.each
     watts = one * devices * alike
     found = {
         "power": Estimate(
