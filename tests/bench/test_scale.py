@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -19,6 +20,7 @@ from designer.analysis.study import run_workload
 from designer.design.document import Block, Design
 from designer.interchange.templates import open_design
 from designer.memo import forget
+from tests.bench.ratios import against
 from tests.bench.ratios import timed as took
 from tests.bench.test_training_speed import edited
 
@@ -175,19 +177,24 @@ def test_the_whole_program_takes_twice_as_long_for_16384_gpus_as_for_eight(bench
     assert many <= 2.5 * one
 
 
-@pytest.mark.parametrize(("workload", "most"), [("resnet-50", 3.0), ("storage-to-gpus", 1.0), ("h2d", 1.0)])
+@pytest.mark.parametrize(("workload", "most"), [("resnet-50", 12), ("storage-to-gpus", 4), ("h2d", 4)])
 def test_98304_gpus_train_and_read_in_classes(benchmark: Any, workload: str, most: float) -> None:
-    """Once the network is there, and with nothing known of its routes."""
+    """Once the network is there, nothing known of its routes; against a star of as many nodes in networkx.
+
+    Three seconds are aimed at for training, one for the others.
+    """
     design = open_design("cluster-98304")
 
     def fresh() -> None:
         forget()
         build_network(design)
 
+    def star() -> None:
+        nx.number_connected_components(nx.star_graph(98_304))
+
     spec = design.workloads[workload]
-    seconds = paced(
-        lambda: run_workload(build_network(design), spec, curves=False), setup=fresh, turns=3, clock=time.process_time
+    ratio = against(
+        benchmark, lambda: run_workload(build_network(design), spec, curves=False), star, setup=fresh, turns=3
     )
     benchmark.pedantic(lambda: None, rounds=1)
-    benchmark.extra_info["seconds"] = seconds
-    assert seconds <= most
+    assert ratio <= most
