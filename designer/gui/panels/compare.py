@@ -33,6 +33,7 @@ class ComparePanel(Panel):
         self.table.setSortingEnabled(False)
         head = QHBoxLayout()
         head.setContentsMargins(10, 6, 8, 2)
+        head.setSpacing(8)
         head.addWidget(Label("Compare with"))
         head.addWidget(self.chooser)
         head.addStretch(1)

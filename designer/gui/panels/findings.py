@@ -79,7 +79,7 @@ class FindingsPanel(Panel):
         box.setSpacing(2)
         head = QHBoxLayout()
         head.setContentsMargins(10, 0, 8, 0)
-        head.setSpacing(14)
+        head.setSpacing(10)
         for kind in self.kinds.values():
             head.addWidget(kind)
         head.addStretch(1)
