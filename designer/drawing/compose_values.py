@@ -31,6 +31,8 @@ _PAD: Final = 12.0
 _ROOM: Final = (104.0, 26.0)
 #: at most so many bundles are labelled, of more none
 _MOST_BUNDLES: Final = 48
+#: so many values are looked at one by one, so that none stands upon another
+_MOST_APART: Final = 200
 #: a value may stand this far from where its connection is looked up [px]
 _STRAY: Final = 260.0
 
@@ -90,7 +92,15 @@ def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
         best = np.zeros(len(connections), dtype=bool)
         best[first] = True
         kept &= best
-    return connections[kept], near[kept]
+    connections, near = connections[kept], near[kept]
+    if len(connections) <= _MOST_APART:
+        # they are looked up at the middle of their connections, and written where those leave room
+        free, taken = np.zeros(len(connections), dtype=bool), list[Rect]()
+        for k, (x, y) in enumerate((view_state.label_points(connections) - room / 2).tolist()):
+            plate = Boxes(np.array([[x, y, *room]]), "", "", 0, 0)
+            free[k] = is_free(plate, taken)
+        connections, near = connections[free], near[free]
+    return connections, near
 
 
 def bundles(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:

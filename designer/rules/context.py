@@ -20,6 +20,7 @@ from designer.analysis.network import Network, build_network
 from designer.analysis.vms.hosts import Host
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of
+from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
 from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
 
 Int = npt.NDArray[np.int64]
@@ -192,6 +193,31 @@ class Context:
     def gpus(self, machine: Machine) -> list[Item]:
         """The accelerators of a machine."""
         return machine.having(Capability.ACCELERATE)
+
+    def stored(self, path: str) -> tuple[Address, str, Block]:
+        """Where what stands at a path is defined: the block's address, the id there, and the block.
+
+        A member of a group that is like the others is defined once for all of them, one that differs by itself.
+
+        Raises
+        ------
+        DocumentError
+            If there is no such way.
+        """
+        within, name = split_path(path)
+        found = where_stored(self.design, within)
+        return found, name, block_at(self.design, found)
+
+    def words_for(self, within: Address) -> str:
+        """What an edit at an address reaches, for the title of a fix; empty outside of groups."""
+        block: Block = self.design
+        count = 1
+        for group_id, member in within:
+            group = block.groups[group_id]
+            count *= group.replicas - len(group.exceptions) if member is None else 1
+            block = block_at_step(block, (group_id, member))
+        one = any(member is not None for _, member in within) and count == 1
+        return "" if not within else " in this member alone" if one else f" in all {count:,} members alike"
 
     def blocks(self) -> Iterator[tuple[Block, str, int]]:
         """The design and the contents of its groups, each once: with the way to the first, and how often it stands."""

@@ -50,29 +50,24 @@ def lines(
         None while they are worked out.
     """
     found: list[Line] = []
+    same: list[Line] = []
     if of_a is not None and of_b is not None:
         others = {w.id: w for w in of_b.workloads}
         for result in of_a.workloads:
             other = others.get(result.id) or next((o for o in of_b.workloads if o.title == result.title), None)
             if other is None:
                 continue
-            found.append(Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""), Cell(""))))
+            rows = [Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""), Cell("")))]
             of_step = "step_time" in result.metrics
             for name, mine in result.metrics.items():
                 if name in other.metrics:
                     why = "…" if reasons is None else reasons.get((result.id, name), "")
-                    found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step, why))
-            found.append(
-                Line(
-                    (
-                        Cell("   Bound by"),
-                        Cell(_bottleneck(result.binding)),
-                        Cell(_bottleneck(other.binding)),
-                        Cell(""),
-                        Cell(""),
-                    )
-                )
-            )
+                    rows.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step, why))
+            bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding)), Cell(_bottleneck(other.binding)))
+            rows.append(Line((*bound, Cell(""), Cell(""))))
+            # what moved is read first
+            (found if any(row.cells[3].text for row in rows) else same).extend(rows)
+    found += same
     found += _counts(a, b)
     if a is not b:
         changes = diff(a, b).lines(200)

@@ -19,6 +19,8 @@ from designer.report.drawing.png import to_png
 #: frames around what differs, and links that do [scene units]
 _WIDTH: Final = 3.0
 _GAP: Final = 2.0
+#: a frame is at least this part of the picture
+_SHOWN: Final = 160.0
 #: pictures are at most so many pixels wide or high
 _PIXELS: Final = 1600.0
 
@@ -41,11 +43,15 @@ def pictures(a: Design, b: Design, look: str, colours: tuple[str, str, str]) -> 
 def _png(design: Design, changes: Diff, after: bool, look: str, own: str, changed: str) -> bytes:
     geometry = lay_out(design)
     picture = compose(geometry, palette(look), Options(legend=False, machines=False))
-    lit = replace(picture, elements=(*picture.elements, *lights(geometry, changes, after, own, changed)))
+    # seen small, a frame must still be seen
+    width = max(_WIDTH, max(picture.width, picture.height) / _SHOWN)
+    lit = replace(picture, elements=(*picture.elements, *lights(geometry, changes, after, own, changed, width)))
     return to_png(lit, min(2.0, _PIXELS / max(lit.width, lit.height, 1.0)))
 
 
-def lights(geometry: Geometry, changes: Diff, after: bool, own: str, changed: str) -> list[Element]:
+def lights(
+    geometry: Geometry, changes: Diff, after: bool, own: str, changed: str, line: float = _WIDTH
+) -> list[Element]:
     """Frames around the boxes and strokes along the links in which two designs differ."""
     found: list[Element] = []
     for box in range(len(geometry)):
@@ -53,16 +59,16 @@ def lights(geometry: Geometry, changes: Diff, after: bool, own: str, changed: st
         colour = _colour(changes, within, ref.what, ref.id, after, own, changed)
         if colour:
             x, y, width, height = geometry.rect[box].tolist()
-            edge = _GAP + _WIDTH / 2
+            edge = _GAP + line / 2
             around = (x - edge, y - edge, width + 2 * edge, height + 2 * edge)
-            found.append(Panel(*around, 4, "", colour, _WIDTH))
+            found.append(Panel(*around, 4, "", colour, line))
     for connection in range(geometry.n_connections):
         within, links = geometry.connection_links(connection)
         known = [_colour(changes, within, link.what, link.id, after, own, changed) for link in links]
         colour = next((c for c in known if c), "")
         if colour:
             points = tuple((x, y) for x, y in geometry.connection_route[connection].tolist())
-            found.append(Stroke(points, colour, _WIDTH))
+            found.append(Stroke(points, colour, line))
     return found
 
 

@@ -115,7 +115,7 @@ def test_marks_sit_on_the_lines_they_mark(name: str, zoom: float) -> None:
     for level in (Level.NEAR, Level.MIDDLE, Level.FAR):
         seen = Frame(frame.scale * zoom, frame.x, frame.y, level, 1.0, frame.octave)
         marks = _connection_marks(view_state, seen, (-1e6, -1e6, 2e6, 2e6), frozenset())
-        _, lines = straights(seen.points(view_state.ways(seen, np.flatnonzero(every))))
+        _, lines = straights(seen.points(view_state.routes(seen, np.flatnonzero(every))))
         assert marks
         boxes = seen.boxes(view_state.geometry.rect)
         for x, y, _ in marks:
