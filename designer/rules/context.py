@@ -17,7 +17,7 @@ from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import Network, build_network
-from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.hosts import Host, HostGpu
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of
 from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
@@ -323,6 +323,18 @@ class Context:
             return None
         placed = self.placement.placed.get(vm.id)
         return placed.host if placed is not None else self.placement.hosts.by_path.get(vm.host or "")
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """Hosts of virtual machines; none where there are no machines."""
+        return self.placement.hosts.hosts if self.placement is not None else ()
+
+    def standing(self) -> Iterator[tuple[VirtualMachine, tuple[int, ...], list[HostGpu]]]:
+        """Machines that have a part of a GPU: with the sockets they stand on, and their GPUs, each once."""
+        for placed in self.placement.placed.values() if self.placement is not None else ():
+            gpus = {d.gpu.path: d.gpu for d in placed.devices if d.gpu is not None}
+            if gpus:
+                yield placed.vm, placed.sockets, list(gpus.values())
 
     def gpus_of(self, vm: VirtualMachine) -> list[str]:
         """Paths of the GPUs of which a machine has a time slice."""

@@ -124,6 +124,13 @@ def test_marks_sit_on_the_lines_they_mark(name: str, zoom: float) -> None:
             assert on_line or (level is Level.FAR and on_box)
 
 
+def test_trunks_and_bundles_are_counted_at_fit() -> None:
+    """8 GPUs with 18 NVLinks of 25 GB/s each are 144; 32 servers with 8 ports of 400 Gb/s are 256."""
+    for name, told in (("hgx-h100-8", "144 × 25 GB/s"), ("su-h100-32", "256 × 400 Gb/s")):
+        texts = [label.text for label in labels(*state(lay_out(open_design(name))))]
+        assert told in texts
+
+
 def test_short_forms_keep_kind_and_number() -> None:
     assert shorter("GPU 3") == ("GPU 3",)
     assert shorter("NVSwitch 1") == ("NVSwitch 1", "NVSw 1", "NVS 1")
