@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.evaluators import Evaluator, Question
-from designer.analysis.network import Network
+from designer.analysis.network import TIE_TOLERANCE, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.analysis.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
 from designer.analysis.vms.guests import Guest, guest_at
@@ -69,12 +69,12 @@ def _transfer_metrics(network: Network, operation: Transfer, answer: TransferAns
 
     found = {"rate": rate(float(answer.rate.sum()), float(answer.low.sum()), float(answer.high.sum()))}
     accelerates = network.has(Capability.ACCELERATE)
-    ends = answer.traffic.target if accelerates[answer.traffic.target].any() else answer.traffic.source
-    if accelerates[ends].any():
-        worst = int(np.argmin(answer.rate))
-        found["data_rate_per_gpu"] = rate(
-            float(answer.rate[worst]), float(answer.low[worst]), float(answer.high[worst])
-        )
+    parts = answer.traffic.target if accelerates[answer.traffic.target].any() else answer.traffic.source
+    if accelerates[parts].any():
+        # of flows that are equally slow, rounding must not choose whose band is told: the slowest is below them all
+        worst = np.flatnonzero(answer.rate <= answer.rate.min() * (1 + TIE_TOLERANCE))
+        ends = (float(each[worst].min()) for each in (answer.rate, answer.low, answer.high))
+        found["data_rate_per_gpu"] = rate(*ends)
     if operation.size > 0 and answer.rate.min() > 0:
         rates = (answer.rate, answer.high, answer.low)
         waits = (answer.latency, *answer.latency_band)
