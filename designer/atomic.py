@@ -4,6 +4,7 @@ A plain file is written beside its old self, synced, and takes its name in one s
 a power failure leaves the old one as it was. It keeps its owner, mode and extended attributes; a new file has the
 permissions of the umask. Symbolic links stay, what they point to is replaced. Character devices and pipes are
 written to. Where the system knows files without a name, the new one has none until it is whole: a kill leaves no rest.
+What only some systems have (locks, owners, flags) is called here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import time
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,6 +26,8 @@ _PRIVATE: Final = 0o600
 #: how long a pipe is given to find a reader [s]
 _READER_WAIT: Final = 10.0
 _TRIES: Final = 100
+#: a byte far behind the content, so that others can read what a locked file says where locks keep readers out
+_LOCKED_AT: Final = 1 << 40
 _FOLDER: Final = "choose a folder you may write to"
 _SPACE: Final = "free some space, or choose another disk"
 _REMEDIES: Final = {
@@ -263,3 +267,27 @@ def _reason(path: Path, error: OSError | ValueError) -> _Reason:
 def _shown(path: Path) -> str:
     """A file name that can be printed whatever bytes it is made of."""
     return os.fspath(path).encode("utf-8", "replace").decode()
+
+
+def lock(handle: int, shared: bool = False) -> None:
+    """Lock an open file for this process, at once or not at all; the system lets go when it is closed.
+
+    Parameters
+    ----------
+    shared
+        Others may lock it so as well, as those who only look do.
+
+    Raises
+    ------
+    OSError
+        If somebody else has it locked, or the disk knows no locks.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(handle, _LOCKED_AT, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

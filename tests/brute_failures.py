@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import networkx as nx
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from designer.analysis.capacities import HOST
 from designer.analysis.network import Network, build_network
@@ -30,20 +34,22 @@ def without_link(design: Design, path: str) -> Design:
     return RemoveLinks((link_id,), within=within).apply(design)
 
 
+def seen(network: Network) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which parts have a way to a processor over host links."""
+    net = network.net
+    inner = np.flatnonzero(network.domain == HOST)
+    ways = coo_array((np.ones(len(inner)), (net.link_a[inner], net.link_b[inner])), (net.n_parts, net.n_parts))
+    piece = connected_components(ways, directed=False)[1]
+    with_cpu = np.zeros(net.n_parts, dtype=bool)
+    with_cpu[piece[network.parts_of_kind("cpu")]] = True
+    return with_cpu[piece]
+
+
 def unseen(whole: Network, left: Network) -> list[str]:
     """Paths of devices that had a way to a processor over host links and have none."""
-
-    def seen(network: Network) -> set[str]:
-        graph = nx.Graph()
-        net = network.net
-        graph.add_nodes_from(range(net.n_parts))
-        inner = np.flatnonzero(network.domain == HOST)
-        graph.add_edges_from(zip(net.link_a[inner].tolist(), net.link_b[inner].tolist(), strict=True))
-        cpus = set(network.parts_of_kind("cpu").tolist())
-        return {net.path(n) for one in nx.connected_components(graph) if one & cpus for n in one}
-
-    here = {left.net.path(n) for n in range(left.net.n_parts)}
-    return sorted((seen(whole) - seen(left)) & here)
+    before = seen(whole)
+    paths = [left.net.path(int(n)) for n in np.flatnonzero(~seen(left))]
+    return sorted(path for path in paths if before[whole.net.index_of(path)])
 
 
 def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole: WorkloadResult) -> float | None:
@@ -82,20 +88,37 @@ def apart(network: Network) -> list[str]:
     return [net.path(g) for g in sorted(gpus - kept)]
 
 
-def compare(design: Design, workload: str) -> tuple[int, list[str]]:
-    """How many failures were compared, and those that differ."""
+def compare(
+    design: Design, workload: str, sample: int = 0, seed: int = 0, close: float = 1e-6
+) -> tuple[int, list[str]]:
+    """How many failures were compared, and those that differ.
+
+    Parameters
+    ----------
+    sample
+        So many classes of failures that are alike, drawn at random, and one member of each; 0 for all of all.
+    close
+        Shares that differ by less are the same.
+    """
     network = build_network(design)
     whole = run_workload(network, design.workloads[workload], False)[0]
     compared, wrong = 0, list[str]()
-    for loss in survive(design, workload).losses:
-        for number in loss.members.tolist():
-            if loss.kind == LINK and any(start <= number < stop for _, start, stop in network.net.wirings):
-                continue  # one link of a wiring cannot be deleted from a document
+    draw = random.Random(seed)
+    losses = list(survive(design, workload).losses)
+    if sample:
+        draw.shuffle(losses)
+    for loss in losses:
+        if sample and compared >= sample:
+            break
+        members = [draw.choice(loss.members.tolist())] if sample else loss.members.tolist()
+        for number in members:
             path = network.net.link_path(number) if loss.kind == LINK else network.net.path(number)
+            if loss.kind == LINK and path.endswith("]"):
+                continue  # one link of a wiring cannot be deleted from a document
             right = left_by_deletion(design, workload, loss.kind, path, whole)
             if right is None:
                 continue
             compared += 1
-            if abs(right - loss.share) > 1e-6:
+            if abs(right - loss.share) > close:
                 wrong.append(f"{loss.kind} {path}: {loss.share:.6f}, by deletion {right:.6f}")
     return compared, wrong

@@ -17,15 +17,16 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("PYTEST_QT_API", "pyside6")
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 
-# A fixed budget, the same examples every time.
-settings.register_profile(
-    "ci",
-    deadline=None,
-    derandomize=True,
-    print_blob=True,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# A fixed budget, the same examples every time: a few in each run, many in the long one.
+for name, budget in (("ci", 20), ("long", 100)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        derandomize=True,
+        print_blob=True,
+        max_examples=budget,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 # For finding new failures: HYPOTHESIS_PROFILE=search tries many more, different every time.
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -32,6 +32,8 @@ class Limit:
     id: str
     label: str
     capacity: float
+    #: what limits have in common that are told as one; "" for those of the same label
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,9 +58,10 @@ class Resources:
             parts = np.flatnonzero(network.part_resource >= 0)
             key[in_part] = base + network.net.part_def[parts[chosen[in_part] - links]]
         base += len(network.net.part_defs)
-        names = {limit.label: k for k, limit in enumerate(self.limits)}
+        names = {limit.kind or limit.label: k for k, limit in enumerate(self.limits)}
         for row in np.flatnonzero(chosen >= network.n_resources).tolist():
-            key[row] = base + names[self.limits[int(chosen[row]) - network.n_resources].label]
+            limit = self.limits[int(chosen[row]) - network.n_resources]
+            key[row] = base + names[limit.kind or limit.label]
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         return [chosen[which == k] for k in order]
@@ -117,13 +120,27 @@ def _shared(users: int) -> str:
 
 
 def describe(
-    resources: Resources, incidence: Incidence, chosen: Int | Sequence[int], fractions: dict[int, float]
+    resources: Resources,
+    incidence: Incidence,
+    chosen: Int | Sequence[int],
+    fractions: Mapping[int, float],
+    users: Int | None = None,
+    many: Int | None = None,
 ) -> tuple[tuple[Bottleneck, ...], list[list[int]]]:
-    """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each."""
+    """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each.
+
+    Parameters
+    ----------
+    users, many : (n_resources,) how many flows use each, and how many are like it; by default those of `incidence`, 1
+    """
     groups = [alike.tolist() for alike in resources.alike(np.asarray(chosen, dtype=np.int64))]
-    users = np.bincount(incidence.resource, minlength=incidence.n_resources)
+    if users is None:
+        users = np.bincount(incidence.resource, minlength=incidence.n_resources)
     bottlenecks = [
-        replace(resources.bottleneck(alike[0], int(users[alike[0]]), fractions.get(alike[0])), alike=len(alike))
+        replace(
+            resources.bottleneck(alike[0], int(users[alike[0]]), fractions.get(alike[0])),
+            alike=len(alike) if many is None else int(many[alike].sum()),
+        )
         for alike in groups
     ]
     return tuple(bottlenecks), groups
@@ -165,6 +182,22 @@ def with_gains(
 def tried(bottleneck: Bottleneck, whole: float, faster: float) -> Bottleneck:
     """A bottleneck with what is gained when it alone is twice as good: a time, and the time then."""
     return replace(bottleneck, gain_if_doubled=whole / faster, gain_together=whole / faster)
+
+
+def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
+    """The first of bottlenecks that are alike, standing for all of them in what they are a part of.
+
+    Parameters
+    ----------
+    why
+        What they hold back there, told before their own reason.
+    gain
+        Of all of it when all of them are doubled [1]; None where that was not tried.
+    """
+    return [
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(alike)))
+        for b in alike[:1]
+    ]
 
 
 def gain_of(bottleneck: Bottleneck) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,10 @@ Hash = npt.NDArray[np.uint64]
 #: multipliers and shifts of splitmix64 (Steele, Lea & Flood 2014)
 _STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _HIGH, _MIDDLE, _LOW, _MANTISSA = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+
+#: binary digits of a figure that tell classes apart, and those left for its exponent
+_MANTISSA_DIGITS: Final = 34
+_EXPONENT_DIGITS: Final = 12
 
 
 def mix(*columns: Int) -> Hash:
@@ -22,6 +28,12 @@ def mix(*columns: Int) -> Hash:
         state = (state ^ (state >> _MIDDLE)) * _SECOND
         state ^= state >> _LOW
     return state
+
+
+def rounded(figures: npt.NDArray[np.float64]) -> Int:
+    """A number for each figure: the same for figures that are equal within rounding."""
+    mantissa, exponent = np.frexp(figures)
+    return (np.rint(np.ldexp(mantissa, _MANTISSA_DIGITS)).astype(np.int64) << _EXPONENT_DIGITS) + exponent
 
 
 def draw(seed: int, *columns: Int) -> npt.NDArray[np.float64]:

@@ -7,7 +7,7 @@ inside an island are found once per class and moved to each island by adding off
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,7 @@ class Islands:
     part_start, parts : members of island i are ``parts[part_start[i]:part_start[i+1]]``, ascending
     local : (n_parts,) place of each part in its island
     link_start, links : inner links of each island, likewise
+    link_local : (n_links,) place of each inner link in its island
     """
 
     classes: tuple[LocalGraph, ...]
@@ -72,6 +73,7 @@ class Islands:
     local: Int
     link_start: Int
     links: Int
+    link_local: Int
 
     def part(self, island: int, local: int) -> int:
         """Number of the part at place `local` of an island."""
@@ -104,13 +106,14 @@ class _Places:
     local: Int
     link_start: Int
     links: Int
+    link_local: Int
 
 
 @memo(most=NETWORKS_LIMIT)
 def find_islands(network: Network) -> Islands:
     """The islands of a network."""
     at = _places(network.frame)
-    found = Islands((), at.class_of, at.part_start, at.parts, at.local, at.link_start, at.links)
+    found = Islands((), at.class_of, at.part_start, at.parts, at.local, at.link_start, at.links, at.link_local)
     return replace(found, classes=tuple(_local_graph(network, found, int(i)) for i in at.first))
 
 
@@ -128,6 +131,8 @@ def _places(frame: Frame) -> _Places:
     links, of_link = inner[order], of_link[order]
     link_start = np.concatenate([[0], np.cumsum(np.bincount(of_link, minlength=n))])
     place = np.arange(len(links)) - link_start[of_link]
+    link_local = np.zeros(net.n_links, dtype=np.int32)
+    link_local[links] = place
     signature = _sums(mix(net.part_def, local), island, n)
     signature += _sums(
         mix(net.link_def[links] + net.n_parts, local[net.link_a[links]], local[net.link_b[links]], place),
@@ -135,7 +140,9 @@ def _places(frame: Frame) -> _Places:
         n,
     )
     _, first, class_of = np.unique(signature, return_index=True, return_inverse=True)
-    return _Places(first, class_of.astype(np.int64), part_start, parts, local, link_start, links)
+    return _Places(
+        first, class_of.astype(np.int64), part_start, parts, local, link_start, links, cast("Int", link_local)
+    )
 
 
 def _sums(signs: Hash, owner: Int, n: int) -> Hash:

@@ -14,7 +14,7 @@ from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
 from designer.analysis.hashing import draw, mix
 from designer.analysis.islands import Islands, LocalGraph, find_islands
 from designer.analysis.network import Network
-from designer.analysis.routing.fabric import hashed_paths, measure, split_paths
+from designer.analysis.routing.fabric import Distances, hashed_paths, measure, split_paths
 from designer.analysis.routing.host_paths import Rules, Segment, find_segment
 from designer.analysis.structure import STRUCTURES_LIMIT, Structure, digest, structure_of
 from designer.memo import memo
@@ -50,6 +50,10 @@ class Legs:
     def none(self) -> Legs:
         """No traffic."""
         return Legs(self.flow[:0], self.source[:0], self.target[:0], self.share[:0])
+
+    def chosen(self, keep: npt.NDArray[np.bool_] | Int) -> Legs:
+        """Some of the legs."""
+        return Legs(self.flow[keep], self.source[keep], self.target[keep], self.share[keep])
 
     def size(self) -> int:
         """Entries of all columns."""
@@ -382,6 +386,77 @@ def _arrive(fabric: Fabric, legs: Legs, row: Int, switch: Int, part: Float, foun
     total = np.bincount(again, weight, len(row))
     share = (legs.share[row] * part)[again] * weight / total[again]
     found.add(legs.flow[row[again]], fabric.out[uplink] ^ 1, share)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """What trips between gateways have in common: the ways from a gateway up to the switches before another.
+
+    Parameters
+    ----------
+    lane : (n_trips,) the lane each trip takes
+    lane_of, channel, share : (nnz,) what lanes put on channels per byte
+    trip_of, last_channel, last_share : (nnz_last,) what each trip puts on the last cables by itself
+    """
+
+    n_lanes: int
+    lane: Int
+    lane_of: Int
+    channel: Int
+    share: Float
+    trip_of: Int
+    last_channel: Int
+    last_share: Float
+
+
+def lanes_of(network: Network, source: Int, target: Int) -> Lanes:
+    """The lanes of trips from gateways to others behind switches, split over all shortest ways; lost ones have none.
+
+    Parameters
+    ----------
+    source, target : (n_trips,) gateways
+    """
+    fabric = find_fabric(network)
+    sets, goal = _targets(fabric, target)
+    distances = measure(fabric.graph, sets)
+    key = source * len(sets) + goal
+    _, first, lane = np.unique(key, return_index=True, return_inverse=True)
+    # without the last cables, a lane is a trip whose own number is that of the lane
+    n = len(first)
+    legs = Legs(np.arange(n), source[first], target[first], np.ones(n))
+    found = _Collected(sums=False)
+    row, switch, part = _to_last_switches(fabric, distances, legs, goal[first], found)
+    own = np.argsort(row, kind="stable")
+    size = np.bincount(row, minlength=n)
+    head = np.cumsum(size) - size
+    fan = size[lane]
+    trip = np.repeat(np.arange(len(lane)), fan)
+    entry = own[np.arange(len(trip)) - np.repeat(np.cumsum(fan) - fan - head[lane], fan)]
+    whole = Legs(np.arange(len(lane)), source, target, np.ones(len(lane)))
+    last = _Collected(sums=False)
+    _arrive(fabric, whole, trip, switch[entry], part[entry], last)
+    ways, ends = found.done(False), last.done(False)
+    return Lanes(n, lane, ways.flow, ways.channel, ways.share, ends.flow, ends.channel, ends.share)
+
+
+def _to_last_switches(
+    fabric: Fabric, distances: Distances, legs: Legs, goal: Int, found: _Collected
+) -> tuple[Int, Int, Float]:
+    """The ways of legs up to the switches before their targets: row in `legs`, switch, share that arrives there."""
+    row, uplink = _uplinks(fabric, legs.source)
+    far = distances.of(fabric.to_switch[uplink], goal[row])
+    far[far < 0] = np.iinfo(np.int64).max
+    nearest = np.full(len(legs), np.iinfo(np.int64).max)
+    np.minimum.at(nearest, row, far)
+    good = (far == nearest[row]) & (far < np.iinfo(np.int64).max)
+    row, uplink = row[good], uplink[good]
+    weight = fabric.cables[uplink].astype(np.float64)
+    part = weight / np.bincount(row, weight, len(legs))[row]
+    found.add(legs.flow[row], fabric.out[uplink], part)
+    start = np.arange(len(row))
+    paths = split_paths(fabric.graph, distances, start, fabric.to_switch[uplink], goal[row], np.ones(len(row)))
+    found.add(legs.flow[row[paths.request]], paths.channel, part[paths.request] * paths.share)
+    return row[paths.last_request], paths.last_switch, part[paths.last_request] * paths.last_share
 
 
 def _targets(fabric: Fabric, gateways: Int) -> tuple[list[tuple[int, ...]], Int]:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.hashing import mix
+from designer.analysis.hashing import mix, rounded
 from designer.sources import Constant, Status
 
 Int = npt.NDArray[np.int64]
@@ -17,9 +17,6 @@ Float = npt.NDArray[np.float64]
 SAME_TOLERANCE: Final = Constant(
     1e-10, 1e-12, 1e-9, "flows-numerics", Status.ASSUMED, "1", "sums of the same shares in another order"
 ).value
-#: binary digits of a figure that tell classes apart, and those left for its exponent
-_MANTISSA_DIGITS: Final = 34
-_EXPONENT_DIGITS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +43,7 @@ class Classes:
 
 def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
     """Rows that agree in all columns, and in all figures within rounding."""
-    signs = mix(*columns, *(_rounded(column) for column in figures))
+    signs = mix(*columns, *(rounded(column) for column in figures))
     _, first, of, alike = np.unique(signs, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -59,8 +56,3 @@ def classes_of(*columns: Int, figures: tuple[Float, ...] = ()) -> Classes:
         return found
     every = np.arange(len(columns[0]))
     return Classes(every, every, np.ones(len(every), dtype=np.int64))
-
-
-def _rounded(figures: Float) -> Int:
-    mantissa, exponent = np.frexp(figures)
-    return (np.rint(np.ldexp(mantissa, _MANTISSA_DIGITS)).astype(np.int64) << _EXPONENT_DIGITS) + exponent

@@ -52,7 +52,8 @@ def _of_parts(problem: Problem, resource: Int, flow: Int) -> tuple[Float, Float]
     """Bands of parts that bind flows, as the parts state them for reading or writing."""
     network = problem.network
     part = np.flatnonzero(network.part_resource >= 0)[resource - network.n_link_resources]
-    written = problem.traffic.target[flow] == part
+    target = problem.traffic.target[flow]
+    written = (target if problem.fold is None else problem.fold.part(target)[0]) == part
     definition = network.net.part_def[part]
     ends: list[Float] = []
     for end in range(2):

@@ -58,61 +58,71 @@ def protocol_cores(network: Network, legs: Legs) -> tuple[Extra, ...]:
     host = network.island[np.where(stores[mine.source], mine.target, mine.source)]
     available = cores_of_islands(network)
     found: list[Extra] = []
-    for island in np.unique(host[cost > 0]).tolist():
-        alike = np.flatnonzero((host == island) & (cost > 0))
-        if available[island]:
-            limit = Limit("cores", "processor cores moving data", float(available[island]) / KERNEL_COST.value)
+    rows = np.flatnonzero(cost > 0)
+    rows = rows[np.argsort(host[rows], kind="stable")]
+    for alike in np.split(rows, np.flatnonzero(np.diff(host[rows])) + 1):
+        cores = float(available[host[alike[0]]]) if len(alike) else 0.0
+        if cores:
+            limit = Limit("cores", "processor cores moving data", cores / KERNEL_COST.value)
             usage = mine.share[alike] * cost[alike] / KERNEL_COST.value
             found.append(Extra(limit, mine.flow[alike], usage))
     return tuple(found)
 
 
-def client_limits(network: Network, legs: Legs) -> tuple[Int, Int, Float, tuple[Limit, ...]]:
-    """What one client can get from a storage system through its mount, one limit per server and system."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Mounts:
+    """Mounts of one direction: one for each storage system and server.
+
+    Parameters
+    ----------
+    flow, client, usage : (n_entries,) what each flow takes of which mount
+    system, part : (n_mounts,) the system, and a part of the server
+    capacity, kind : (n_mounts,) [B/s]; systems of other definitions have other kinds
+    """
+
+    flow: Int
+    client: Int
+    usage: Float
+    system: Int
+    part: Int
+    capacity: Float
+    kind: Int
+
+
+def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
+    """What one client can get from a storage system through its mount: for reading, then for writing."""
     net = network.net
-    per_definition: dict[tuple[str, int], float] = {}
     stores = [d for d, kind in enumerate(network.kinds) if Capability.STORE in kind.capabilities]
-    for name in ("client_read_bandwidth", "client_write_bandwidth"):
-        for d in stores:
-            part = net.part_defs[d]
-            quantity = network.design.quantity(part, name)
-            value = value_of(part.kind, name, quantity) if quantity else None
-            if value:
-                per_definition[(name, d)] = value
-    none = np.empty(0, dtype=np.int64)
-    if not per_definition:
-        return none, none, np.empty(0), ()
-    flow: list[Int] = []
-    resource: list[Int] = []
-    usage: list[Float] = []
-    made: list[Limit] = []
+    found: list[Mounts] = []
     ends = (
         ("client_read_bandwidth", legs.source, legs.target),
         ("client_write_bandwidth", legs.target, legs.source),
     )
     for name, systems, clients in ends:
         rates = np.zeros(len(network.kinds))
-        for (asked, d), value in per_definition.items():
-            rates[d] = value if asked == name else rates[d]
-        rows = np.flatnonzero(rates[net.part_def[systems]])
-        if not len(rows):
-            continue
+        for d in stores:
+            part = net.part_defs[d]
+            quantity = network.design.quantity(part, name)
+            rates[d] = (value_of(part.kind, name, quantity) if quantity else None) or 0.0
+        rows = np.flatnonzero(rates[net.part_def[systems]]) if rates.any() else systems[:0]
         system, island = systems[rows], network.island[clients[rows]]
         _, head, pair = np.unique(system * network.n_islands + island, return_index=True, return_inverse=True)
+        order = np.argsort(head, kind="stable")
         place = np.empty(len(head), dtype=np.int64)
-        place[np.argsort(head, kind="stable")] = np.arange(len(head))
-        lead = np.sort(head)
-        labels = {one: net.part(one).label for one in np.unique(system).tolist()}
-        capacity = rates[net.part_def[system[lead]]].tolist()
-        paths = _paths(network.frame, system[lead].tobytes(), clients[rows[lead]].tobytes())
-        flow.append(legs.flow[rows])
-        resource.append(network.n_resources + len(made) + place[pair])
-        usage.append(legs.share[rows])
-        for one, most, (path, server) in zip(system[lead].tolist(), capacity, paths, strict=True):
-            made.append(Limit(f"client:{path}", f"client of {labels[one]} at {server}", most))
-    if not made:
-        return none, none, np.empty(0), ()
-    return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage), tuple(made)
+        place[order] = np.arange(len(head))
+        lead = head[order]
+        found.append(
+            Mounts(
+                legs.flow[rows],
+                place[pair],
+                legs.share[rows],
+                system[lead],
+                clients[rows[lead]],
+                rates[net.part_def[system[lead]]],
+                net.part_def[system[lead]],
+            )
+        )
+    return found
 
 
 #: questions about clients whose paths are kept for each frame
@@ -120,7 +130,7 @@ _PATHS_LIMIT: Final = 4
 
 
 @memo(most=STRUCTURES_LIMIT, each=_PATHS_LIMIT)
-def _paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]]:
+def client_paths(frame: Frame, systems: bytes, clients: bytes) -> list[tuple[str, str]]:
     """Paths of storage systems, and of the servers that some parts are in."""
     net = frame.net
     one = {s: net.path(s) for s in set(np.frombuffer(systems, dtype=np.int64).tolist())}

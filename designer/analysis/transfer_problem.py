@@ -1,30 +1,135 @@
-"""A transfer as a problem for the solver: what its flows take of links, parts and limits."""
+"""A transfer as a problem for the solver: what its flows, or one of each class, take of links, parts and limits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis import folding
 from designer.analysis.bottlenecks import Limit
 from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, Efficiencies
 from designer.analysis.flows import Incidence
+from designer.analysis.folding import Fold, Meeting, fold
 from designer.analysis.hashing import mix
 from designer.analysis.network import Network
-from designer.analysis.routes import Legs, Routes
+from designer.analysis.routes import Legs, route
 from designer.analysis.selection import Traffic
 from designer.analysis.staging import stages
-from designer.analysis.transfer_limits import Extra, client_limits
+from designer.analysis.transfer_limits import Extra, client_paths, mounts_of
 from designer.catalog.parttype import Capability
 from designer.formulas.transfer.achievable_fraction import both_directions_share
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
+#: limits that flows bring along, mounts that are read, and mounts that are written, with room to spare
+_FAMILIES_LIMIT: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """Flows whose legs are known, what each asks for, and limits of their own."""
+
+    network: Network
+    traffic: Traffic
+    legs: Legs
+    demand: Float
+    extra: Sequence[Extra]
+    marks: Int | None = None
+
+    def folded(self) -> Fold | None:
+        """Which flows are alike."""
+        network, traffic = self.network, self.traffic
+        if traffic.n_flows < folding.ALIKE_LIMIT:
+            return None
+        definition = network.net.part_def
+        kind = mix(definition[traffic.source], definition[traffic.target], self.demand.view(np.int64)).view(np.int64)
+        kind = kind if self.marks is None else mix(kind, self.marks).view(np.int64)
+        return fold(network, self.legs, kind, (traffic.source, traffic.target), self.meetings())
+
+    def meetings(self) -> list[Meeting]:
+        """Limits that flows meet: those of their own, then mounts of clients."""
+        known: dict[tuple[str, float], int] = {}
+        kinds = [known.setdefault((e.limit.kind or e.limit.label, e.limit.capacity), len(known)) for e in self.extra]
+        size = [len(e.flow) for e in self.extra]
+        none = np.empty(0, dtype=np.int64)
+        found = [
+            Meeting(
+                np.concatenate([none, *(e.flow for e in self.extra)]),
+                np.repeat(np.arange(len(size)), size),
+                np.concatenate([np.empty(0), *(e.usage for e in self.extra)]),
+                np.array(kinds, dtype=np.int64),
+            )
+        ]
+        mounts = mounts_of(self.network, self.legs)
+        return [*found, *(Meeting(m.flow, m.client, m.usage, m.kind) for m in mounts)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowProblem:
+    """Flows on resources, one row for each class of them.
+
+    Parameters
+    ----------
+    incidence
+        What a class puts on a resource that stands for its equals; resources of the network, then of `limits`.
+    flow, many : (n_rows,) the flow that each row tells of, and how many it stands for
+    fold
+        What is alike; None where every flow is told.
+    """
+
+    incidence: Incidence
+    limits: tuple[Limit, ...]
+    flow: Int
+    many: Int
+    fold: Fold | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """What flows put on resources.
+
+    Parameters
+    ----------
+    flow, resource, usage : (n,) what each takes for a byte
+    passing : (n,) the same as bytes that pass, for what is physical: links at their raw rate, parts at the best they do
+    true : (n,) a number for the very resource that is met, where `resource` stands for several
+    """
+
+    flow: Int
+    resource: Int
+    usage: Float
+    passing: Float
+    true: Int
+
+
+def _leads(question: Question, folded: Fold) -> tuple[Traffic, Legs]:
+    """The first flow of each class."""
+    legs, traffic = question.legs, question.traffic
+    row = np.full(traffic.n_flows, -1, dtype=np.int64)
+    row[folded.lead] = np.arange(len(folded.lead))
+    mine = row[legs.flow] >= 0
+    legs = Legs(row[legs.flow[mine]], legs.source[mine], legs.target[mine], legs.share[mine])
+    return Traffic(legs, traffic.source[folded.lead], traffic.target[folded.lead]), legs
+
+
+def _numbered(first: int, kept: Int, lead: Int) -> Int:
+    """Numbers of limits by node, −1 where none is met."""
+    place = np.minimum(np.searchsorted(kept, lead), max(0, len(kept) - 1))
+    return np.where(kept[place] == lead, first + place, -1) if len(kept) else np.full(len(lead), -1)
+
+
+def _beyond(network: Network, node: Int, family: int) -> Int:
+    """Numbers of limits apart from those of channels and parts."""
+    return network.n_resources + _FAMILIES_LIMIT * node + family
+
 
 class Problem:
-    """The flows of one transfer as the solver is asked: what each takes of which resource.
+    """The flows of one transfer, or one of each class, as the solver is asked: what each takes of which resource.
 
     Attributes
     ----------
@@ -37,44 +142,74 @@ class Problem:
         Definition of the link of each limit on both directions together, by resource.
     """
 
-    def __init__(
-        self, network: Network, traffic: Traffic, legs: Legs, routes: Routes, demand: Float, extra: Sequence[Extra]
-    ) -> None:
-        self.network, self.traffic, self.legs, self.routes = network, traffic, legs, routes
+    def __init__(self, question: Question, folded: Fold | None) -> None:
+        network = question.network
+        self.network, self.question, self.fold = network, question, folded
+        self.limits: tuple[Limit, ...] = ()
         self.efficiencies = Efficiencies(network)
-        n = traffic.n_flows
+        if folded is None:
+            self.traffic, self.legs, demand = question.traffic, question.legs, question.demand
+            self.many = np.ones(self.traffic.n_flows, dtype=np.int64)
+        else:
+            self.traffic, self.legs = _leads(question, folded)
+            self.many, demand = folded.many, question.demand[folded.lead]
+        self.routes = routes = route(network, self.legs)
+        n = self.traffic.n_flows
         self.protocol = self._protocols()
         self.placement = self.efficiencies.placement(routes, n)
         self.fraction = self.efficiencies.of(routes, self.protocol, self.placement)
-        resource = self.link_resources()
-        part_flow, part_resource, part_usage = self._part_entries(legs)
-        limit_flow, limit_resource, limit_usage, self.limits = client_limits(network, legs)
-        both, self.both_ways = self._both_ways(network.n_resources + len(self.limits))
-        extra = (*both, *extra)
-        first = network.n_resources + len(self.limits)
-        self.limits = (*self.limits, *(e.limit for e in extra))
-        entries = len(routes.flow) + len(part_flow)
-        flow = np.concatenate([routes.flow, part_flow, limit_flow, *(e.flow for e in extra)])
-        numbered = (np.full(len(e.flow), first + k) for k, e in enumerate(extra))
-        resource = np.concatenate([resource, part_resource, limit_resource, *numbered])
-        usage = np.concatenate([routes.share / self.fraction, part_usage, limit_usage, *(e.usage for e in extra)])
-        # the same as bytes that pass, for limits of the physical: links at their raw rate, parts at the best they do
-        passing = np.concatenate([routes.share, part_usage / self._part_highs(legs), np.zeros(len(usage) - entries)])
+        # what stands for the channel of each entry, and what all flows that an entry stands for put on it
+        self.channel, alike = (routes.channel, None) if folded is None else folded.channel(routes.channel)
+        self.share = routes.share if alike is None else routes.share * self.many[routes.flow] / alike
         self.alive = np.ones(n, dtype=bool)
         self.alive[routes.lost] = False
+        true = self.resource_of(routes.channel, routes.flow)
+        blocks = [_Entries(routes.flow, self.link_resources(), self.share / self.fraction, self.share, true)]
+        blocks += self._part_entries()
+        #: how many limits each stands for; of limits that were given and of mounts, the number of the one that stands
+        self.limit_many: list[int] = []
+        self.limit_of: dict[int, Int] = {}
+        self.both_links: dict[int, int] = {}
+        blocks += self._client_entries()
+        both, self.both_ways = self._both_ways()
+        blocks += both
+        blocks += self._own_entries()
+        self._solve_for(blocks, demand)
+
+    def _solve_for(self, blocks: Sequence[_Entries], demand: Float) -> None:
+        """The problem of all entries."""
+        flow, resource, usage, passing, true = (
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("flow", "resource", "usage", "passing", "true")
+        )
         self.number = np.cumsum(self.alive) - 1
         keep = self.alive[flow]
         flow, resource, usage = self.number[flow[keep]], resource[keep], usage[keep]
         order = np.argsort(flow, kind="stable")
         # flow, resource and bytes that pass for each byte of the flow
         self.passing = flow[order], resource[order], passing[keep][order]
+        self.true = true[keep][order]
         n_alive = int(self.alive.sum())
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
-        capacity = np.concatenate([network.capacity, [limit.capacity for limit in self.limits]])
+        capacity = np.concatenate([self.network.capacity, [limit.capacity for limit in self.limits]])
         self.asks = demand[self.alive]
         self.incidence = Incidence(
             ptr, resource[order].astype(np.int32), usage[order], capacity, np.ones(n_alive), self.asks
         )
+
+    @property
+    def lost(self) -> Int:
+        """Flows without a way."""
+        if self.fold is None or not len(self.routes.lost):
+            return self.routes.lost
+        return np.flatnonzero(np.isin(self.fold.of, self.routes.lost))
+
+    def _limited(self, limits: Sequence[Limit], many: Sequence[int]) -> int:
+        """The number of the first of new limits."""
+        first = self.network.n_resources + len(self.limits)
+        self.limits = (*self.limits, *limits)
+        self.limit_many += many
+        return first
 
     def _protocols(self) -> Int:
         network, traffic = self.network, self.traffic
@@ -93,14 +228,16 @@ class Problem:
         return found
 
     def link_resources(self) -> Int:
-        network, routes = self.network, self.routes
-        link = routes.channel >> 1
+        return self.resource_of(self.channel, self.routes.flow)
+
+    def resource_of(self, channel: Int, flow: Int) -> Int:
+        network, link = self.network, channel >> 1
         cables = network.cables[link]
-        direction = np.where(network.full[link], routes.channel & 1, 0)
-        cable = (mix(routes.flow, link) % cables.astype(np.uint64)).astype(np.int64)
+        direction = np.where(network.full[link], channel & 1, 0)
+        cable = (mix(flow, link) % cables.astype(np.uint64)).astype(np.int64)
         return network.first_resource[link] + direction * cables + cable
 
-    def _both_ways(self, first: int) -> tuple[tuple[Extra, ...], Mapping[int, int]]:
+    def _both_ways(self) -> tuple[list[_Entries], Mapping[int, int]]:
         """What copies in opposite directions leave each other on one PCIe link: a limit per link, and its definition.
 
         Requests, completions and posted writes meet in the root complex, so both directions together get less than
@@ -110,17 +247,25 @@ class Problem:
         net = network.net
         pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
         copies = np.isin(self.protocol[routes.flow], (COPY, P2P))
-        rows = np.flatnonzero(pcie[net.link_def[routes.channel >> 1]] & copies & (routes.share > 0))
-        link = routes.channel[rows] >> 1
-        back = (routes.channel[rows] & 1).astype(bool)
+        rows = np.flatnonzero(pcie[net.link_def[self.channel >> 1]] & copies & (routes.share > 0))
+        link = self.channel[rows] >> 1
+        back = (self.channel[rows] & 1).astype(bool)
         opposite = np.intersect1d(link[back], link[~back])
         opposite = opposite[network.full[opposite]]
-        found: list[Extra] = []
+        alike = (
+            np.ones(len(opposite), dtype=np.int64)
+            if self.fold is None
+            else self.fold.channel(2 * opposite.astype(np.int64))[1]
+        )
+        found: list[_Entries] = []
         definitions: dict[int, int] = {}
         labels: dict[int, str] = {}
         order = np.argsort(link, kind="stable")
         starts, ends = (np.searchsorted(link[order], opposite, side=s) for s in ("left", "right"))
-        for one, start, end in zip(opposite.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        columns = (opposite.tolist(), starts.tolist(), ends.tolist())
+        limits: list[Limit] = []
+        first = self.network.n_resources + len(self.limits)
+        for one, start, end in zip(*columns, strict=True):
             definition = int(net.link_def[one])
             mine = rows[order[start:end]]
             peers = bool((self.protocol[routes.flow[mine]] == P2P).all())
@@ -128,34 +273,85 @@ class Problem:
             label = labels.setdefault(
                 definition, f"{network.channel_label(2 * one, both_ways=True)}, both ways at once"
             )
-            capacity = 2 * float(network.rate[one]) * kept.value
-            definitions[first + len(found)] = definition
-            usage = routes.share[mine] / self.fraction[mine]
-            found.append(Extra(Limit(f"both:{network.channel_id(2 * one)}", label, capacity), routes.flow[mine], usage))
-        return tuple(found), definitions
+            capacity = 2 * float(network.rate_of(np.array([one]))[0]) * kept.value
+            number = first + len(limits)
+            definitions[number] = definition
+            self.both_links[number] = one
+            usage = self.share[mine] / self.fraction[mine]
+            limits.append(Limit(f"both:{network.channel_id(2 * one)}", label, capacity))
+            true = -1 - (routes.channel[mine] >> 1)
+            found.append(_Entries(routes.flow[mine], np.full(len(mine), number), usage, np.zeros(len(mine)), true))
+        self._limited(limits, alike.tolist())
+        return found, definitions
 
-    def _part_entries(self, legs: Legs) -> tuple[Int, Int, Float]:
+    def _part_entries(self) -> list[_Entries]:
         """Media and accelerator memory at both ends of every leg."""
-        network = self.network
-        read = np.array([r.read if r else 0.0 for r in network.part_resources])
-        write = np.array([r.write if r else 0.0 for r in network.part_resources])
+        network, legs = self.network, self.legs
         definition = network.net.part_def
-        flow: list[Int] = []
-        resource: list[Int] = []
-        usage: list[Float] = []
-        for ends, cost in ((legs.source, read), (legs.target, write)):
+        found: list[_Entries] = []
+        for ends, use, band in ((legs.source, "read", "read_band"), (legs.target, "write", "write_band")):
+            per_byte = np.array([getattr(r, use) if r else 0.0 for r in network.part_resources])
+            # how much more than its value a part may give
+            high = np.array([getattr(r, band)[1] if r else 1.0 for r in network.part_resources])
             rows = np.flatnonzero(network.part_resource[ends] >= 0)
-            flow.append(legs.flow[rows])
-            resource.append(network.part_resource[ends[rows]])
-            usage.append(legs.share[rows] * cost[definition[ends[rows]]])
-        return np.concatenate(flow), np.concatenate(resource), np.concatenate(usage)
+            part, flow = ends[rows], legs.flow[rows]
+            usage = legs.share[rows] * per_byte[definition[part]]
+            if self.fold is not None:
+                lead, alike = self.fold.part(part)
+                usage = usage * self.many[flow] / alike
+            else:
+                lead = part
+            true = network.part_resource[part]
+            passing = usage / high[definition[part]]
+            found.append(_Entries(flow, network.part_resource[lead], usage, passing, true))
+        return found
 
-    def _part_highs(self, legs: Legs) -> Float:
-        """How much more than their value parts at both ends of every leg may give; as `_part_entries`."""
-        network = self.network
-        found: list[Float] = []
-        for ends, ordered in ((legs.source, "read_band"), (legs.target, "write_band")):
-            high = np.array([getattr(r, ordered)[1] if r else 1.0 for r in network.part_resources])
-            rows = np.flatnonzero(network.part_resource[ends] >= 0)
-            found.append(high[network.net.part_def[ends[rows]]])
-        return np.concatenate(found)
+    def _client_entries(self) -> list[_Entries]:
+        """What one client can get from a storage system through its mount, one limit per server and system."""
+        network, net = self.network, self.network.net
+        found: list[_Entries] = []
+        for k, mounts in enumerate(mounts_of(network, self.question.legs if self.fold is not None else self.legs)):
+            if not len(mounts.capacity):
+                continue
+            flow, client, usage = mounts.flow, mounts.client, mounts.usage
+            rows, lead, many = self._standing(1 + k, flow, client, len(mounts.capacity))
+            flow, true = self._row_of(flow[rows]), client[rows]
+            kept, which = np.unique(lead[true], return_inverse=True)
+            usage = usage[rows] * self.many[flow] / many[true]
+            labels = {one: net.part(one).label for one in np.unique(mounts.system[kept]).tolist()}
+            system, capacity = mounts.system[kept].tolist(), mounts.capacity[kept].tolist()
+            paths = client_paths(network.frame, mounts.system[kept].tobytes(), mounts.part[kept].tobytes())
+            limits = [
+                Limit(f"client:{path}", f"client of {labels[one]} at {server}", most, f"client of {labels[one]}")
+                for one, most, (path, server) in zip(system, capacity, paths, strict=True)
+            ]
+            first = self._limited(limits, many[kept].tolist())
+            self.limit_of[1 + k] = _numbered(first, kept, lead)
+            found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(network, true, 1 + k)))
+        return found
+
+    def _own_entries(self) -> list[_Entries]:
+        """Limits that the question brings along."""
+        extra = self.question.extra
+        if not extra:
+            return []
+        meeting = self.question.meetings()[0]
+        rows, lead, many = self._standing(0, meeting.flow, meeting.node, len(extra))
+        flow, true = self._row_of(meeting.flow[rows]), meeting.node[rows]
+        kept, which = np.unique(lead[true], return_inverse=True)
+        usage = meeting.usage[rows] * self.many[flow] / many[true]
+        first = self._limited([extra[k].limit for k in kept.tolist()], many[kept].tolist())
+        self.limit_of[0] = _numbered(first, kept, lead)
+        return [_Entries(flow, first + which, usage, np.zeros(len(usage)), _beyond(self.network, true, 0))]
+
+    def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
+        """Entries of flows that stand for their class; which node stands for each, and how many are like it."""
+        if self.fold is None:
+            return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)
+        leads = np.zeros(self.question.traffic.n_flows, dtype=bool)
+        leads[self.fold.lead] = True
+        alike = self.fold.meetings[meeting]
+        return np.flatnonzero(leads[flow]), alike.lead, alike.many
+
+    def _row_of(self, flow: Int) -> Int:
+        return flow if self.fold is None else self.fold.of[flow]

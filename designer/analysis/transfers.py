@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -13,15 +13,16 @@ import numpy.typing as npt
 from designer.analysis.bottlenecks import Limit, Resources, describe, with_gains
 from designer.analysis.channel_order import ways
 from designer.analysis.flows import Allocation, Binding, Incidence, binding, next_bottleneck, slowest, solve
+from designer.analysis.folding import Fold
 from designer.analysis.network import LISTED_LIMIT, TIE_TOLERANCE, Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Flow, Rows
-from designer.analysis.routes import Routes, route
+from designer.analysis.routes import Legs, Routes, route
 from designer.analysis.selection import Traffic, pair_up
 from designer.analysis.staging import staged
 from designer.analysis.transfer_bands import rate_band
 from designer.analysis.transfer_latency import latency
-from designer.analysis.transfer_limits import Extra, memory_shares, protocol_cores
-from designer.analysis.transfer_problem import Problem
+from designer.analysis.transfer_limits import Extra, memory_shares, mounts_of, protocol_cores
+from designer.analysis.transfer_problem import FlowProblem, Problem, Question
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
 from designer.workload.operations import Transfer
@@ -58,8 +59,18 @@ class TransferAnswer:
     loads: ChannelLoads
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
-    incidence: Incidence
-    limits: tuple[Limit, ...]
+    problem: FlowProblem
+    expanded: Callable[[], FlowProblem]
+
+    @property
+    def incidence(self) -> Incidence:
+        """All flows that have a way, on the resources of the network and then on `limits`."""
+        return self.expanded().incidence
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Limits beside links and parts."""
+        return self.expanded().limits
 
 
 def evaluate_transfer(
@@ -84,26 +95,28 @@ def evaluate_transfer(
     AnalysisError
         If nothing can be routed.
     """
-    asked, findings = _asked(network, operation, place, shares)
-    return _answer(asked, findings, explained)
+    return _answer(_asked(network, operation, place, shares), place, explained)
 
 
-def _asked(
-    network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES
-) -> tuple[Problem, list[Finding]]:
-    """A transfer paired up and routed, and what was found on the way."""
+def _asked(network: Network, operation: Transfer, place: str, shares: Mapping[int, float] = NO_SHARES) -> Question:
+    """A transfer paired up."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
-    routes = route(network, legs)
-    findings = _lost(network, traffic, routes, place)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
     extra = (*protocol_cores(network, legs), *memory_shares(network, legs, shares))
-    return Problem(network, traffic, legs, routes, demand, extra), findings
+    return Question(network, traffic, legs, demand, extra)
 
 
 def evaluate_legs(
-    network: Network, traffic: Traffic, demand: Float, extra: Sequence[Extra], place: str, *, explained: bool = True
+    network: Network,
+    traffic: Traffic,
+    demand: Float,
+    extra: Sequence[Extra],
+    place: str,
+    *,
+    explained: bool = True,
+    marks: Int | None = None,
 ) -> TransferAnswer:
     """Rates of flows whose legs are given, under limits of their own as well.
 
@@ -112,16 +125,15 @@ def evaluate_legs(
     demand : (n_flows,) most each flow asks for [B/s]
     explained
         True to tell what binds and what would next; the rates are the same.
+    marks : (n_flows,) flows of other marks are never of one class
 
     Raises
     ------
     AnalysisError
         If nothing can be routed.
     """
-    routes = route(network, traffic.legs)
-    findings = _lost(network, traffic, routes, place)
-    problem = Problem(network, traffic, traffic.legs, routes, demand, extra)
-    return _answer(problem, findings, explained)
+    question = Question(network, traffic, traffic.legs, demand, extra, marks)
+    return _answer(question, place, explained)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,23 +152,25 @@ def transfer_demand(network: Network, operation: Transfer, place: str) -> Transf
     AnalysisError
         If nothing can be routed.
     """
-    asked, _ = _asked(network, operation, place)
-    return TransferDemand(asked.incidence, asked.limits)
+    asked = _asked(network, operation, place)
+    evaluation = Problem(asked, None)
+    _lost(network, asked.traffic, evaluation.lost, evaluation.routes, place)
+    return TransferDemand(evaluation.incidence, evaluation.limits)
 
 
-def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> list[Finding]:
+def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
     found: list[Finding] = []
     net = network.net
-    if len(routes.lost):
-        if len(routes.lost) == traffic.n_flows:
-            f = int(routes.lost[0])
+    if len(lost):
+        if len(lost) == traffic.n_flows:
+            f = int(lost[0])
             raise AnalysisError(
                 f"there is no way from {net.path(int(traffic.source[f]))} to {net.path(int(traffic.target[f]))}",
                 place=place,
                 remedy="join them by links, or give both servers NICs on one network",
             )
-        where = tuple(net.path(int(traffic.target[f])) for f in routes.lost[:20])
-        text = f"{len(routes.lost)} of {traffic.n_flows} flows have no way and are left out"
+        where = tuple(net.path(int(traffic.target[f])) for f in lost[:20])
+        text = f"{len(lost)} of {traffic.n_flows} flows have no way and are left out"
         found.append(Finding("FLOW-NO-WAY", Severity.ERROR, text, where, "join these parts to the others"))
     if routes.hashed:
         text = "traffic is hashed to single ways: splitting it over all ways would need too many entries"
@@ -164,33 +178,53 @@ def _lost(network: Network, traffic: Traffic, routes: Routes, place: str) -> lis
     return found
 
 
-def _answer(problem: Problem, findings: list[Finding], explained: bool = True) -> TransferAnswer:
-    """Solve and explain."""
+def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
+    """Solve and explain, for one flow of each class."""
+    problem = Problem(question, question.folded())
+    findings = _lost(question.network, question.traffic, problem.lost, problem.routes, place)
     incidence = problem.incidence
     allocation = solve(incidence)
     bottleneck = binding(incidence, allocation)
     described, then = _explained(problem, allocation, bottleneck) if explained else ((), ())
     low, high, sources = rate_band(problem, allocation, bottleneck)
     n = problem.traffic.n_flows
-    rate, lows, highs = np.zeros(n), np.zeros(n), np.zeros(n)
-    rate[problem.alive], lows[problem.alive], highs[problem.alive] = allocation.rate, low, high
+    rates = np.stack([np.zeros(n), np.zeros(n), np.zeros(n)])
+    rates[:, problem.alive] = allocation.rate, low, high
     wait = latency(problem)
+    alive = np.flatnonzero(problem.alive)
+    flow = alive if problem.fold is None else problem.fold.lead[alive]
+    classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold)
+    found = np.concatenate([rates, wait]) if problem.fold is None else np.concatenate([rates, wait])[:, problem.fold.of]
     return TransferAnswer(
-        problem.traffic,
-        rate,
-        lows,
-        highs,
-        wait[0],
-        wait[1:],
+        problem.question.traffic,
+        found[0],
+        found[1],
+        found[2],
+        found[3],
+        found[4:],
         described,
         then,
-        _listed(problem, rate, lows, highs, bottleneck),
-        ChannelLoads.made(lambda: _loads(problem, rate)),
+        _listed(problem, found[:3], bottleneck),
+        ChannelLoads.made(lambda: _loads(problem, rates[0])),
         sources,
         tuple(findings),
-        incidence,
-        problem.limits,
+        classes,
+        _expanded(problem, classes),
     )
+
+
+def _expanded(problem: Problem, classes: FlowProblem) -> Callable[[], FlowProblem]:
+    """The problem with every flow for itproblem."""
+    if problem.fold is None:
+        return lambda: classes
+
+    @cache
+    def made() -> FlowProblem:
+        flat = Problem(problem.question, None)
+        alive = np.flatnonzero(flat.alive)
+        return FlowProblem(flat.incidence, flat.limits, alive, np.ones(len(alive), dtype=np.int64), None)
+
+    return made
 
 
 def _explained(
@@ -200,29 +234,51 @@ def _explained(
     incidence = problem.incidence
     resources = Resources(problem.network, problem.limits)
     fractions = _fraction_of_resource(problem)
+    users, many = _users(problem)
     worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
     first = bottleneck.union(worst.tolist())
-    described, members = describe(resources, incidence, first, fractions)
+    described, members = describe(resources, incidence, first, fractions, users, many)
     described = with_gains(described, members, incidence, allocation, slowest())
     after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-    then = describe(resources, incidence, after.then, fractions)[0] if after is not None else ()
+    then = describe(resources, incidence, after.then, fractions, users, many)[0] if after is not None else ()
     if np.isfinite(problem.asks).all() and not len(first):
         described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
     return described, then
 
 
-def _fraction_of_resource(problem: Problem) -> dict[int, float]:
-    channel_resource = problem.link_resources()
-    _, first = np.unique(channel_resource, return_index=True)
-    return dict(zip(channel_resource[first].tolist(), problem.fraction[first].tolist(), strict=True))
+def _users(problem: Problem) -> tuple[Int | None, Int | None]:
+    """How many flows use each resource, and how many are like it; None where none stands for others."""
+    if problem.fold is None:
+        return None, None
+    n = len(problem.incidence.capacity)
+    many = np.ones(n, dtype=np.int64)
+    flow, resource, _ = problem.passing
+    many[problem.network.n_resources :] = problem.limit_many
+    many[problem.link_resources()] = problem.fold.channel(problem.routes.channel)[1]
+    for ends in (problem.legs.source, problem.legs.target):
+        part = ends[problem.network.part_resource[ends] >= 0]
+        lead, alike = problem.fold.part(part)
+        many[problem.network.part_resource[lead]] = alike
+    _, once = np.unique(np.stack([flow, problem.true]), axis=1, return_index=True)
+    met = np.bincount(resource[once], problem.many[problem.alive][flow[once]], n)
+    return np.rint(met / many).astype(np.int64), many
+
+
+def _fraction_of_resource(problem: Problem) -> Mapping[int, float]:
+    """The least fraction that any flow achieves of each resource."""
+    order = np.argsort(-problem.fraction, kind="stable")
+    return dict(zip(problem.link_resources()[order].tolist(), problem.fraction[order].tolist(), strict=True))
 
 
 def _loads(problem: Problem, rate: Float) -> tuple[Float, Float]:
-    routes, network = problem.routes, problem.network
-    carried = routes.share * rate[routes.flow]
+    network = problem.network
+    carried = problem.share * rate[problem.routes.flow]
     n = 2 * network.net.n_links
-    load = np.bincount(routes.channel, carried, n).astype(np.float64)
-    occupied = np.bincount(routes.channel, carried / problem.fraction, n).astype(np.float64)
+    load = np.bincount(problem.channel, carried, n).astype(np.float64)
+    occupied = np.bincount(problem.channel, carried / problem.fraction, n).astype(np.float64)
+    if problem.fold is not None:
+        every = problem.fold.every_channel()
+        load, occupied = load[every], occupied[every]
     shared = ~np.repeat(network.full, 2)
     if shared.any():
         both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
@@ -230,42 +286,111 @@ def _loads(problem: Problem, rate: Float) -> tuple[Float, Float]:
     return load, occupied / np.repeat(network.rate, 2)
 
 
-def _listed(problem: Problem, rate: Float, low: Float, high: Float, bottleneck: Binding) -> Rows[Flow]:
-    """The first flows, each told when somebody looks at it; ranked by rate."""
-    network, net, traffic = problem.network, problem.network.net, problem.traffic
+def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:
+    """The first flows, each told when somebody looks at it; ranked by rate. : rates (3, n_flows)"""
+    network, net, traffic = problem.network, problem.network.net, problem.question.traffic
     count = min(traffic.n_flows, LISTED_LIMIT)
 
     @cache
-    def ordered() -> tuple[Resources, Int, Int]:
-        order = np.argsort(problem.routes.flow, kind="stable")
-        return (
-            Resources(network, problem.limits),
-            problem.routes.channel[order],
-            np.searchsorted(problem.routes.flow[order], np.arange(count + 1)),
-        )
+    def first() -> tuple[Int, Int, Callable[[int], tuple[str, ...]]]:
+        legs, routes = problem.legs, problem.routes
+        if problem.fold is not None:
+            legs = problem.question.legs.chosen(problem.question.legs.flow < count)
+            routes = route(network, legs)
+        order = np.argsort(routes.flow, kind="stable")
+        cuts = np.searchsorted(routes.flow[order], np.arange(count + 1))
+        if problem.fold is None:
+            return routes.channel[order], cuts, lambda f: _binding_ids(problem, f, bottleneck)
+        named = _binding_ids_of_members(problem, problem.fold, legs, routes, count, bottleneck)
+        return routes.channel[order], cuts, lambda f: named[f]
 
     def rows(numbers: Sequence[int]) -> list[Flow]:
-        resources, channel, cuts = ordered()
+        channel, cuts, binding_of = first()
         some = np.array(numbers, dtype=np.int64)
         size = cuts[some + 1] - cuts[some]
         upto = np.concatenate([[0], np.cumsum(size)])
         chosen = channel[np.repeat(cuts[some] - upto[:-1], size) + np.arange(upto[-1])]
         source, target = traffic.source[some], traffic.target[some]
-        binds = [bottleneck.of(int(problem.number[f])) if problem.alive[f] else [] for f in numbers]
-        met = np.unique(np.concatenate([np.asarray(each, dtype=np.int64) for each in binds]))
-        ids = dict(zip(met.tolist(), resources.ids(met), strict=True))
         columns = (
             net.paths(source),
             net.paths(target),
             ways(network, source, chosen, upto),
-            rate[some].tolist(),
-            low[some].tolist(),
-            high[some].tolist(),
-            binds,
+            *rates[:, some].tolist(),
+            [binding_of(f) for f in numbers],
         )
         return [
-            Flow(f"{a}->{b}", a, b, via, got, least, most, tuple([ids[int(r)] for r in by]))
-            for a, b, via, got, least, most, by in zip(*columns, strict=True)
+            Flow(f"{a}->{b}", a, b, via, rate, low, high, by)
+            for a, b, via, rate, low, high, by in zip(*columns, strict=True)
         ]
 
-    return Rows(one=lambda f: rows([f])[0], count=count, rank=rate[:count], many=rows)
+    return Rows(one=lambda f: rows([f])[0], count=count, rank=rates[0, :count], many=rows)
+
+
+def _binding_ids(problem: Problem, f: int, bottleneck: Binding) -> tuple[str, ...]:
+    """Ids of what binds a flow."""
+    if not problem.alive[f]:
+        return ()
+    return tuple(Resources(problem.network, problem.limits).ids(bottleneck.of(int(problem.number[f]))))
+
+
+def _binding_ids_of_members(
+    problem: Problem, folded: Fold, legs: Legs, routes: Routes, count: int, bottleneck: Binding
+) -> list[tuple[str, ...]]:
+    """Ids of what binds each of the first flows: its own links, parts and limits, where their class binds its."""
+    network, net, question = problem.network, problem.network.net, problem.question
+    owner = np.repeat(np.arange(len(bottleneck.ptr) - 1), np.diff(bottleneck.ptr))
+    size = len(problem.incidence.capacity)
+    binds = owner * size + bottleneck.resource
+    found: list[list[str]] = [[] for _ in range(count)]
+
+    def add(flow: Int, number: Int, true: Int, names: Callable[[Int], list[str]]) -> None:
+        row = folded.of[flow]
+        kept = np.flatnonzero(problem.alive[row] & np.isin(problem.number[row] * size + number, binds))
+        once = np.unique(np.stack([flow[kept], true[kept]]), axis=1)
+        for f, name in zip(once[0].tolist(), names(once[1]), strict=True):
+            found[f].append(name)
+
+    channel = folded.channel(routes.channel)[0]
+    true = problem.resource_of(routes.channel, routes.flow)
+
+    def channels(resources: Int) -> list[str]:
+        return network.channel_ids(network.channels_of(resources))
+
+    add(routes.flow, problem.resource_of(channel, routes.flow), true, channels)
+    for ends in (legs.source, legs.target):
+        rows = np.flatnonzero(network.part_resource[ends] >= 0)
+        number = network.part_resource[folded.part(ends[rows])[0]]
+        add(legs.flow[rows], number, ends[rows], net.paths)
+    for k, mounts in enumerate(mounts_of(network, question.legs)):
+        if 1 + k in problem.limit_of:
+            rows = np.flatnonzero(mounts.flow < count)
+            client = mounts.client[rows]
+            paths = net.paths(mounts.system[client])
+            add(mounts.flow[rows], problem.limit_of[1 + k][client], client, _names(client, paths))
+    both = np.full(net.n_links, -1, dtype=np.int64)
+    for number, link in problem.both_links.items():
+        both[link] = number
+    rows = np.flatnonzero(both[channel >> 1] >= 0)
+    link = routes.channel[rows] >> 1
+    add(
+        routes.flow[rows],
+        both[channel[rows] >> 1],
+        link,
+        lambda true: [f"both:{name}" for name in network.channel_ids(2 * true)],
+    )
+    if 0 in problem.limit_of:
+        meeting = question.meetings()[0]
+        rows = np.flatnonzero(meeting.flow < count)
+        node = meeting.node[rows]
+
+        def ids(nodes: Int) -> list[str]:
+            return [question.extra[k].limit.id for k in nodes.tolist()]
+
+        add(meeting.flow[rows], problem.limit_of[0][node], node, ids)
+    return [tuple(names) for names in found]
+
+
+def _names(client: Int, paths: Sequence[str]) -> Callable[[Int], list[str]]:
+    """What names the limits of mounts, by the number of the client."""
+    known = dict(zip(client.tolist(), paths, strict=True))
+    return lambda clients: [f"client:{known[c]}" for c in clients.tolist()]

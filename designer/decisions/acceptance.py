@@ -29,6 +29,8 @@ BAND_QUANTILE: Final = 1.2816
 LIMIT_QUANTILE: Final = 1.9600
 #: large messages, which measure bandwidth
 LARGE: Final = 1 << 30
+#: smaller ones, at which the algorithms of an all-reduce differ most
+SMALLER: Final = (1 << 20, 1 << 24)
 _COLLECTIVES: Final = {
     "all_reduce": "all-reduce",
     "all_gather": "all-gather",
@@ -162,6 +164,7 @@ def sheet(machine: Machine) -> list[Trial]:
     found += [Trial("d2d", (a, b), "nvbandwidth", pairs) for a in gpus for b in gpus if a != b]
     if n > 1:
         found += [collective(machine, name, n, LARGE) for name in _SHEET]
+        found += [collective(machine, _SHEET[0], n, size) for size in SMALLER]
     for drive in machine.drives:
         name = drive.rpartition("/")[2]
         command = (

@@ -89,12 +89,20 @@ def turns(rows: Iterable[Row], paths: Sequence[str]) -> tuple[Turn, ...]:
 
 
 def _along(line: Sequence[Row], path: str) -> Iterable[Turn]:
+    for k in breaks(line):
+        yield Turn(path, line[k - 1], line[k])
+
+
+def breaks(line: Sequence[Row]) -> tuple[int, ...]:
+    """Places in a line of rows at which nothing is left of what bound all the way before."""
+    found: list[int] = []
     held: frozenset[tuple[str, str]] = frozenset()
     for k, row in enumerate(line):
         now = frozenset((b.what, b.id) for b in row.binding)
         if k and not held & now:
-            yield Turn(path, line[k - 1], row)
+            found.append(k)
         held = held & now or now
+    return tuple(found)
 
 
 def binding_text(binding: Sequence[Binding]) -> str:

@@ -22,7 +22,7 @@ from designer.design.address import (
 from designer.design.document import Block, Design, Group
 from designer.fields import Quantity
 
-_MOVES = frozenset({"position", "size", "collapsed"})
+MOVES = frozenset({"position", "size", "collapsed"})
 _PROPERTIES = tuple(n for n in Design.model_fields if n not in BLOCK_COLLECTIONS and n not in DESIGN_COLLECTIONS)
 
 
@@ -101,7 +101,7 @@ class Diff:
                     continue
                 if changes.added or changes.removed:
                     return False
-                if any(set(self.fields(within, what, i)) - _MOVES for i in changes.changed):
+                if any(set(self.fields(within, what, i)) - MOVES for i in changes.changed):
                     return False
         return True
 
@@ -213,7 +213,7 @@ def changed_fields(old: BaseModel, new: BaseModel) -> tuple[str, ...]:
 
 def _field_lines(old: BaseModel, new: BaseModel) -> Iterator[str]:
     for name in changed_fields(old, new):
-        if name in _MOVES:
+        if name in MOVES:
             continue
         a, b = getattr(old, name), getattr(new, name)
         if isinstance(a, Mapping) and isinstance(b, Mapping):

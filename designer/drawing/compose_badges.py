@@ -120,7 +120,7 @@ def _places(view_state: ViewState, frame: Frame, bottleneck: Int, named: frozens
         worded[: len(points) if len(points) <= _WORDS else 1] = True
         return points, worded
     connections = bottleneck[:_MOST_BOTTLENECK]
-    ways = view_state.ways(frame, connections)
+    ways = view_state.routes(frame, connections)
     taken = value_plates(view_state, frame)
     word = ((text_width(_WORD, round(11 * frame.ratio), True) / frame.ratio + 12) * unit, 19 * unit)
     points, _ = view_state.least_covered(ways, _DOT * unit, _DOT * unit, taken)

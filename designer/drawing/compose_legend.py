@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
 from designer.drawing.compose_boxes import faded
+from designer.drawing.fonts import text_width
 from designer.drawing.theme import STEPS
 from designer.drawing.view_state import Frame, ViewState
+
+#: width of a sample, between it and its word, and of the word for a bottleneck with the gap behind it [px]
+_SIGN: Final = 22
+_GAP: Final = 5
+_BOTTLENECK: Final = 84
 
 
 def legend_marks(view_state: ViewState) -> tuple[bool, bool]:
@@ -28,7 +36,8 @@ def legend(view_state: ViewState, frame: Frame) -> tuple[list[Batch], int, int]:
     count = len(theme.heat)
     marks = legend_marks(view_state)
     line = round(px * 1.6)
-    wide, high = count * cell_w + 2 * pad, cell_h + round(px * 2.9) + pad + any(marks) * line
+    room = round((2 * _SIGN + _GAP + _BOTTLENECK + text_width("capacity assumed", 12)) * r) if all(marks) else 0
+    wide, high = max(count * cell_w, room) + 2 * pad, cell_h + round(px * 2.9) + pad + any(marks) * line
     plate = Boxes(
         np.array([[0, 0, wide, high]], dtype=np.float64), theme.pill, theme.container_edges[0], 1, round(5 * r)
     )
@@ -58,7 +67,7 @@ def _keys(
 ) -> list[Batch]:
     """What a mark on a connection and a dashed connection mean, side by side."""
     theme, r = view_state.theme, frame.ratio
-    px, tall, sign = round(12 * r), round(16 * r), round(22 * r)
+    px, tall, sign = round(12 * r), round(16 * r), round(_SIGN * r)
     x, y = at
     found: list[Batch] = []
     if marks[0]:
@@ -66,11 +75,11 @@ def _keys(
         dot = np.array([[x + (sign - size) / 2, y + (tall - size) / 2, size, size]]).round()
         bar = np.array([[x, y + tall / 2 - 3 * r, sign, 6 * r]]).round()
         found += [Rects(bar, theme.bottleneck + "58"), Boxes(dot, theme.bottleneck, theme.bottleneck, 0, size // 2)]
-        labels.append(Label(x + sign + 5 * r, y, 80 * r, tall, "bottleneck", px, theme.muted))
-        x += sign + 88 * r
+        labels.append(Label(x + sign + _GAP * r, y, _BOTTLENECK * r, tall, "bottleneck", px, theme.muted))
+        x += sign + _BOTTLENECK * r
     if marks[1]:
         middle = round(y + tall / 2)
         stroke = np.array([[x, middle, x + sign, middle]], dtype=np.float64)
         found.append(Lines(stroke, theme.muted, 2 * r, (4 * r, 3 * r), False))
-        labels.append(Label(x + sign + 5 * r, y, 130 * r, tall, "capacity assumed", px, theme.muted))
+        labels.append(Label(x + sign + _GAP * r, y, 130 * r, tall, "capacity assumed", px, theme.muted))
     return found

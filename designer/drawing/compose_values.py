@@ -6,7 +6,7 @@ so that pieces drawn at different times fit together.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,14 @@ _PAD: Final = 12.0
 _ROOM: Final = (104.0, 26.0)
 #: at most so many bundles are labelled, of more none
 _MOST_BUNDLES: Final = 48
+#: a trunk has at least so many connections; among more of them in all none is labelled
+_LEAST_IN_TRUNK: Final = 6
+_MOST_IN_TRUNKS: Final = 2000
+#: a line shorter than this has no label [px], nor one of which cards would cover or be covered by more than this share
+_SHORTEST: Final = 36.0
+_COVERED: Final = 0.1
+#: so many values are looked at one by one, so that none stands upon another
+_MOST_APART: Final = 200
 #: a value may stand this far from where its connection is looked up [px]
 _STRAY: Final = 260.0
 
@@ -90,23 +98,57 @@ def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
         best = np.zeros(len(connections), dtype=bool)
         best[first] = True
         kept &= best
-    return connections[kept], near[kept]
+    connections, near = connections[kept], near[kept]
+    if len(connections) <= _MOST_APART:
+        # they are looked up at the middle of their connections, and written where those leave room
+        free, taken = np.zeros(len(connections), dtype=bool), list[Rect]()
+        for k, (x, y) in enumerate((view_state.label_points(connections) - room / 2).tolist()):
+            plate = Boxes(np.array([[x, y, *room]]), "", "", 0, 0)
+            free[k] = is_free(plate, taken)
+        connections, near = connections[free], near[free]
+    return connections, near
+
+
+class Bundle(NamedTuple):
+    """Links told in one label.
+
+    Parameters
+    ----------
+    connections : (k,) those it stands for
+    route : (v, 2) along which the label stands, scene units
+    """
+
+    connections: Int
+    text: str
+    route: Float
 
 
 def bundles(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]:
-    """How many links of which rate run to closed groups, as long as no loads are told."""
-    if frame.level is not Level.NEAR or view_state.loads.known:
+    """How many links of which rate run to closed groups and in trunks, where no value is told of them."""
+    if frame.level is Level.FAR:
         return []
-    connections, texts = _bundle_texts(view_state)
+    if view_state.bundles is None:
+        view_state.bundles = (*_to_groups(view_state), *_trunks(view_state))
+    chosen = [b for b in view_state.bundles if isinstance(b, Bundle)]
     if view_state.lifted_connections is not None:
-        shown = ~view_state.lifted_connections[connections]
-        connections, texts = connections[shown], [t for t, s in zip(texts, shown.tolist(), strict=True) if s]
+        chosen = [b for b in chosen if not view_state.lifted_connections[b.connections].any()]
+    if not chosen:
+        return []
+    taken_by_values = value_plates(view_state, frame)
+    unit = frame.scale / frame.ratio
     theme, taken = view_state.theme, list[Rect]()
     plates: list[Boxes] = []
     labels: list[Label] = []
-    points = frame.points(view_state.label_points(connections)).tolist()
-    for text, (x, y) in zip(texts, points, strict=True):
-        plate, label = pill(text, x, y, frame, theme.pill, theme.pill_text, theme.container_edges[0])
+    for bundle in chosen:
+        wide = text_width(bundle.text, PX) + _PAD
+        if np.ptp(bundle.route, axis=0).max() * unit < _SHORTEST:
+            continue
+        points, covered = view_state.least_covered(bundle.route[None], wide / unit, 1.7 * PX / unit, taken_by_values)
+        # a name under it would be hidden: the tip tells it
+        if covered[0] * unit**2 > _COVERED * wide * 1.7 * PX:
+            continue
+        x, y = frame.points(points)[0].tolist()
+        plate, label = pill(bundle.text, x, y, frame, theme.pill, theme.pill_text, theme.container_edges[0])
         if is_free(plate, taken):
             plates.append(plate)
             labels.append(label)
@@ -114,8 +156,8 @@ def bundles(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch
     return stacked([plates[k] for k in seen], [labels[k] for k in seen])
 
 
-def _bundle_texts(view_state: ViewState) -> tuple[Int, list[str]]:
-    """The connections with links in number at a closed group, and what is written on them; none among too many."""
+def _to_groups(view_state: ViewState) -> list[Bundle]:
+    """The connections with links in number at a closed group; none among too many."""
     geometry = view_state.geometry
     closed = geometry.is_group & ~geometry.is_container
     kinds = [link_kinds().get(k) for k in geometry.connection_kinds]
@@ -125,15 +167,45 @@ def _bundle_texts(view_state: ViewState) -> tuple[Int, list[str]]:
         np.flatnonzero(ends & labelled[geometry.connection_kind]) if len(labelled) else np.empty(0, dtype=np.int64)
     )
     if len(connections) > _MOST_BUNDLES:
-        return connections[:0], []
-    texts: list[str] = []
-    for connection in connections.tolist():
-        kind, count = kinds[int(geometry.connection_kind[connection])], int(geometry.connection_count[connection])
-        rate = float(geometry.connection_capacity[connection]) / count
-        network = kind is not None and kind.domain is Domain.NETWORK
-        each = format_line_rate(rate) if network else format_quantity(rate, "rate")
-        texts.append(f"{count:,} × {each}".replace(",", "\u202f") if count > 1 else each)
-    return connections, texts
+        return []
+    rows = connections[:, None]
+    return [Bundle(row, _count_text(view_state, row), geometry.connection_route[row[0]]) for row in rows]
+
+
+def _trunks(view_state: ViewState) -> list[Bundle]:
+    """The links that are drawn as one line with branches; none among too many."""
+    geometry = view_state.geometry
+    a, b = geometry.connection_a, geometry.connection_b
+    beside = np.flatnonzero((geometry.parent[a] == geometry.parent[b]) & (geometry.connection_count > 0))
+    if not _LEAST_IN_TRUNK <= len(beside) <= _MOST_IN_TRUNKS:
+        return []
+    found: list[Bundle] = []
+    place = geometry.parent[a[beside]] * len(geometry.connection_kinds) + geometry.connection_kind[beside]
+    lines = geometry.connection_route[beside]
+    for value in np.unique(place).tolist():
+        here = np.flatnonzero(place == value)
+        level = (lines[here, :-1, 1] == lines[here, 1:, 1]) & (lines[here, :-1, 0] != lines[here, 1:, 0])
+        heights = lines[here, :-1, 1]
+        for y in np.unique(heights[level]).tolist():
+            on_it = level & (heights == y)
+            members = here[on_it.any(axis=1)]
+            if len(members) < _LEAST_IN_TRUNK:
+                continue
+            x = np.concatenate((lines[here, :-1, 0][on_it], lines[here, 1:, 0][on_it]))
+            route = np.array([[x.min(), y], [x.max(), y]])
+            found.append(Bundle(beside[members], _count_text(view_state, beside[members]), route))
+    return found
+
+
+def _count_text(view_state: ViewState, connections: Int) -> str:
+    """How many links connections have, and what each carries: ``8 × 400 Gb/s``."""
+    geometry = view_state.geometry
+    kind = link_kinds().get(geometry.connection_kinds[int(geometry.connection_kind[connections[0]])])
+    count = int(geometry.connection_count[connections].sum())
+    rate = float(geometry.connection_capacity[connections].sum()) / count
+    network = kind is not None and kind.domain is Domain.NETWORK
+    each = format_line_rate(rate) if network else format_quantity(rate, "rate")
+    return f"{count:,} × {each}".replace(",", "\u202f") if count > 1 else each
 
 
 def _touches(plate: Boxes, regions: Regions) -> bool:

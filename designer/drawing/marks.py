@@ -34,7 +34,7 @@ def connection_glow(
     view_state: ViewState, frame: Frame, connections: Int, colour: str, strength: str = "90"
 ) -> list[Batch]:
     """Connections drawn broad and translucent over themselves."""
-    route = frame.points(view_state.ways(frame, connections))
+    route = frame.points(view_state.routes(frame, connections))
     lines = [pieces(group.points) for group in polylines(np.arange(len(route)), route)]
     found: list[Batch] = []
     if lines:

@@ -112,6 +112,8 @@ class ViewState:
     trays: Trays | None = None
     _label_points: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     _kept: tuple[object, dict[str, list[Batch]]] | None = None
+    #: labels of links told together, once they were looked for
+    bundles: tuple[object, ...] | None = None
     #: where marks stand: for what, and the answer
     marks: tuple[Loads, object, Float, Bool] | None = None
     _busy: tuple[Loads, Int, Float] | None = None
@@ -239,7 +241,7 @@ class ViewState:
     def _labelled(self, connections: Int) -> Float:
         return self.least_covered(self.geometry.connection_route[connections], *_VALUE)[0]
 
-    def ways(self, frame: Frame, connections: Int) -> Float:
+    def routes(self, frame: Frame, connections: Int) -> Float:
         """The corners of connections as they are drawn: from some distance parallel ones run as one. : (k, v, 2)"""
         if frame.level is Level.NEAR:
             return self.geometry.connection_route[connections]
@@ -247,18 +249,18 @@ class ViewState:
         merged = cut.of_connection[connections]
         return cut.route[merged[merged >= 0]]
 
-    def least_covered(self, ways: Float, wide: float, high: float, taken: Float | None = None) -> tuple[Float, Float]:
+    def least_covered(self, routes: Float, wide: float, high: float, taken: Float | None = None) -> tuple[Float, Float]:
         """Where on ways a plate covers least of cards and of what is written, and how much. : (k, 2), (k,)
 
         Parameters
         ----------
-        ways : (k, v, 2)
+        routes : (k, v, 2)
         wide, high
             Extent of the plate, scene units.
         taken : (p, 4) left, top, right and bottom of what is written
         """
-        best, least = np.zeros((len(ways), 2)), np.full(len(ways), np.inf)
-        for group in polylines(np.arange(len(ways)), ways):
+        best, least = np.zeros((len(routes), 2)), np.full(len(routes), np.inf)
+        for group in polylines(np.arange(len(routes)), routes):
             left = np.arange(len(group.connections))
             for share in _SHARES:
                 points, at = along(group.points[left], share), group.connections[left]

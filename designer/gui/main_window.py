@@ -290,6 +290,7 @@ class MainWindow(QMainWindow):
             self.docks.inspector.what_if.tried.connect(self.update_actions)
             self.docks.inspector.sweep_wanted.connect(self.sweep_value)
             self.docks.findings.counted.connect(self.toolbar.count)
+            self.docks.findings.waive_wanted.connect(self.requests.waive)
             self.docks.flow.workload_wanted.connect(lambda: self.edit_workload(new=True))
             for name in ("outline", "history"):
                 self.docks.docks[name].addAction(self.qt_actions["edit.delete"])

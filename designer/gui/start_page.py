@@ -356,7 +356,7 @@ class StartPage(QWidget):
         found = ordered(self.search.text(), self._templates, template_words)
         cards: list[Card] = []
         for template in found:
-            size = ", ".join(x for x in (f"{template.gpus} GPUs" if template.gpus else "", _servers(template)) if x)
+            size = ", ".join(x for x in (_gpus(template), _servers(template)) if x)
             card = Card(template.title, size, template.intent, self._theme)
             card.opened.connect(partial(self.template_chosen.emit, template.id))
             self._adopt(card, "template", template.id)
@@ -438,6 +438,12 @@ class StartPage(QWidget):
 def _load() -> None:
     for name in _LATER:
         importlib.import_module(name)
+
+
+def _gpus(template: Template) -> str:
+    if not template.gpus:
+        return ""
+    return f"{template.gpus:,} GPUs" if template.gpus > 1 else "1 GPU"
 
 
 def _servers(template: Template) -> str:

@@ -192,6 +192,11 @@ def _parsed(value: str, unit: str) -> float | None:
             return None
 
 
+def is_served(result: WorkloadResult) -> bool:
+    """True of a language model behind a serving engine: it has a chapter of its own."""
+    return result.kind == "inference" and "requests_per_second" in result.metrics and "ttft" in result.metrics
+
+
 def main_metric(result: WorkloadResult) -> str:
     """The metric a workload is judged by; empty where it has none."""
     return next((name for name in MAIN if name in result.metrics), next(iter(result.metrics), ""))

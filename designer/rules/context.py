@@ -17,9 +17,10 @@ from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import Network, build_network
-from designer.analysis.vms.hosts import Host
+from designer.analysis.vms.hosts import Host, HostGpu
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability, value_of
+from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
 from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
 
 Int = npt.NDArray[np.int64]
@@ -193,6 +194,31 @@ class Context:
         """The accelerators of a machine."""
         return machine.having(Capability.ACCELERATE)
 
+    def stored(self, path: str) -> tuple[Address, str, Block]:
+        """Where what stands at a path is defined: the block's address, the id there, and the block.
+
+        A member of a group that is like the others is defined once for all of them, one that differs by itself.
+
+        Raises
+        ------
+        DocumentError
+            If there is no such way.
+        """
+        within, name = split_path(path)
+        found = where_stored(self.design, within)
+        return found, name, block_at(self.design, found)
+
+    def words_for(self, within: Address) -> str:
+        """What an edit at an address reaches, for the title of a fix; empty outside of groups."""
+        block: Block = self.design
+        count = 1
+        for group_id, member in within:
+            group = block.groups[group_id]
+            count *= group.replicas - len(group.exceptions) if member is None else 1
+            block = block_at_step(block, (group_id, member))
+        one = any(member is not None for _, member in within) and count == 1
+        return "" if not within else " in this member alone" if one else f" in all {count:,} members alike"
+
     def blocks(self) -> Iterator[tuple[Block, str, int]]:
         """The design and the contents of its groups, each once: with the way to the first, and how often it stands."""
         return _blocks(self.design, "", 1)
@@ -297,6 +323,18 @@ class Context:
             return None
         placed = self.placement.placed.get(vm.id)
         return placed.host if placed is not None else self.placement.hosts.by_path.get(vm.host or "")
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """Hosts of virtual machines; none where there are no machines."""
+        return self.placement.hosts.hosts if self.placement is not None else ()
+
+    def standing(self) -> Iterator[tuple[VirtualMachine, tuple[int, ...], list[HostGpu]]]:
+        """Machines that have a part of a GPU: with the sockets they stand on, and their GPUs, each once."""
+        for placed in self.placement.placed.values() if self.placement is not None else ():
+            gpus = {d.gpu.path: d.gpu for d in placed.devices if d.gpu is not None}
+            if gpus:
+                yield placed.vm, placed.sockets, list(gpus.values())
 
     def gpus_of(self, vm: VirtualMachine) -> list[str]:
         """Paths of the GPUs of which a machine has a time slice."""

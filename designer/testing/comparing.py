@@ -17,7 +17,7 @@ from designer.design.diff import diff
 from designer.design.document import Design
 from designer.design.integrity import examine
 from designer.design.query import count_kinds, count_links
-from designer.errors import DesignerError
+from designer.errors import Cancelled, DesignerError
 from designer.findings import Finding
 from designer.rules.runner import check
 from designer.units import format_si
@@ -75,17 +75,17 @@ class Comparison:
     only_after: tuple[str, ...] = ()
 
 
-def compare(a: Design, b: Design, most_changes: int = 200) -> Comparison:
+def compare(a: Design, b: Design, most_changes: int = 200, cancelled: Callable[[], bool] = lambda: False) -> Comparison:
     """What differs from one design to another.
 
     Raises
     ------
     DesignerError
-        If a workload of one of them cannot be run.
+        If a workload of one of them cannot be run, or the work was cancelled.
     """
-    first, second = _results(a), _results(b)
+    first, second = _results(a, cancelled), _results(b, cancelled)
     both = [w for w in first if w in second]
-    steps = dict(_steps(a, b, both))
+    steps = dict(_steps(a, b, both, cancelled))
     metrics: list[Moved] = []
     for workload in both:
         one, other = first[workload], second[workload]
@@ -103,8 +103,8 @@ def compare(a: Design, b: Design, most_changes: int = 200) -> Comparison:
     )
 
 
-def _results(design: Design) -> dict[str, WorkloadResult]:
-    return {w.id: w for w in analyze(design, curves=False).workloads} if design.workloads else {}
+def _results(design: Design, cancelled: Callable[[], bool]) -> dict[str, WorkloadResult]:
+    return {w.id: w for w in analyze(design, curves=False, cancelled=cancelled).workloads} if design.workloads else {}
 
 
 def _findings(design: Design) -> dict[tuple[str, str], Finding]:
@@ -116,7 +116,9 @@ def _counts(a: Design, b: Design, count: Callable[[Design], Mapping[str, int]]) 
     return {kind: (first.get(kind, 0), second.get(kind, 0)) for kind in sorted(first.keys() | second.keys())}
 
 
-def _steps(a: Design, b: Design, workloads: list[str]) -> Iterator[tuple[str, dict[str, WorkloadResult]]]:
+def _steps(
+    a: Design, b: Design, workloads: list[str], cancelled: Callable[[], bool]
+) -> Iterator[tuple[str, dict[str, WorkloadResult]]]:
     """What workloads do after each group of changes; groups that cannot be made alone are made with the next."""
     at = a
     waiting: list[str] = []
@@ -130,7 +132,10 @@ def _steps(a: Design, b: Design, workloads: list[str]) -> Iterator[tuple[str, di
             if any(problem.refuses for problem in examine(at)):
                 continue
             known = [w for w in workloads if w in at.workloads]
-            results = {w.id: w for w in analyze(at, known, curves=False).workloads} if known else {}
+            again = analyze(at, known, curves=False, cancelled=cancelled).workloads if known else ()
+            results = {w.id: w for w in again}
+        except Cancelled:
+            raise
         except DesignerError:
             # half of a change alone is no design: it is credited with the half that completes it
             continue

@@ -1,8 +1,7 @@
 """Speed of the canvas; run with ``--benchmark-only``.
 
-Frames are measured as processor time of a repaint, 1600 × 900, and held against two limits: a multiple of the same
-movement over an empty design in the same run, and the budget in milliseconds on a quiet machine, times how much slower
-this one is while the test runs (``pace.py``).
+Frames are measured as processor time of a repaint, 1600 × 900, against the same movement of a plain painter in the same
+run: a picture drawn at an offset, and as many lines, boxes and words over it as are in sight of a large design.
 """
 
 from __future__ import annotations
@@ -10,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QLineF, QPointF, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from designer.design.document import Design
@@ -21,13 +22,17 @@ from designer.drawing.loads import ChannelState
 from designer.drawing.view import View
 from designer.gui.canvas.canvas import Canvas
 from designer.gui.session import Session
-from tests.bench import pace
+from designer.memo import forget
+from tests.bench.ratios import Against, against
 from tests.clusters import cluster
 
-#: budgets [ms]
-PAN_NEAR, FIT_10K, FIT_50K, CROSSING, HOVER, OPEN_10K = 8.0, 10.0, 16.0, 16.0, 0.2, 500.0
-#: how many times what is aimed at fails: leading links around boxes takes a third of opening
-OPENING_GATE = 2.0
+#: aimed at on a quiet machine [ms], told beside each ratio: panning near, all of 10,000 and 50,000 parts in sight,
+#: crossing a level, hovering, opening 10,000 parts
+AIMS = {"near": 8.0, "10k": 10.0, "50k": 16.0, "crossing": 16.0, "hover": 0.2, "opening": 500.0}
+#: what each costs at most, in its baseline: some 1.6 times what was measured, so that half the speed fails
+NEAR = {"1k": 0.8, "10k": 1.35, "50k": 0.85}
+ALL = {"pan": 0.38, "zoom": 0.42}
+CROSSING, HOVER, OPENING, SELECTING = 5.0, 2.1, 3.8, 12.5
 SERVERS = {"1k": 30, "10k": 290, "50k": 1430}
 
 
@@ -61,21 +66,47 @@ def shown(qapp: QApplication) -> Iterator[Callable[[Design], Canvas]]:
         canvas.deleteLater()
 
 
-def frames(canvas: Canvas, step: Callable[[int], None], count: int = 60) -> np.ndarray:
-    """Processor time of each frame [ms]; between frames the window works in the background as it does in life."""
-    times: list[float] = []
-    for k in range(count):
-        start = time.process_time()
+class Plain:
+    """A painter without the program: a frame is a picture and a few hundred things over it."""
+
+    def __init__(self) -> None:
+        self.target = QImage(1600, 900, QImage.Format.Format_ARGB32_Premultiplied)
+        self.picture = QImage(1600, 900, QImage.Format.Format_ARGB32_Premultiplied)
+        self.picture.fill(QColor("#f4f5f7"))
+        drawn = np.random.default_rng(3).uniform(0, 900, (200, 4))
+        self.lines = [QLineF(*four) for four in drawn.tolist()]
+        self.boxes = [QRectF(x, y, 40, 24) for x, y, _, _ in drawn.tolist()]
+
+    def frame(self) -> None:
+        painter = QPainter(self.target)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for k in range(2):
+            painter.drawImage(QPointF(-17.0 * k, 9.0), self.picture)
+            painter.drawLines(self.lines)
+            for box in self.boxes:
+                painter.drawRoundedRect(box, 4, 4)
+            for line in self.lines[:40]:
+                painter.drawText(line.p1(), "gpu0 450 GB/s")
+        painter.end()
+
+
+def moved(benchmark: Any, canvas: Canvas, step: Callable[[int], None], aim: float, count: int = 60) -> float:
+    """Median of the frames of a movement over that of a plain painter [1]; between frames the window works in the
+    background as it does in life.
+    """
+    times = Against(Plain().frame)
+
+    def frame(k: int) -> None:
         step(k)
         canvas.repaint()
-        times.append((time.process_time() - start) * 1e3)
+
+    for k in range(count):
+        times.run(lambda k=k: frame(k))
         QApplication.processEvents()
-    return np.array(times)
-
-
-def calmest(canvas: Canvas, motion: Callable[[Canvas], Callable[[int], None]]) -> np.ndarray:
-    """The frames of the least disturbed of three runs [ms]."""
-    return min((frames(canvas, motion(canvas)) for _ in range(3)), key=lambda times: np.percentile(times, 95))
+    times.note(benchmark)
+    benchmark.extra_info["milliseconds, 95 of 100"] = round(1e3 * float(np.percentile(times.seconds, 95)), 3)
+    benchmark.extra_info["milliseconds aimed at"] = aim
+    return times.ratio
 
 
 def pan(canvas: Canvas) -> Callable[[int], None]:
@@ -96,87 +127,74 @@ def look_at_middle(canvas: Canvas, scale: float) -> None:
     canvas.settle()
 
 
-def slowness() -> float:
-    """How many times slower than a quiet machine this one is just now, 1 or more: the slower of two looks."""
-    return max(1.0, *(pace.slowness(time.process_time) for _ in range(2)))
-
-
-def note(benchmark, **values: float) -> None:
-    """Keep numbers with the report."""
-    values["slowness"] = slowness()
-    benchmark.extra_info.update({k: round(float(v), 3) for k, v in values.items()})
-
-
 @pytest.mark.parametrize("size", ["1k", "10k", "50k"])
 def test_panning_at_full_size(benchmark, shown, size):
-    empty, full = shown(Design(name="empty")), shown(design(size))
-    look_at_middle(empty, 1.0)
+    full = shown(design(size))
     look_at_middle(full, 1.0)
-    base = np.median(frames(empty, pan(empty)))
-    times = calmest(full, pan)
-    p95 = np.percentile(times, 95)
-    note(benchmark, p50=np.median(times), p95=p95, empty=base, ratio=p95 / base)
     benchmark(lambda: (pan(full)(0), full.repaint()))
-    assert p95 <= slowness() * PAN_NEAR
-    assert p95 <= 8 * base
+    assert moved(benchmark, full, pan(full), AIMS["near"]) <= NEAR[size]
 
 
-@pytest.mark.parametrize(("size", "budget"), [("10k", FIT_10K), ("50k", FIT_50K)])
+@pytest.mark.parametrize("size", ["10k", "50k"])
 @pytest.mark.parametrize("motion", [pan, zoom])
-def test_moving_while_all_is_in_sight(benchmark, shown, size, budget, motion):
-    empty, full = shown(Design(name="empty")), shown(design(size))
+def test_moving_while_all_is_in_sight(benchmark, shown, size, motion):
+    full = shown(design(size))
     full.zoom_to_fit()
     full.settle()
-    base = np.median(frames(empty, motion(empty)))
-    times = calmest(full, motion)
-    p95 = np.percentile(times, 95)
-    note(benchmark, p50=np.median(times), p95=p95, empty=base, ratio=p95 / base)
     benchmark(lambda: (motion(full)(0), full.repaint()))
-    assert p95 <= slowness() * budget
-    assert p95 <= 10 * base
+    assert moved(benchmark, full, motion(full), AIMS[size]) <= ALL[motion.__name__]
 
 
 def test_crossing_a_level(benchmark, shown):
+    """The frame that crosses and the drawing of the new level behind it, each time elsewhere."""
     canvas = shown(design("50k"))
-    worst = 0.0
-    for low, high in ((0.2, 0.35), (0.6, 0.9)):
-        for scale in (low, high, low):
-            look_at_middle(canvas, low if scale == high else high)
-            times = frames(
-                canvas,
-                lambda k, s=scale: canvas.set_view(canvas.view.zoomed(s / canvas.view.scale, 800, 450)),
-                count=1,
-            )
-            worst = max(worst, float(times.max()))
-    note(benchmark, worst=worst)
+    centers = canvas.scene.geometry.rect[:: len(canvas.scene.geometry) // 40, :2].tolist()
+    times, frames = Against(Plain().frame), list[float]()
+    for k, (start, end) in enumerate([(0.2, 0.35), (0.35, 0.2), (0.6, 0.9), (0.9, 0.6)] * 5):
+        x, y = centers[k]
+        canvas.set_view(View(start, 800 - x * start, 450 - y * start, 1600, 900))
+        canvas.settle()
+
+        def cross(to: float = end) -> None:
+            begun = time.process_time()
+            canvas.set_view(canvas.view.zoomed(to / canvas.view.scale, 800, 450))
+            canvas.repaint()
+            frames.append(1e3 * (time.process_time() - begun))
+            canvas.settle()
+
+        times.run(cross)
+    times.note(benchmark)
+    benchmark.extra_info |= {"milliseconds of the worst frame": max(frames), "milliseconds aimed at": AIMS["crossing"]}
     benchmark.pedantic(lambda: canvas.repaint(), rounds=3)
-    assert worst <= slowness() * CROSSING
+    assert times.ratio <= CROSSING
 
 
 def test_hovering(benchmark, shown):
+    """Against looking through all boxes for those under the pointer."""
     canvas = shown(design("50k"))
     look_at_middle(canvas, 1.0)
     rng = np.random.default_rng(1)
     points = [canvas._pointer(QPointF(x, y)) for x, y in rng.uniform(0, 900, (200, 2))]
     canvas.hit(points[0])
+    left, top, width, height = canvas.scene.geometry.rect.T.copy()
 
     def hover() -> None:
         for point in points:
             canvas.hit(point)
 
-    runs: list[float] = []
-    for _ in range(5):
-        start = time.process_time()
-        hover()
-        runs.append((time.process_time() - start) / len(points) * 1e3)
-    each = min(runs)
-    note(benchmark, each=each)
+    def scan() -> None:
+        for k in range(len(points)):
+            np.flatnonzero((left <= k) & (k < left + width) & (top <= k) & (k < top + height))
+
     benchmark(hover)
-    assert each <= slowness() * HOVER
+    benchmark.extra_info["milliseconds aimed at, each"] = AIMS["hover"]
+    assert against(benchmark, hover, scan) <= HOVER
 
 
 def test_opening_ten_thousand_parts(benchmark, qapp):
+    """Against checking the same parts and links as a document: what reading them from a file takes at least."""
     big = design("10k")
+    read = big.model_dump()
 
     def open_it() -> Canvas:
         fresh = big.model_copy(update={"parts": dict(big.parts)})
@@ -186,16 +204,22 @@ def test_opening_ten_thousand_parts(benchmark, qapp):
         canvas.repaint()
         return canvas
 
-    start = time.process_time()
-    canvas = open_it()
-    took = (time.process_time() - start) * 1e3
-    note(benchmark, took=took)
-    canvas.hide()
-    benchmark.pedantic(lambda: open_it().deleteLater(), rounds=2)
-    assert took <= slowness() * OPENING_GATE * OPEN_10K
+    times = Against(lambda: Design.model_validate(read))
+    for _ in range(5):
+        forget()
+        start = time.process_time()
+        canvas = open_it()
+        times.add(time.process_time() - start)
+        canvas.hide()
+        canvas.deleteLater()
+    times.note(benchmark)
+    benchmark.extra_info["milliseconds aimed at"] = AIMS["opening"]
+    benchmark.pedantic(lambda: None, rounds=1)
+    assert times.ratio <= OPENING
 
 
 def test_selecting_all(benchmark, shown):
+    """Against making a set of all that is selected."""
     canvas = shown(design("50k"))
     picked = canvas.scene.picks(range(len(canvas.scene.geometry)))
     canvas.session.select(picked)
@@ -204,5 +228,7 @@ def test_selecting_all(benchmark, shown):
         canvas.session.select(())
         canvas.session.select(picked)
 
-    benchmark.pedantic(select, rounds=3)
+    ratio = against(benchmark, select, lambda: {pick: k for k, pick in enumerate(picked)})
+    benchmark.pedantic(select, rounds=1)
     assert canvas.scene.selected.size == len(canvas.scene.geometry)
+    assert ratio <= SELECTING

@@ -8,10 +8,13 @@ from designer.analysis.network import build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.design.document import Design, WorkloadSpec
-from tests.bench.pace import paced
+from tests.bench.ratios import against
+from tests.bench.test_evacuation_plan import filled
 from tests.unit.analysis.vms.machines import plain_cluster, rows
 
 HOSTS, VMS = 64, 8
+#: in naive fillings of as many moves, by machines moved
+MOST = {VMS: 14, 8 * VMS: 29}
 
 
 def fresh(design: Design) -> Design:
@@ -25,9 +28,11 @@ def emptied(design: Design, hosts: str) -> WorkloadResult:
 
 
 @pytest.mark.parametrize(("hosts", "moves"), [("hosts[0]/server", VMS), ("hosts[0-7]/server", 8 * VMS)])
-def test_hosts_of_a_cluster_of_512_machines_are_emptied_within_a_second(benchmark, hosts: str, moves: int) -> None:
+def test_hosts_of_a_cluster_of_512_machines_are_emptied(benchmark, hosts: str, moves: int) -> None:
+    """Against the naive filling of the moves of all 512; a second is aimed at."""
     design = plain_cluster(HOSTS, VMS)
-    result = benchmark.pedantic(emptied, (design, hosts), rounds=3, warmup_rounds=1)
+    result = benchmark.pedantic(emptied, (design, hosts), rounds=1)
     assert len(rows(result)) == moves
     assert all(row["to"] for row in rows(result).values())
-    assert paced(lambda: emptied(design, hosts), turns=3) < 1.0
+    ratio = against(benchmark, lambda: emptied(design, hosts), filled, turns=5)
+    assert ratio <= MOST[moves]

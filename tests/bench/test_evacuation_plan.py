@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
 
+from designer.analysis.flows import Incidence
 from designer.formulas.migration.evacuation_schedule import (
     Evacuation,
     EvacuationVm,
     equal_split,
     evacuation_schedule,
 )
-from tests.bench.pace import paced
+from tests.bench.naive import naive
+from tests.bench.ratios import against
 
 HOSTS, VMS = 64, 8
 
@@ -34,9 +37,17 @@ def plan(serial: bool) -> Callable[[], Evacuation]:
     return lambda: evacuation_schedule(vms, equal_split(bandwidth, bandwidth))
 
 
-@pytest.mark.parametrize("serial", [False, True])
-def test_a_plan_for_64_hosts_takes_less_than_a_second(benchmark, serial: bool):
+def filled() -> object:
+    """All moves at once, their rates found by the naive filling."""
+    rows = [[(host, 1.0), (HOSTS + (host + 1 + 7 * at) % HOSTS, 1.0)] for host in range(HOSTS) for at in range(VMS)]
+    moves = len(rows)
+    return naive(Incidence.from_rows(rows, [9e9 + k for k in range(2 * HOSTS)], [1.0] * moves, [math.inf] * moves))
+
+
+@pytest.mark.parametrize(("serial", "most"), [(False, 17), (True, 3.7)])
+def test_a_plan_for_64_hosts_costs_some_naive_fillings(benchmark, serial: bool, most: float):
+    """A second is aimed at."""
     make = plan(serial)
     done = benchmark(make)
     assert len(done.moves) == HOSTS * VMS
-    assert paced(make, turns=3) < 1.0
+    assert against(benchmark, make, filled, turns=5) <= most

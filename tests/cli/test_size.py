@@ -35,3 +35,26 @@ def test_the_smallest_set_in_words(load: str, capsys: pytest.CaptureFixture[str]
 def test_a_workload_that_is_not_served_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["size", "hgx-h100-8", "--for", "resnet-50"]) == 2
     assert "no serving workload" in capsys.readouterr().err
+
+
+def test_prompts_apart_are_searched_as_well(load: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["size", "hgx-h100-8", "--workload-file", load, "--for", "chat", "--search", "split", "--json"]
+    assert run(asked) == 0
+    rows = json.loads(capsys.readouterr().out)["candidates"]
+    assert any("for prompts" in row["with"] for row in rows)
+    assert any(not row["with"] for row in rows)
+
+
+def test_other_parts_of_the_catalog(load: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """At a tenth of the price of an H100 an A100 is the cheapest set, though it takes more of them."""
+    prices = tmp_path / "prices.csv"
+    prices.write_text(
+        "part,currency,price\ngpu/nvidia/h100-sxm5,USD,30000\ngpu/nvidia/a100-80-sxm4,USD,3000\n", encoding="utf-8"
+    )
+    asked = ["size", "hgx-h100-8", "--workload-file", load, "--for", "chat", "--parts", "gpu/nvidia/a100-80-sxm4"]
+    assert run([*asked, "--prices", str(prices), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "A100" in found["best"]["with"]
+    assert any("H100" in row["with"] for row in found["candidates"])
+    assert run([*asked[:-1], "gpu/nvidia/l40s"]) == 2
+    assert "among modules" in capsys.readouterr().err

@@ -21,14 +21,18 @@ from pytestqt.qtbot import QtBot
 
 from designer.gui import theme
 from designer.gui.dialogs.machine_dialog import MachineDialog
+from designer.gui.dialogs.paste_dialog import PasteDialog
+from designer.gui.dialogs.pixels_dialog import PixelsDialog
 from designer.gui.dialogs.settings_dialog import SettingsDialog
 from designer.gui.dialogs.sweep_dialog import SweepDialog
+from designer.gui.dialogs.waive_dialog import WaiveDialog
 from designer.gui.dialogs.workload_dialog import WorkloadDialog
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._panel import Side
 from designer.gui.panels._widgets import ElidedLink
 from designer.gui.settings import Settings
 from designer.interchange.templates import open_design
+from designer.rules.runner import check
 
 #: text may stand out this far: rounding of letters [px]
 _LOOSE = 2.0
@@ -124,7 +128,7 @@ def test_no_text_of_the_window_is_cut_or_covered(sized: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("scale", [100, 200])
-@pytest.mark.parametrize("which", ["settings", "workload", "machine", "sweep"])
+@pytest.mark.parametrize("which", ["settings", "workload", "machine", "sweep", "paste", "waive", "picture"])
 def test_no_text_of_a_dialog_is_cut_or_covered(
     window: MainWindow, settings: Settings, qapp: QApplication, qtbot: QtBot, which: str, scale: int
 ) -> None:
@@ -139,6 +143,13 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
         dialog = WorkloadDialog(design.workloads["resnet-50"], window, design=design)
     elif which == "machine":
         dialog = MachineDialog(design, "hosts[3]/server", window)
+    elif which == "paste":
+        dialog = PasteDialog(lambda *_: None, "", window)
+    elif which == "waive":
+        broken = open_design("hpe-apollo-6500-nfs")
+        dialog = WaiveDialog(broken, check(broken).findings[0], window)
+    elif which == "picture":
+        dialog = PixelsDialog(window)
     else:
         window.open_template("hgx-h100-8")
         assert window.document is not None
@@ -152,6 +163,37 @@ def test_no_text_of_a_dialog_is_cut_or_covered(
     dialog.deleteLater()
     qapp.setFont(before)
     assert not found
+
+
+@pytest.mark.parametrize(("width", "height", "scale"), [(1024, 700, 100), (1440, 900, 100), (1440, 900, 200)])
+def test_no_text_of_the_start_page_is_cut_or_covered(
+    window: MainWindow, qapp: QApplication, width: int, height: int, scale: int
+) -> None:
+    before = qapp.font()
+    theme.base_font(qapp, scale)
+    theme.apply(qapp, theme.LIGHT)
+    window.resize(width, height)
+    window.start.fill()
+    QApplication.processEvents()
+    found = problems(window)
+    qapp.setFont(before)
+    assert not found
+
+
+def test_no_text_of_a_comparison_or_of_the_waivers_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.docks is not None
+    panel = sized.docks.compare
+    sized.show_panel("compare")
+    panel.choose("template: NVIDIA DGX H200 (8 × H200)")
+    qtbot.waitUntil(lambda: panel._answer is not None, timeout=60_000)
+    assert len(panel.table.lines.lines) > 10
+    assert not problems(sized)
+    panel.pictured.click()
+    assert not problems(sized)
+    sized.show_panel("findings")
+    sized.docks.findings.show_waivers()
+    sized.docks.findings.flush()
+    assert not problems(sized)
 
 
 def test_sides_fold_where_there_is_no_room_and_come_back(window: MainWindow, qtbot: QtBot) -> None:

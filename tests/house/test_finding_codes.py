@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from designer.findings import KINDS, Finding, Severity, register
 from designer.rules import pages
 from designer.rules.rule import rules
 
-pytestmark = pytest.mark.without_qt
+pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
 
 DESIGNER = Path(__file__).parents[2] / "designer"
 TABLE = DESIGNER / "finding_codes.py"
@@ -35,10 +37,28 @@ _CODE = re.compile(r"[A-Z]{2,}[A-Z0-9]*(?:-[A-Z0-9]+)+")
 OTHER = {"UTF-8", "SR-IOV"}
 
 
-def _trees() -> Iterator[tuple[Path, ast.Module]]:
+@dataclass(frozen=True)
+class Told:
+    """What one file says of findings."""
+
+    file: str
+    texts: frozenset[str]
+    #: code and severity of every finding whose call spells both
+    made: frozenset[tuple[str, str]]
+    #: lines of findings whose code is put together
+    joined: tuple[int, ...]
+
+
+@cache
+def told() -> tuple[Told, ...]:
+    """Every file but the table, read once."""
+    found: list[Told] = []
     for path in sorted(DESIGNER.rglob("*.py")):
         if path != TABLE:
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            file = str(path.relative_to(DESIGNER))
+            found.append(Told(file, frozenset(_texts(tree)), frozenset(_made(tree)), _joined(tree)))
+    return tuple(found)
 
 
 def _texts(tree: ast.AST) -> set[str]:
@@ -62,19 +82,25 @@ def _made(tree: ast.AST) -> Iterator[tuple[str, str]]:
         yield from ((str(call.args[0].value), severity) for severity in severities)
 
 
+def _joined(tree: ast.AST) -> tuple[int, ...]:
+    return tuple(
+        call.lineno
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.JoinedStr)
+        if (call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")) == "Finding"
+    )
+
+
 def test_every_code_in_use_is_registered() -> None:
     known = set(CODES) | {code for rule in rules().values() for code in (rule.code, rule.told_as)} | OTHER
     unknown = {
-        f"{path.relative_to(DESIGNER)}: {text}"
-        for path, tree in _trees()
-        for text in _texts(tree)
-        if _CODE.fullmatch(text) and text not in known
+        f"{one.file}: {text}" for one in told() for text in one.texts if _CODE.fullmatch(text) and text not in known
     }
     assert unknown == set(), "give them a line in designer/finding_codes.py"
 
 
 def test_every_registered_code_is_in_use() -> None:
-    used = {text for _, tree in _trees() for text in _texts(tree)}
+    used = {text for one in told() for text in one.texts}
     assert set(CODES) - used == set()
 
 
@@ -83,21 +109,14 @@ def test_no_code_is_both_a_rule_and_in_the_table() -> None:
 
 
 def test_findings_have_the_severities_of_their_codes() -> None:
-    made = {(code, severity) for _, tree in _trees() for code, severity in _made(tree) if severity and code in CODES}
+    made = {(code, severity) for one in told() for code, severity in one.made if severity and code in CODES}
     assert len({code for code, _ in made}) > 0.9 * len(CODES)
     assert {(c, s) for c, s in made if s not in CODES[c].severities} == set()
 
 
 def test_no_code_is_put_together_while_the_program_runs() -> None:
     """Only a code spelled out can be found by the tests above, and by people."""
-    joined = [
-        f"{path.relative_to(DESIGNER)}:{call.lineno}"
-        for path, tree in _trees()
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.JoinedStr)
-        if (call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")) == "Finding"
-    ]
-    assert joined == []
+    assert [f"{one.file}:{line}" for one in told() for line in one.joined] == []
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -9,30 +9,36 @@ from pathlib import Path
 import pytest
 
 FORMULAS = Path(__file__).parents[2] / "designer" / "formulas"
-#: folders whose formulas still take bare floats
-UNTYPED = ("serving",)
 FILES = sorted(
     path
     for path in FORMULAS.rglob("*.py")
-    for parts in [path.relative_to(FORMULAS).parts]
-    if parts[0] not in UNTYPED and not any(part.startswith("_") for part in parts)
+    if not any(part.startswith("_") for part in path.relative_to(FORMULAS).parts)
 )
 
 #: what is counted, or in whatever unit its partner is: numbers without a unit of their own
 PLAIN_NUMBERS = {
+    "area",
     "batch",
+    "before",
     "bound",
     "columns",
+    "context",
     "copies",
+    "half",
+    "head_size",
+    "heads",
     "inner",
     "measured",
     "micro_batch",
     "parameters",
+    "pieces",
     "predicted",
     "replicas",
+    "room",
     "rows",
     "samples",
     "slack",
+    "tokens",
 }
 
 

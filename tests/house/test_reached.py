@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.without_qt
+pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
 
 ROOT = Path(__file__).parents[2]
 #: where a user comes in

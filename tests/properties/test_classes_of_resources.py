@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from designer.analysis import activities
+from designer.analysis import hop_loads
 from designer.analysis.activities import Activity
 from designer.analysis.communicator import make_communicator
 from designer.analysis.flows import Incidence, check
@@ -40,7 +40,7 @@ def one_by_one(*columns: Any, figures: Any = ()) -> Classes:
 def servers_stand_for_others() -> Iterator[None]:
     """Few servers stand for others too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activities, "ALIKE_LIMIT", 0)
+        patch.setattr(hop_loads, "ALIKE_LIMIT", 0)
         yield
 
 
@@ -111,12 +111,11 @@ def same(one: WorkloadResult, other: WorkloadResult) -> None:
 
 
 @given(clusters(), st.sampled_from(["all-reduce", "all-gather", "all-to-all"]))
-@settings(max_examples=60, deadline=None)
 def test_classes_are_the_expanded_problem(design: Design, kind: str) -> None:
     classed = answer(design, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activities, "classes_of", one_by_one)
-        patch.setattr(activities, "ALIKE_LIMIT", 10**9)
+        patch.setattr(hop_loads, "classes_of", one_by_one)
+        patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
         forget()
         expanded = answer(design, kind)
     forget()
@@ -140,7 +139,6 @@ def solved(network: Network, legs: Legs) -> tuple[float, set[int], Incidence]:
 
 
 @given(clusters())
-@settings(max_examples=40, deadline=None)
 def test_rates_and_bottlenecks_are_those_of_all_routes(design: Design) -> None:
     """Flat, with the certificate of the solver; only where ways split, as hashing makes every cable a resource."""
     design = design.model_copy(update={"policy": Policy()})
@@ -167,7 +165,6 @@ def all_loads(network: Network, activity: Activity) -> np.ndarray:
 
 
 @given(clusters(), st.integers(20, 400))
-@settings(max_examples=10, deadline=None)
 def test_an_edit_and_its_undo_give_what_they_give_afresh(design: Design, rate: int) -> None:
     """What is kept from one value to the next changes no answer."""
     unit = design.groups["pods"]
@@ -212,8 +209,8 @@ def test_templates_at_a_tenth_of_their_size(template: str) -> None:
     design = design.model_copy(update=shrunk(design, SHRUNK[template]))
     classed = answer(design, "all-reduce")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(activities, "classes_of", one_by_one)
-        patch.setattr(activities, "ALIKE_LIMIT", 10**9)
+        patch.setattr(hop_loads, "classes_of", one_by_one)
+        patch.setattr(hop_loads, "ALIKE_LIMIT", 10**9)
         forget()
         expanded = answer(design, "all-reduce")
     forget()

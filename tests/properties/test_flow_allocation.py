@@ -1,7 +1,7 @@
 """What holds for every flow problem."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -25,7 +25,6 @@ def incidences(draw, low=0.1, high=10.0, capped=True):
     return Incidence.from_rows(rows, capacity, weight, demand)
 
 
-@settings(deadline=None)
 @given(incidences())
 def test_all_methods_give_the_one_certified_answer(incidence):
     answers = [solve(incidence, method=method).rate for method in ("auto", "rounds", "heap")]
@@ -34,7 +33,6 @@ def test_all_methods_give_the_one_certified_answer(incidence):
         assert_allclose(rate, answers[0], rtol=1e-8)
 
 
-@settings(max_examples=300, deadline=None)
 @given(incidences(low=1e-12, high=1e15))
 def test_extreme_numbers_still_pass_the_certificate(incidence):
     for method in ("rounds", "heap"):
@@ -43,14 +41,12 @@ def test_extreme_numbers_still_pass_the_certificate(incidence):
         assert np.isfinite(answer.rate).all()
 
 
-@settings(deadline=None)
 @given(incidences(), st.floats(1e-3, 1e3))
 def test_scaling_capacities_and_demands_scales_rates(incidence, factor):
     scaled = incidence.with_capacity(incidence.capacity * factor).with_demand(incidence.demand * factor)
     assert_allclose(solve(scaled).rate, solve(incidence).rate * factor, rtol=1e-8)
 
 
-@settings(deadline=None)
 @given(incidences(), st.data())
 def test_raising_one_capacity_never_lowers_the_smallest_level(incidence, data):
     """Of those that get less than they ask for; others may well fall."""
@@ -65,7 +61,6 @@ def test_raising_one_capacity_never_lowers_the_smallest_level(incidence, data):
     assert len(changed) == 0 or new[changed[0]] > old[changed[0]]
 
 
-@settings(deadline=None)
 @given(incidences(capped=False), st.integers(2, 4))
 def test_splitting_an_activity_into_equal_parts_keeps_the_total(incidence, parts):
     rows = [
@@ -81,7 +76,6 @@ def test_splitting_an_activity_into_equal_parts_keeps_the_total(incidence, parts
     assert_allclose(pieces[parts:], whole[1:], rtol=1e-8)
 
 
-@settings(deadline=None)
 @given(incidences(capped=False), st.floats(0.01, 100))
 def test_only_ratios_of_weights_matter(incidence, factor):
     heavier = Incidence(
@@ -95,7 +89,6 @@ def test_only_ratios_of_weights_matter(incidence, factor):
     assert_allclose(solve(heavier).rate, solve(incidence).rate, rtol=1e-8)
 
 
-@settings(deadline=None)
 @given(incidences(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(incidence, random):
     activities, resources = list(range(incidence.n_activities)), list(range(incidence.n_resources))
@@ -112,7 +105,6 @@ def test_order_does_not_matter(incidence, random):
     assert_allclose(solve(shuffled).rate, solve(incidence).rate[activities], rtol=1e-8)
 
 
-@settings(deadline=None)
 @given(incidences())
 def test_everyone_is_bound_and_what_binds_nobody_gains_nothing(incidence):
     answer = solve(incidence)
@@ -125,7 +117,6 @@ def test_everyone_is_bound_and_what_binds_nobody_gains_nothing(incidence):
     assert gain_if_doubled(incidence, [idle], total(), answer) == [1.0]
 
 
-@settings(deadline=None)
 @given(incidences(capped=False))
 def test_derivatives_add_up_along_a_common_scaling(incidence):
     """Rates are homogeneous in the capacities, so Σ capacity × derivative of the total is the total."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.design.address import Ref
@@ -62,7 +62,6 @@ def _peers(geometry: Geometry) -> list[tuple[int, int]]:
 
 
 @given(designs())
-@settings(deadline=None)
 def test_what_is_arranged_covers_nothing(design: Design) -> None:
     geometry = lay_out(design)
     for i, j in _peers(geometry):
@@ -71,7 +70,6 @@ def test_what_is_arranged_covers_nothing(design: Design) -> None:
 
 
 @given(designs())
-@settings(deadline=None)
 def test_contents_stay_inside_their_container_and_on_the_grid(design: Design) -> None:
     geometry = lay_out(design)
     for box in range(len(geometry)):
@@ -86,7 +84,6 @@ def test_contents_stay_inside_their_container_and_on_the_grid(design: Design) ->
 
 
 @given(designs())
-@settings(deadline=None)
 def test_placed_things_stay_and_arranging_writes_what_is_drawn(design: Design) -> None:
     before = lay_out(design)
     arranged = arrange(design)
@@ -105,16 +102,15 @@ def test_placed_things_stay_and_arranging_writes_what_is_drawn(design: Design) -
 
 
 @given(designs())
-@settings(deadline=None)
 def test_arranging_everything_forgets_where_things_were(design: Design) -> None:
     anew = Arrange().apply(design)
-    for i, j in _peers(lay_out(anew)):
-        assert not _overlaps(lay_out(anew), i, j)
+    geometry = lay_out(anew)
+    for i, j in _peers(geometry):
+        assert not _overlaps(geometry, i, j)
     assert Arrange().apply(anew) == anew
 
 
 @given(designs(), st.data())
-@settings(deadline=None)
 def test_an_update_is_what_laying_out_anew_gives(design: Design, data: st.DataObject) -> None:
     design = arrange(design) if data.draw(st.booleans()) else design
     geometry = lay_out(design)
@@ -128,7 +124,6 @@ def test_an_update_is_what_laying_out_anew_gives(design: Design, data: st.DataOb
 
 
 @given(designs(), st.sets(st.integers(0, 2)))
-@settings(deadline=None)
 def test_open_groups_cover_nothing_that_was_free(design: Design, which: set[int]) -> None:
     closed = lay_out(design, frozenset())
     opened = lay_out(design, frozenset({((f"group{n}", None),) for n in which}))

@@ -13,6 +13,7 @@ from designer.analysis.results import ChannelLoads
 from designer.analysis.study import analyze
 from designer.findings import Severity
 from designer.interchange.templates import list_templates, open_design
+from tests.unit.workload.test_metrics import check as check_metrics
 
 CASES = [(t.id, w) for t in list_templates() for w in open_design(t.id).workloads if t.gpus <= 2048]
 
@@ -41,6 +42,7 @@ def test_template(template: str, workload: str, monkeypatch: pytest.MonkeyPatch)
     assert solved or design.workloads[workload].kind != "transfer"
     assert not [f for f in (*found.findings, *result.findings) if f.severity is Severity.ERROR]
     assert result.metrics
+    check_metrics(design.workloads[workload].kind, {name: m.unit for name, m in result.metrics.items()})
     for name, metric in result.metrics.items():
         assert 0 <= metric.low <= metric.value <= metric.high < float("inf"), name
         # what is hidden behind computing may take no time at all, but no rate is nothing

@@ -14,9 +14,10 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.selection import resolve
-from designer.analysis.serving.answers import SHARES, quantiles, saturated
+from designer.analysis.serving.answers import saturated
 from designer.analysis.serving.batching import BatchRun, run_batches
 from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
@@ -28,7 +29,7 @@ from designer.formulas.serving.batch_time import CONVOLUTION, PASSES, PRODUCTS, 
 from designer.formulas.serving.power import serving_power
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.sources import Estimate
-from designer.units import format_quantity
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.inference import Inference
 from designer.workload.operations import Transfer
 from designer.workload.shape import ConvolutionalShape, TransformerShape
@@ -208,12 +209,12 @@ def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]
     def time(samples: int) -> float:
         return batch_time(
             samples,
-            work.flop,
-            work.moved,
-            work.weights,
+            Flop(work.flop),
+            Bytes(work.moved),
+            Bytes(work.weights),
             work.launches,
-            work.share * peak,
-            kernels.memory * device.bandwidth,
+            FlopPerSecond(work.share * peak),
+            BytesPerSecond(kernels.memory * device.bandwidth),
             kernels.floor,
             kernels.sharpness,
         )
@@ -234,7 +235,7 @@ def _input(network: Network, asked: Inference, work: Work, place: str) -> Transf
 
 def _most(asked: Inference, instances: int, cut: Slice, time: Callable[[int], float]) -> float:
     """Samples a second that all instances answer at all [1/s]."""
-    slowed = time_slicing(cut.turns, 1.0, cut.turn) if cut.turns > 1 else 1.0
+    slowed = time_slicing(cut.turns, Ratio(1.0), Seconds(cut.turn)) if cut.turns > 1 else 1.0
     sizes = {1, asked.batch, *(2**k for k in range(asked.batch.bit_length()))}
     one = max(n / time(n) for n in sizes if n <= asked.batch)
     if asked.scenario == "single-stream":
@@ -258,7 +259,7 @@ def _run(
     run: BatchRun | None = None
     for _ in range(_SETTLING_ROUNDS if cut.turns > 1 else 1):
         if cut.turns > 1:
-            factor = time_slicing(cut.turns, busy, cut.turn)
+            factor = time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn))
         if asked.scenario in ("single-stream", "multi-stream"):
             size = 1 if asked.scenario == "single-stream" else asked.query
             one = factor * time(size)
@@ -337,7 +338,7 @@ def _watts(cut: Slice, work: Work, run: BatchRun, devices: int, pace: float) -> 
         return {}
     alike = 1 if cut.turns > 1 else cut.each
     busy = min(1.0, run.use * (cut.turns if cut.turns > 1 else 1))
-    one = serving_power(device.power, busy, 0.5, work.share)
+    one = serving_power(device.power, Ratio(busy), Ratio(0.5), Ratio(work.share))
     watts, wide = one * alike * devices, math.exp(SPREAD.value / 2)
     limit = device.power * alike * devices
     found = {"power": Estimate(watts, watts / wide, min(limit, watts * wide), "W", ("mlenergy-h100",), "accelerators")}

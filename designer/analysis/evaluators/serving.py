@@ -12,17 +12,18 @@ from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Flow, Rows, Table, WorkloadResult
-from designer.analysis.serving.answers import SOURCES, Served, metrics, read, serve
+from designer.analysis.serving.answers import SOURCES, Served, metrics, serve
 from designer.analysis.serving.bottlenecks import bottlenecks, phases
 from designer.analysis.serving.curves import curves
 from designer.analysis.serving.frontier import frontier
 from designer.analysis.serving.placement import place_deployment
+from designer.analysis.serving.readings import read
 from designer.analysis.serving.sharing import shared
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines, update_engines
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
-from designer.units import format_quantity
+from designer.units import Bytes, format_quantity
 from designer.workload.serving import Limits, Serving
 
 #: fixed part and descriptors of a hand-over were measured on one set-up [logarithm of the factor either way]
@@ -92,7 +93,7 @@ def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow]
     size = max(1.0, decoding.requests * placement.shape.hidden * 2.0)
     time = group.time("all-reduce", size)
     whole = decoding.time(placement.steps)
-    share = min(1.0, 2 * placement.shape.layers * placement.steps.joins.reduce(size) / whole)
+    share = min(1.0, 2 * placement.shape.layers * placement.steps.joins.reduce(Bytes(size)) / whole)
     while_joining = loads_of(group, time)
     loads = ChannelLoads(while_joining.load * share, while_joining.utilization * share)
     count = sum(a.n_legs for a in (group.inside, group.between) if a is not None)

@@ -17,6 +17,7 @@ from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
 from designer.formulas.serving._kernels import kernels_of, processor_kernels
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
 
 Int = npt.NDArray[np.int64]
 
@@ -74,4 +75,12 @@ def _device(network: Network, index: int, place: str) -> Device:
     units = number(network, index, "cores" if sheet.processor else "streaming_multiprocessors") or USUAL_UNITS.value
     kernels = processor_kernels() if sheet.processor else kernels_of(text_of(network, index, "architecture"))[0]
     power = number(network, index, "power_per_part") or 0.0
-    return Device(sheet.name, sheet.flops, sheet.bandwidth, sheet.memory, max(1, round(units)), kernels, power)
+    return Device(
+        sheet.name,
+        {name: FlopPerSecond(rate) for name, rate in sheet.flops.items()},
+        BytesPerSecond(sheet.bandwidth),
+        Bytes(sheet.memory),
+        max(1, round(units)),
+        kernels,
+        Watts(power),
+    )

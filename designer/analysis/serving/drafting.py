@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from designer.formulas.serving.speculation import accepted, drafted_step
 from designer.formulas.serving.step_time import StepTime
+from designer.units import Ratio, Seconds
 
 
 class Drafted:
@@ -30,7 +31,7 @@ class Drafted:
             plain = steps.decode(requests)
             # verifying is a decoding step of more rows; each request still reads its cache once
             rows = steps.tokens(all_tokens, all_tokens) - steps.tokens(requests, requests)
-            found = drafted_step(plain + rows, plain, steps.shape.layers, self.drafts, self.gained)
+            found = drafted_step(Seconds(plain + rows), plain, steps.shape.layers, self.drafts, Ratio(self.gained))
             self._known[requests] = found
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,7 +30,7 @@ from designer.formulas.serving.small_all_reduce import small_all_reduce
 from designer.formulas.serving.step_time import Joining, Joins, Split, StepTime, no_joining
 from designer.formulas.serving.time_slicing import time_slicing
 from designer.formulas.serving.weights_size import weights_size
-from designer.units import format_quantity
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.drafts import draft
 from designer.workload.engines import Chosen, release
 from designer.workload.serving import Deployment
@@ -109,8 +109,9 @@ class Placement:
         """
         cut = self.cut
         if self.others:
-            return time_slicing(1 + len(self.others), sum(self.others) / len(self.others), self.turn)
-        return time_slicing(cut.turns, busy, cut.turn) if cut is not None and cut.turns > 1 else 1.0
+            mean = sum(self.others) / len(self.others)
+            return time_slicing(1 + len(self.others), Ratio(mean), Seconds(self.turn))
+        return time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn)) if cut is not None and cut.turns > 1 else 1.0
 
     @property
     def timed(self) -> StepTime | Drafted:
@@ -266,10 +267,10 @@ def _capacity(
     end: str = "value",
 ) -> int:
     held = weights_size(shape, weights, split.tensor, split.data, split.pipeline)
-    room = kv_room(device.memory, how.memory_share, held, split.devices, bool(shape.experts), end)
-    each = kv_size(shape, split.tensor, cache.size.value)
+    room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
+    each = kv_size(shape, split.tensor, Bytes(cache.size.value))
     token = each.token or each.layer * each.windowed
-    return memory_capacity(room, token / split.pipeline) * split.data
+    return memory_capacity(room, Bytes(token / split.pipeline)) * split.data
 
 
 def _split(
@@ -372,20 +373,21 @@ def _joins(network: Network, group: Communicator | None, split: Split, graph: bo
         return Joins()
     one = widened(group, links, links) if links != 1 else group
     situation = one.situation
+    link = BytesPerSecond(situation.intra_bandwidth)
     near = situation.servers == 1 and situation.intra_path.is_nvlink and split.devices <= _TENSOR_LIMIT
 
-    def reduce(size: float) -> float:
-        library = one.time("all-reduce", size).time
+    def reduce(size: Bytes) -> Seconds:
+        library = Seconds(one.time("all-reduce", size).time)
         if not near:
             return library
-        return min(library, small_all_reduce(split.tensor, size, situation.intra_bandwidth, graph=graph))
+        return min(library, small_all_reduce(split.tensor, size, link, graph=graph))
 
-    def exchange(size: float) -> float:
+    def exchange(size: Bytes) -> Seconds:
         # tokens to where their experts are, and back
-        return one.time("all-gather", size).time + one.time("reduce-scatter", size).time
+        return Seconds(one.time("all-gather", size).time + one.time("reduce-scatter", size).time)
 
-    def hop(size: float) -> float:
-        return one.time("send-recv", size).time
+    def hop(size: Bytes) -> Seconds:
+        return Seconds(one.time("send-recv", size).time)
 
     joined = _gridded(reduce) if split.tensor > 1 else no_joining
     return Joins(
@@ -395,22 +397,22 @@ def _joins(network: Network, group: Communicator | None, split: Split, graph: bo
     )
 
 
-def _gridded(exact: Callable[[float], float]) -> Joining:
+def _gridded(exact: Joining) -> Joining:
     """The same times, worked out for powers of two and evenly between them."""
-    known: dict[int, float] = {}
+    known: dict[int, Seconds] = {}
 
-    def at(power: int) -> float:
+    def at(power: int) -> Seconds:
         found = known.get(power)
         if found is None:
-            found = known[power] = exact(2.0**power)
+            found = known[power] = exact(Bytes(2.0**power))
         return found
 
-    def time(size: float) -> float:
+    def time(size: Bytes) -> Seconds:
         if size <= 1:
             return at(0)
         power = math.frexp(size)[1] - 1
         low = at(power)
-        return low + (at(power + 1) - low) * (size / 2.0**power - 1)
+        return Seconds(low + (at(power + 1) - low) * (size / 2.0**power - 1))
 
     return time
 

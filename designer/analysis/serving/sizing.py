@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Cell, Column, Table
-from designer.analysis.serving.answers import most_of, read, serve, settled, step_spread, within
+from designer.analysis.serving.answers import most_of, serve, settled, step_spread
+from designer.analysis.serving.apart import sized_apart
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.searching import reason_lost, screened
 from designer.errors import AnalysisError, Cancelled
 from designer.units import format_quantity
@@ -45,6 +47,8 @@ class Candidate:
         Share of requests within all limits [1].
     why
         Why it lost, or what decides it.
+    cost
+        What ways are compared by before anything else, where several kinds of accelerators are: money or watts.
     """
 
     tensor: int
@@ -57,6 +61,7 @@ class Candidate:
     why: str
     choice: str = ""
     deployment: Deployment | None = None
+    cost: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -115,6 +120,8 @@ def size_serving(
     progress: Callable[[float, str], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     search: Sequence[str] = (),
+    others: Mapping[str, Network] | None = None,
+    cost_of: Callable[[Placement], float] | None = None,
 ) -> Sized:
     """The fewest accelerators of the kind drawn that serve a rate of requests within limits.
 
@@ -122,6 +129,11 @@ def size_serving(
     ----------
     search
         What else to choose, see `searching.CHOICES`: a closed form screens all combinations, the best are run.
+        ``split``: prompts and answers on devices of their own as well.
+    others
+        The same with other accelerators, by their names.
+    cost_of
+        What one accelerator costs; by default all cost the same.
 
     Notes
     -----
@@ -141,39 +153,96 @@ def size_serving(
     drawn = 0
     refused: AnalysisError | None = None
     placed: list[Placement] = []
-    widths = [2**k for k in range(_WIDTHS_LIMIT.bit_length())]
-    for number, tensor in enumerate(widths):
+    apart = "split" in search
+    search = tuple(name for name in search if name != "split")
+    kinds = {"": network, **(others or {})}
+    every = [(name, 2**k) for name in kinds for k in range(_WIDTHS_LIMIT.bit_length())]
+    for number, (name, tensor) in enumerate(every):
         if progress is not None:
-            progress(number / len(widths), f"tensor parallel {tensor}")
+            progress(number / len(every), f"{name} tensor parallel {tensor}".lstrip())
         if cancelled is not None and cancelled():
             raise Cancelled("stopped")
         deployment = replace(asked.deployment, tensor=tensor, replicas=0, prompts="")
         try:
-            placement = _placed(network, deployment, place, search)
+            placement = _placed(kinds[name], deployment, place, search)
         except AnalysisError as error:
             refused = error
-            found.append(Candidate(tensor, 0, 0, math.nan, math.nan, math.nan, 0.0, error.text))
+            found.append(Candidate(tensor, 0, 0, math.nan, math.nan, math.nan, 0.0, error.text, name))
             continue
         drawn = max(drawn, placement.accelerators)
         placed.append(placement)
-        if not search:
+        if not search and not others:
             found.append(_fewest(placement, asked, cancelled))
     if refused is not None and not drawn:
         raise refused
     looked = len(placed)
-    if search:
-        looked, more = _searched(placed, asked, search, progress, cancelled)
+    if search or others:
+        looked, more = _searched(placed, asked, search, cost_of, progress, cancelled)
         found += more
-    found.sort(key=lambda c: (not c.holds, c.accelerators, c.latency))
+    if apart:
+        for name, other in kinds.items():
+            more_looked, pods = _pods(other, asked, name, place, cost_of, cancelled)
+            looked += more_looked
+            found += pods
+    found.sort(key=lambda c: (not c.holds, c.cost, c.accelerators, c.latency))
     best = found[0]
     if best.holds:
-        found[1:] = [
-            replace(c, why=f"needs {c.accelerators} accelerators, {c.accelerators - best.accelerators} more")
-            if c.holds and c.accelerators > best.accelerators
-            else c
-            for c in found[1:]
-        ]
-    return Sized(tuple(found), drawn, place, _binding(network, asked, best, place), looked)
+        found[1:] = [_beaten(c, best) for c in found[1:]]
+    binding = () if "for prompts" in best.choice else _binding(_network_of(best, placed, network), asked, best, place)
+    return Sized(tuple(found), drawn, place, binding, looked)
+
+
+def _network_of(best: Candidate, placed: Sequence[Placement], otherwise: Network) -> Network:
+    """The network of the accelerators that were chosen."""
+    return next((p.network for p in placed if best.choice.startswith(p.device.name)), otherwise)
+
+
+def _beaten(one: Candidate, best: Candidate) -> Candidate:
+    """With what it takes more than the best."""
+    if one.holds and one.accelerators > best.accelerators:
+        return replace(one, why=f"needs {one.accelerators} accelerators, {one.accelerators - best.accelerators} more")
+    if one.holds and one.cost > best.cost > 0:
+        return replace(one, why=f"costs {one.cost / best.cost:.3g} times as much")
+    return one
+
+
+def _pods(
+    network: Network,
+    asked: Serving,
+    name: str,
+    place: str,
+    cost_of: Callable[[Placement], float] | None,
+    cancelled: Callable[[], bool] | None,
+) -> tuple[int, list[Candidate]]:
+    """Prompts and answers on devices of their own."""
+    try:
+        placement = place_deployment(network, replace(asked.deployment, tensor=0, replicas=0, prompts=""), place)
+    except AnalysisError:
+        return 0, []
+    each = cost_of(placement) if cost_of is not None else 0.0
+    looked, found = sized_apart(network, asked, _load_of(asked, placement), place, cancelled)
+    return looked, [
+        Candidate(
+            a.pod.width,
+            a.pods,
+            a.pods * a.pod.devices,
+            a.ttft,
+            a.tpot,
+            a.latency,
+            a.kept,
+            a.why,
+            f"{name} {a.pod.words}".lstrip(),
+            cost=a.pods * a.pod.devices * each,
+        )
+        for a in found
+    ]
+
+
+def _load_of(asked: Serving, placement: Placement) -> tuple[float, float, float]:
+    """Requests a second [1/s], mean prompt and output [tokens]."""
+    one = sent_to_one(asked.load, 1, placement.place, placement.capacity).requests
+    rate = (len(one.at) - 1) / (one.at[-1] - one.at[0]) if len(one.at) > 1 else 0.0
+    return rate, sum(one.prompt) / len(one.prompt), sum(one.output) / len(one.output)
 
 
 def _placed(network: Network, deployment: Deployment, place: str, search: Sequence[str]) -> Placement:
@@ -190,20 +259,24 @@ def _searched(
     placed: Sequence[Placement],
     asked: Serving,
     search: Sequence[str],
+    cost_of: Callable[[Placement], float] | None,
     progress: Callable[[float, str], None] | None,
     cancelled: Callable[[], bool] | None,
 ) -> tuple[int, list[Candidate]]:
     """How many ways were looked at, and the smallest of them: run, and beside them those that lost unrun."""
-    one = sent_to_one(asked.load, 1, placed[0].place, placed[0].capacity).requests
-    rate = (len(one.at) - 1) / (one.at[-1] - one.at[0]) if len(one.at) > 1 else 0.0
-    means = sum(one.prompt) / len(one.prompt), sum(one.output) / len(one.output)
-    ways = screened(placed, search, (rate, *means), asked.limits, progress, cancelled)
+    several = len({p.device.name for p in placed}) > 1
+    ways = screened(placed, search, _load_of(asked, placed[0]), asked.limits, progress, cancelled)
+    if cost_of is not None:
+        ways.sort(key=lambda way: way.accelerators * cost_of(way.placement))
     found: list[Candidate] = []
     for number, way in enumerate(ways):
         tensor = way.placement.split.tensor
+        way = replace(way, choice=f"{way.placement.device.name} {way.choice}".strip() if several else way.choice)
         if number < _RUN_LIMIT:
             run = _fewest(way.placement, asked, cancelled)
-            found.append(replace(run, choice=way.choice, deployment=way.placement.deployment))
+            each = cost_of(way.placement) if cost_of is not None else 0.0
+            cost = run.accelerators * each
+            found.append(replace(run, choice=way.choice, deployment=way.placement.deployment, cost=cost))
         elif number < _TOLD_LIMIT:
             nan = math.nan
             found.append(Candidate(tensor, 0, 0, nan, nan, nan, 0.0, reason_lost(way), way.choice))

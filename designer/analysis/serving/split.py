@@ -20,6 +20,7 @@ from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.hand_over import descriptors, hand_over
+from designer.units import BytesPerSecond, Ratio
 from designer.workload.operations import Transfer
 from designer.workload.serving import Load, Serving
 
@@ -166,11 +167,11 @@ def _pull(
     slowest, all_of_them = float(alone.rate.min()), float(together.rate.min())
     most = len(answers.replicas) * all_of_them / size
     use = min(rate / most, _FULL_TOLERANCE)
-    time = _time(prompts, answers, float(np.mean(requests.prompt)), slowest, use)
+    time = _time(prompts, answers, float(np.mean(requests.prompt)), BytesPerSecond(slowest), Ratio(use))
     return Pull(alone, together, size, rate / most, size / slowest / (1 - use), time, most)
 
 
-def _time(prompts: Placement, answers: Placement, tokens: float, rate: float, use: float) -> float:
+def _time(prompts: Placement, answers: Placement, tokens: float, rate: BytesPerSecond, use: Ratio) -> float:
     """Hand-over of a prompt [s]."""
     widths = sorted((prompts.split.tensor, answers.split.tensor))
     pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
@@ -193,8 +194,8 @@ def _run(
         mine = np.arange(k, n, len(prompts.replicas))
         run = _through(prompts, _some(reading, mine), factor, prompts.release.overheads.path, cancelled)
         ready[mine], taken[mine] = run.done, run.taken
-    use = min(pull.use, _FULL_TOLERANCE)
-    slowest = float(pull.alone.rate.min())
+    use = Ratio(min(pull.use, _FULL_TOLERANCE))
+    slowest = BytesPerSecond(float(pull.alone.rate.min()))
     moved = np.array([_time(prompts, answers, p, slowest, use) for p in requests.prompt])
     there = ready + moved
     kept = np.flatnonzero(np.isfinite(there))

@@ -16,7 +16,7 @@ from designer.findings import Finding, Severity
 from designer.formulas.serving.cold_start import ONE_READER, cold_start
 from designer.formulas.serving.seeding import rolling_update, seeded_rate
 from designer.sources import Estimate
-from designer.units import format_quantity
+from designer.units import Bytes, BytesPerSecond, Seconds, format_quantity
 from designer.workload.operations import Transfer
 from designer.workload.serving import Serving
 
@@ -48,7 +48,7 @@ def update_engines(placement: Placement, asked: Serving, most: float, place: str
     replicas = len(placement.replicas)
     some = replace(placement, replicas=placement.replicas[: min(asked.update, replicas)])
     start = start_engines(some, asked.storage, asked.readers, place, peers=asked.peers).time
-    time, kept = rolling_update(replicas, asked.update, start.value)
+    time, kept = rolling_update(replicas, asked.update, Seconds(start.value))
     factor = time / start.value
     note = f"{min(asked.update, replicas)} of {replicas} at once"
     sources = start.sources
@@ -81,16 +81,17 @@ def start_engines(placement: Placement, storage: str, readers: int, place: str, 
     copy = evaluate_transfer(network, Transfer("copy", ",".join(hosts), parts, "nearest"), place, explained=False)
     local = np.unique(network.island[devices], return_counts=True)[1]
     # a server reads the files once: its devices share what lies in its memory
-    stored = placement.weights * min(placement.split.devices, int(local.max()))
+    stored = Bytes(placement.weights * min(placement.split.devices, int(local.max())))
     graph = placement.deployment.graph
 
     def time(end: str) -> float:
         side = {"value": "rate", "low": "high", "high": "low"}[end]
-        paths = (float(getattr(read, side).min()), float(getattr(copy, side).min()))
+        from_storage, to_device = (BytesPerSecond(float(getattr(one, side).min())) for one in (read, copy))
         if handed is not None:
-            one = min(paths[0], readers * ONE_READER.value)
-            paths = (seeded_rate(one, float(getattr(handed, side).min()), len(hosts)), paths[1])
-        return cold_start(stored, paths[0], readers, placement.weights, paths[1], graph=graph, end=end)
+            first = BytesPerSecond(min(from_storage, readers * ONE_READER.value))
+            from_storage = seeded_rate(first, BytesPerSecond(float(getattr(handed, side).min())), len(hosts))
+        held = Bytes(placement.weights)
+        return cold_start(stored, from_storage, readers, held, to_device, graph=graph, end=end)
 
     slowest = float(read.rate.min())
     limited = readers * ONE_READER.value < slowest

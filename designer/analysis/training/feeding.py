@@ -148,7 +148,9 @@ def _feed(
     others, wants = _background(network, path.background, place)
     everything = traffic if others is None else _joined(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
-    answer = evaluate_legs(network, everything, asks, extra, place, explained=explained)
+    answer = evaluate_legs(
+        network, everything, asks, extra, place, explained=explained, marks=(np.arange(len(asks)) >= n).astype(np.int64)
+    )
     stages = _stages(network, answer, n)
     worst = int(np.argmin(answer.rate[:n]))
     rate = float(answer.rate[worst])
@@ -312,11 +314,10 @@ def _joined(one: Traffic, other: Traffic) -> Traffic:
 
 def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, float]:
     """What each stage alone gives the slowest of the first `n` flows [B/s]; stages without a limit are left out."""
-    incidence = answer.incidence
-    alive = np.flatnonzero(answer.rate > 0)
-    flow = np.repeat(np.arange(len(alive)), np.diff(incidence.ptr))
+    incidence = answer.problem.incidence
+    flow = np.repeat(answer.problem.flow, np.diff(incidence.ptr))
     total = np.bincount(incidence.resource, incidence.usage, len(incidence.capacity))
-    mine = alive[flow] < n
+    mine = flow < n
     resource = np.unique(incidence.resource[mine]).astype(np.int64)
     level = np.asarray(incidence.capacity)[resource] / total[resource]
     links, n_resources = network.n_link_resources, network.n_resources
@@ -329,7 +330,8 @@ def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, fl
     levels["decode"] = []
     own = level[beyond]
     names = [
-        _STAGE.get(answer.limits[r].id.partition(":")[0], "read") for r in (resource[beyond] - n_resources).tolist()
+        _STAGE.get(answer.problem.limits[r].id.partition(":")[0], "read")
+        for r in (resource[beyond] - n_resources).tolist()
     ]
     for name in set(names):
         levels[name].append(own[np.array([n == name for n in names])])

@@ -16,14 +16,18 @@ import numpy.typing as npt
 
 from designer.analysis.activities import Activity
 from designer.analysis.flows import Incidence, solve
+from designer.analysis.frame import STRUCTURES_LIMIT
+from designer.analysis.hop_loads import Common, Hops
 from designer.analysis.network import TIE_TOLERANCE
+from designer.analysis.row_classes import SAME_TOLERANCE
 from designer.analysis.training.costs import Arrangement, Kept, RoutedCosts, arrangement_of
 from designer.analysis.training.feeding import Feed
 from designer.analysis.training.parameter_servers import ServerCosts
 from designer.analysis.training.preparation import TrainingPlan
-from designer.analysis.transfers import TransferAnswer
+from designer.analysis.transfers import FlowProblem, TransferAnswer
 from designer.formulas.communication import RankGroup
 from designer.formulas.pipeline.step_composition import StepEstimate
+from designer.memo import memo
 from designer.sources import Constant, Status
 
 Float = npt.NDArray[np.float64]
@@ -71,12 +75,29 @@ class Shared:
 class _Beside:
     """The flows beside the collectives: those of readers first."""
 
-    flows: Incidence
-    reads: npt.NDArray[np.bool_]
+    problem: FlowProblem
+    readers: int
+    need: float | None = None
 
-    def asking(self, need: float) -> Incidence:
-        """The flows when each reader asks for `need` [B/s]."""
-        return replace(self.flows, demand=np.where(self.reads, need, self.flows.demand))
+    def asking(self, need: float) -> _Beside:
+        """The same when each reader asks for `need` [B/s]."""
+        return replace(self, need=need)
+
+    @property
+    def reads(self) -> npt.NDArray[np.bool_]:
+        """Which rows are readers."""
+        return self.problem.flow < self.readers
+
+    @property
+    def flows(self) -> Incidence:
+        """The flows with what each asks for."""
+        flows = self.problem.incidence
+        return flows if self.need is None else flows.with_demand(np.where(self.reads, self.need, flows.demand))
+
+
+def _expanded(beside: _Beside, answer: TransferAnswer) -> _Beside:
+    """The same with every flow for itself."""
+    return replace(beside, problem=answer.expanded())
 
 
 def share_links(
@@ -100,12 +121,13 @@ def share_links(
     """
     last, need, slowest = Shared({}, (1.0, 1.0), 0.0), 0.0, dict[RankGroup, float]()
     found = last
-    alive = np.flatnonzero(beside.rate > 0)
-    others = _Beside(beside.incidence, alive < (fed.readers if fed is not None else 0))
+    others = _Beside(beside.problem, fed.readers if fed is not None else 0)
+    if isinstance(costs, ServerCosts) or not _in_classes(plan, costs, others):
+        others = _expanded(others, beside)
     step = float(busy.step_time)
     for _ in range(ROUNDS_LIMIT):
         need = plan.local_batch * stored / step
-        kept, servers, slowest = _left(plan, costs, others.asking(need), others.reads)
+        kept, servers, slowest = _left(plan, costs, others.asking(need))
         found = Shared(kept, servers, 0.0)
         if not found.slower or (found.kept, servers) == (last.kept, last.servers):
             break
@@ -117,9 +139,10 @@ def share_links(
 
 
 def _left(
-    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, flows: Incidence, reads: npt.NDArray[np.bool_]
+    plan: TrainingPlan, costs: RoutedCosts | ServerCosts, others: _Beside
 ) -> tuple[dict[Arrangement, tuple[Kept, ...]], Kept, dict[RankGroup, float]]:
     """What every collective keeps, then what servers keep, and the rate of the slowest reader meanwhile [B/s]."""
+    problem, flows, reads = others.problem, others.flows, others.reads
     kept: dict[Arrangement, tuple[Kept, ...]] = {}
     slowest: dict[RankGroup, float] = {}
     routed = costs.routed if isinstance(costs, ServerCosts) else costs
@@ -127,8 +150,8 @@ def _left(
         arrangement = arrangement_of(plan.layout, group)
         rows: list[Kept] = []
         for one in plan.ranks.communicators(arrangement):
-            inside, a = _activity_beside(one.inside, flows, reads)
-            between, b = _activity_beside(one.between, flows, reads)
+            inside, a = _activity_beside(one.inside, problem, flows, reads)
+            between, b = _activity_beside(one.between, problem, flows, reads)
             rows.append((inside, between))
             slowest[group] = min(slowest.get(group, np.inf), a, b)
         if any(pair != (1.0, 1.0) for pair in rows):
@@ -142,26 +165,58 @@ def _left(
     return kept, servers, slowest
 
 
-def _activity_beside(activity: Activity | None, flows: Incidence, reads: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _in_classes(plan: TrainingPlan, costs: RoutedCosts, others: _Beside) -> bool:
+    """Whether every collective puts the same on all resources that are alike to the flows beside it."""
+    if others.problem.fold is None:
+        return True
+    return all(
+        activity is None or on_classes(others.problem, activity.hops) is not None
+        for group in costs.used
+        for one in plan.ranks.communicators(arrangement_of(plan.layout, group))
+        for activity in (one.inside, one.between)
+    )
+
+
+@memo(most=STRUCTURES_LIMIT)
+def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
+    """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
+    every = hops.every
+    if problem.fold is None:
+        return Common(every.resource, every.usage)
+    used = np.zeros(len(problem.incidence.capacity), dtype=bool)
+    used[problem.incidence.resource] = True
+    lead, many = problem.fold.resource(every.resource)
+    rows = np.flatnonzero(used[lead])
+    lead, many, usage = lead[rows], many[rows], every.usage[rows]
+    first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
+    if not (met == many[at]).all() or not np.allclose(usage, usage[at][of], SAME_TOLERANCE, 0.0):
+        return None
+    return Common(first, usage[at])
+
+
+def _activity_beside(
+    activity: Activity | None, problem: FlowProblem, flows: Incidence, reads: npt.NDArray[np.bool_]
+) -> tuple[float, float]:
     """The share of its bandwidth an activity keeps, and the rate of the slowest reader meanwhile [B/s]."""
-    if activity is None:
+    common = on_classes(problem, activity.hops) if activity is not None else None
+    if activity is None or common is None:
         return 1.0, np.inf
     mine = np.zeros(len(flows.capacity), dtype=bool)
-    mine[activity.resource] = True
+    mine[common.resource] = True
     met = mine[flows.resource]
     if not met.any():
         return 1.0, np.inf
     asks = np.repeat(flows.demand, np.diff(flows.ptr))
     used = np.bincount(flows.resource[met], flows.usage[met] * asks[met], len(flows.capacity))
-    used[activity.resource] += activity.usage * activity.rate
-    if not (used[activity.resource] > flows.capacity[activity.resource] * (1 + TIE_TOLERANCE)).any():
+    used[common.resource] += common.usage * activity.rate
+    if not (used[common.resource] > flows.capacity[common.resource] * (1 + TIE_TOLERANCE)).any():
         return 1.0, np.inf
     # a hop counts like a flow, so an activity of hops with small shares counts for more of them
     weight = 1 / activity.hops.top_share
     joint = Incidence(
-        np.append(flows.ptr, flows.ptr[-1] + len(activity.resource)),
-        np.concatenate([flows.resource, activity.resource.astype(np.int32)]),
-        np.concatenate([flows.usage, activity.usage]),
+        np.append(flows.ptr, flows.ptr[-1] + len(common.resource)),
+        np.concatenate([flows.resource, common.resource.astype(np.int32)]),
+        np.concatenate([flows.usage, common.usage]),
         flows.capacity,
         np.append(flows.weight, weight),
         np.append(flows.demand, activity.rate),
@@ -212,7 +267,7 @@ def _lost(
     if fed is None or min(slowest.values(), default=np.inf) >= min(need, fed.rate) * (1 - TIE_TOLERANCE):
         return 0.0
     asked = others.asking(fed.rate)
-    _, _, rates = _left(plan, costs, asked, others.reads)
+    _, _, rates = _left(plan, costs, asked)
     software = replace(plan.software, tensor_overlap=_SHOWN, data_overlap=_SHOWN)
     whole = replace(plan, software=software).estimate(found.costs(costs))
     times = {group: float(getattr(whole, f"{group}_communication")) for group in rates}

@@ -9,9 +9,10 @@ from designer.cli.command import Command
 from designer.cli.design import add_design
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from designer.analysis.network import Network
+    from designer.analysis.serving.placement import Placement
     from designer.analysis.serving.sizing import Sized
     from designer.design.document import WorkloadSpec
     from designer.workload.serving import Serving
@@ -39,7 +40,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--search",
         metavar="WHAT",
         default="",
-        help="what else to choose, with commas: engine, weights, cache, budget, slots; all for all of them",
+        help="what else to choose, with commas: engine, weights, cache, budget, slots; all for all of them; split for "
+        "prompts and answers on accelerators of their own",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help='try other accelerators of the catalog in place of those drawn: "gpu/nvidia/h*"; may be given again',
+    )
+    parser.add_argument(
+        "--prices", metavar="CSV", help="your price list: of several parts the cheapest set, else watts"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
@@ -51,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.cli.design import opened
     from designer.cli.output import print_json, progress_bar, shown_file
     from designer.errors import DesignerError
+    from designer.interchange.swapping import swapped
     from designer.workload.kind import lower
     from designer.workload.serving import Serving
 
@@ -65,7 +78,10 @@ def run(options: argparse.Namespace) -> int:
         if options.largest:
             return _largest(network, operation, place, options.json)
         wide = tuple(piece.strip() for piece in options.search.split(",") if piece.strip())
-        found = size_serving(network, operation, place, progress_bar(), search=wide)
+        others = swapped(design, options.parts) if options.parts else {}
+        networks = {name: build_network(other) for name, other in others.items()}
+        cost = _cost(options.prices) if networks else None
+        found = size_serving(network, operation, place, progress_bar(), None, wide, networks, cost)
     except DesignerError as error:
         raise error.at(file=options.design) from None
     if options.json:
@@ -73,6 +89,27 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(found)
     return 0 if found.best is not None else 1
+
+
+def _cost(file: str | None) -> Callable[[Placement], float]:
+    """What an accelerator costs: its price where a list is given, else the watts it may draw."""
+    from pathlib import Path
+
+    from designer.errors import FormatError
+    from designer.report.settings import load_settings
+
+    prices = load_settings(None, Path(file)).prices if file else None
+    if prices is None:
+        return lambda placement: placement.device.power or 1.0
+
+    def price(placement: Placement) -> float:
+        part = placement.network.net.part(int(placement.replicas.flat[0]))
+        known = prices.get(part.type.lower()) or prices.get(placement.device.name.lower())
+        if known is None:
+            raise FormatError(f"the price list does not hold {part.type}", file=file, remedy="add it, or leave it out")
+        return known.price
+
+    return price
 
 
 def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:

@@ -25,6 +25,7 @@ from designer.design.routing.sides import (
     straight_places,
 )
 from designer.design.routing.trunks import trunks
+from designer.design.routing.uncross import MOST_UNCROSSED, crossed, led_elsewhere
 from designer.design.routing.ways import down, hanging, out
 
 Float = npt.NDArray[np.float64]
@@ -35,6 +36,8 @@ Bool = npt.NDArray[np.bool_]
 _AROUND: Final = 160.0
 #: places are told in so many steps of a scene unit
 _RASTER: Final = 8.0
+#: farther than anything in a picture, scene units
+_FAR: Final = 1e9
 #: so many links of a container are searched for one by one
 _SEARCHED: Final = 400
 
@@ -152,12 +155,24 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
         lower = np.where(first, pieces.p[some], pieces.q[some])
         trunk[some] = trunks(upper, lower, pieces.kind[some], ~facing[some])
     fixed = _straight(grid, rp, rq, pieces, facing & (trunk < 0))
-    at_p, at_q = _ports(rp, rq, pieces, *_bent_ports(rp, rq, pieces, fixed, np.flatnonzero(bent)))
+    given = _bent_ports(rp, rq, pieces, fixed, np.flatnonzero(bent))
+    along = np.where(pieces.side_p % 2 == 1, 0, 1), np.where(pieces.side_q % 2 == 1, 0, 1)
+    rows = np.arange(len(rp))
+    aims = pieces.aim_p[rows, along[0]], pieces.aim_q[rows, along[1]]
+    at_p, at_q = _ports(rp, rq, pieces, given, aims)
     start, end = _on_side(rp, pieces.side_p, at_p), _on_side(rq, pieces.side_q, at_q)
     if grid is None:
         ways = _plain(start, end, facing | outwards, upright)
     else:
         ways = _ways(grid, start, end, pieces, facing, outwards)
+        # once it is known where links turn, they leave their boxes in the order that crosses least
+        again = _ports(rp, rq, pieces, given, _by_turns(ways, pieces, aims, outwards))
+        moved = (again[0] != at_p) | (again[1] != at_q)
+        if moved.any():
+            start, end = _on_side(rp, pieces.side_p, again[0]), _on_side(rq, pieces.side_q, again[1])
+            some = np.flatnonzero(moved)
+            anew = _ways(grid, start[some], end[some], pieces.some(some), facing[some], outwards[some])
+            ways = _put(ways, dict(zip(some.tolist(), anew, strict=True)))
     drawn = {
         n: way_through(start[n], int(pieces.side_p[n]), corners_of(pieces.bends[n]), end[n], int(pieces.side_q[n]))
         for n in np.flatnonzero(bent).tolist()
@@ -171,10 +186,42 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
                 drawn[n] = around if len(around) else way
     ways, corners = tidied(_put(ways, drawn))
     if grid is not None:
-        ways = set_apart(grid, ways, corners, outwards, trunk, bent)
-        ways, corners = tidied(ways)
+        plain = ways
+        ways, corners = tidied(set_apart(grid, ways, corners, outwards, trunk, bent))
+        if len(ways) <= MOST_UNCROSSED:
+            still = outwards | bent | (trunk >= 0)
+            ways, corners = _uncrossed(grid, plain, (ways, corners), still, pieces, (outwards, trunk, bent))
     # on a fine raster, so that what moves as a whole keeps its way exactly
     return np.floor(ways * _RASTER + 0.5) / _RASTER, corners
+
+
+def _uncrossed(
+    grid: Grid,
+    plain: Float,
+    apart: tuple[Float, Int],
+    still: Bool,
+    pieces: Pieces,
+    channels: tuple[Bool, Int, Bool],
+) -> tuple[Float, Int]:
+    """Ways of which some are led elsewhere, if that saves crossings.
+
+    Parameters
+    ----------
+    plain : (k, v, 2) before they were set apart
+    apart
+        Set apart, and how many points each has.
+    still : (k,) those that stay
+    channels
+        What setting apart needs to know besides.
+    """
+    now, places = crossed(apart[0])
+    other = list(led_elsewhere(grid, plain, now, still, (pieces.side_p, pieces.side_q)).items())
+    for many in dict.fromkeys((len(other), 1)) if other else ():
+        ways, corners = tidied(_put(plain.copy(), dict(other[:many])))
+        found = tidied(set_apart(grid, ways, corners, *channels))
+        if crossed(found[0])[1] < places:
+            return found
+    return apart
 
 
 def _straight(grid: Grid | None, rp: Float, rq: Float, pieces: Pieces, facing: Bool) -> Float:
@@ -229,17 +276,42 @@ def _put(ways: Float, some: Mapping[int, Float]) -> Float:
     return ways
 
 
-def _ports(rp: Float, rq: Float, pieces: Pieces, fixed_p: Float, fixed_q: Float) -> tuple[Float, Float]:
+def _by_turns(ways: Float, pieces: Pieces, aims: tuple[Float, Float], outwards: Bool) -> tuple[Float, Float]:
+    """Aims that give the order in which links leave boxes, by where they turn. : (k,), (k,)
+
+    Of those that turn left, the one that turns first is leftmost, to the right rightmost; of those that turn together,
+    the ones that come back to the same row are nearest to where they turn to, the farthest of them last.
+    """
+    ways, corners = tidied(ways)
+    k, rows = len(ways), np.arange(len(ways))
+    back = np.maximum(corners - 1 - np.arange(3)[:, None], 0)
+    first = np.concatenate((np.stack([ways[:, min(n, ways.shape[1] - 1)] for n in range(3)]), ways[rows, back]), axis=1)
+    side, aim = np.concatenate((pieces.side_p, pieces.side_q)), np.concatenate(aims)
+    axis = np.where(side % 2 == 1, 0, 1)
+    both = np.arange(2 * k)
+    leg = np.abs(first[1, both, 1 - axis] - first[0, both, 1 - axis])
+    turns = np.tile(corners > 2, 2)
+    to = np.where(turns, np.sign(first[2, both, axis] - first[1, both, axis]), 0.0)
+    bow = np.tile((pieces.side_p == pieces.side_q) & ~outwards, 2)
+    rank = np.empty(2 * k)
+    rank[np.lexsort((both, np.where(bow, -aim, aim), bow * to, -to * leg, to))] = both
+    found = np.where(to == 0, aim, to * _FAR + rank)
+    return found[:k], found[k:]
+
+
+def _ports(
+    rp: Float, rq: Float, pieces: Pieces, fixed: tuple[Float, Float], aims: tuple[Float, Float]
+) -> tuple[Float, Float]:
     """Where along their sides links touch boxes. : (k,), (k,)"""
     k = len(rp)
     box, side = np.concatenate((pieces.p, pieces.q)), np.concatenate((pieces.side_p, pieces.side_q))
-    rect, aim = np.concatenate((rp, rq)), np.concatenate((pieces.aim_p, pieces.aim_q))
+    rect = np.concatenate((rp, rq))
     given = np.concatenate((pieces.at_p, pieces.at_q))
-    given = np.where(np.isnan(given), np.concatenate((fixed_p, fixed_q)), given)
+    given = np.where(np.isnan(given), np.concatenate(fixed), given)
     axis = np.where(side % 2 == 1, 0, 1)
     rows = np.arange(2 * k)
     low = rect[rows, axis]
-    place = ports((box + 1) * 4 + side, aim[rows, axis], given, low, low + rect[rows, axis + 2])
+    place = ports((box + 1) * 4 + side, np.concatenate(aims), given, low, low + rect[rows, axis + 2])
     return place[:k], place[k:]
 
 

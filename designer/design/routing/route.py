@@ -13,11 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Pieces, among, container_grid, lead, sides_between, tidied
-from designer.design.routing.sides import TOP
+from designer.design.routing.sides import BOTTOM, TOP
+from designer.design.routing.trunks import all_joined
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
@@ -92,6 +95,8 @@ class _Router:
         for rows in together:
             grid = self.grid(int(meet[rows[0]]))
             side_a[rows], side_b[rows] = sides_between(grid, rect[top_a[rows]], rect[top_b[rows]], self.above[rows])
+        self._turn_bows(siblings, top_a, top_b, side_a, side_b)
+        self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
@@ -118,6 +123,43 @@ class _Router:
         for n, way in self._led(meet[siblings], pieces.some(siblings)):
             found[int(siblings[n])].append(way)
         return _together(tails, found)
+
+    def _turn_bows(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
+        """Have links between things of a row leave them on the side where fewer other links do."""
+        bows = rows[(side_a[rows] == side_b[rows]) & (side_a[rows] % 2 == 1)]
+        if not len(bows):
+            return
+        other = rows[side_a[rows] != side_b[rows]]
+        n = len(self.scene.rect)
+        leaving = np.zeros((4, n), dtype=np.int64)
+        for tops, sides in ((top_a, side_a), (top_b, side_b)):
+            np.add.at(leaving, (sides[other], tops[other]), 1)
+        joined = coo_matrix((np.ones(len(bows)), (top_a[bows], top_b[bows])), shape=(n, n))
+        part = connected_components(joined, directed=False)[1]
+        used = np.zeros((4, n), dtype=np.int64)
+        boxes = np.unique(np.concatenate((top_a[bows], top_b[bows])))
+        for side in (TOP, BOTTOM):
+            np.add.at(used[side], part[boxes], leaving[side, boxes])
+        up, down = used[TOP, part[top_a[bows]]], used[BOTTOM, part[top_a[bows]]]
+        side = np.where(up < down, TOP, np.where(down < up, BOTTOM, side_a[bows]))
+        side_a[bows] = side_b[bows] = side
+
+    def _turn_meshes(self, rows: Int, top_a: Int, top_b: Int, side_a: Int, side_b: Int) -> None:
+        """Have links of boxes that are joined all with all leave those of a row where the other row is."""
+        own = rows[(top_a[rows] == self.a[rows]) & (top_b[rows] == self.b[rows])]
+        mesh = all_joined(top_a[own], top_b[own], self.kind[own])
+        middle = self.scene.rect[:, 1] + self.scene.rect[:, 3] / 2
+        for some in _split(mesh)[int((mesh < 0).any()) :]:
+            links = own[some]
+            low, high = middle[top_a[links]].min(), middle[top_a[links]].max()
+            low = min(low, middle[top_b[links]].min())
+            high = max(high, middle[top_b[links]].max())
+            row = links[(side_a[links] % 2 == 0) | (side_a[links] == side_b[links])]
+            at = middle[top_a[row]]
+            side = np.where(at < (low + high) / 2, BOTTOM, TOP)
+            if high - low < 1.0:
+                side = np.where(self.above[row], TOP, BOTTOM)
+            side_a[row] = side_b[row] = side
 
     def _bent(self, top_a: Int, top_b: Int, meet: Int, side_a: Int, side_b: Int) -> Float:
         """Corners of links drawn by hand whose ways are free, NaN elsewhere; their boxes are left there. : (k, c, 2)"""

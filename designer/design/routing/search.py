@@ -12,17 +12,34 @@ from designer.design.routing.grid import Grid
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP
 
 Float = npt.NDArray[np.float64]
+Int = npt.NDArray[np.int64]
 
 #: what a bend costs, scene units of length
 _BEND: Final = 50.0
+#: what crossing another link costs, scene units of length
+_CROSSING: Final = 200.0
 #: the search gives up after so many cells
 _MOST: Final = 30_000
 _STEPS: Final = {LEFT: (-1, 0), TOP: (0, -1), RIGHT: (1, 0), BOTTOM: (0, 1)}
 _OPPOSITE: Final = {LEFT: RIGHT, TOP: BOTTOM, RIGHT: LEFT, BOTTOM: TOP}
 
 
-def shortest_way(grid: Grid, start: tuple[float, float], leave: int, end: tuple[float, float], enter: int) -> Float:
-    """Points from one port to another, leaving and entering boxes at right angles to some sides. : (v, 2), or (0, 2)"""
+def shortest_way(
+    grid: Grid,
+    start: tuple[float, float],
+    leave: int,
+    end: tuple[float, float],
+    enter: int,
+    others: tuple[Int, Int] | None = None,
+) -> Float:
+    """Points from one port to another, leaving and entering boxes at right angles to some sides. : (v, 2), or (0, 2)
+
+    Parameters
+    ----------
+    others : (c, r), (c, r)
+        How many upright and how many level pieces of other links run through each cell, to be crossed rarely.
+    """
+    upright, level = (None, None) if others is None else (others[0].tolist(), others[1].tolist())
     first, goal = _cell(grid, start, leave), _cell(grid, end, enter)
     if grid.taken[first] or grid.taken[goal]:
         return np.empty((0, 2))
@@ -51,6 +68,8 @@ def shortest_way(grid: Grid, start: tuple[float, float], leave: int, end: tuple[
                 if not (0 <= ni < grid.columns and 0 <= nj < grid.rows) or grid.taken[ni, nj]:
                     continue
                 new, more = (ni, nj, turn), abs(at_x[ni] - at_x[i]) + abs(at_y[nj] - at_y[j])
+                if upright is not None and level is not None:
+                    more += _CROSSING * (upright if di else level)[ni][nj]
             reached = cost + more
             if reached < best.get(new, np.inf):
                 best[new], before[new] = reached, state

@@ -12,8 +12,10 @@ from scipy.sparse.csgraph import connected_components
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
+#: among fewer boxes joined all with all, links stay lines of their own
+_MESH: Final = 5
 #: fewer links stay lines of their own
-_LEAST: Final = 12
+_LEAST: Final = 6
 
 
 def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
@@ -25,11 +27,12 @@ def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
     kind : (k,) links of different kinds have trunks of their own
     level : (k,) whether both ends are at the same side of boxes in a row
     """
-    found = np.full(len(upper), -1)
-    number = 0
+    found = all_joined(upper, lower, kind)
+    number = int(found.max(initial=-1)) + 1
+    loose = found < 0
     for flat in (False, True):
-        for code in np.unique(kind[level == flat]).tolist():
-            rows = np.flatnonzero((level == flat) & (kind == code))
+        for code in np.unique(kind[loose & (level == flat)]).tolist():
+            rows = np.flatnonzero(loose & (level == flat) & (kind == code))
             if len(rows) < _LEAST:
                 continue
             ends = np.concatenate((upper[rows], lower[rows] if flat else -1 - lower[rows]))
@@ -48,6 +51,23 @@ def trunks(upper: Int, lower: Int, kind: Int, level: Bool) -> Int:
                     found[links] = number
                     number += 1
     return found
+
+
+def all_joined(a: Int, b: Int, kind: Int) -> Int:
+    """Number of the set of boxes that links of one kind join all with all, −1 where they do not. : (k,)"""
+    if len(a) < _MESH * (_MESH - 1) // 2:
+        return np.full(len(a), -1)
+    # a box counts once for each kind of link at it
+    wide = int(max(a.max(), b.max())) + 1
+    nodes, at = np.unique(np.concatenate((kind * wide + a, kind * wide + b)), return_inverse=True)
+    n = len(nodes)
+    one, other = at.ravel()[: len(a)], at.ravel()[len(a) :]
+    parts, part = connected_components(coo_matrix((np.ones(len(a)), (one, other)), shape=(n, n)), directed=False)
+    boxes = np.bincount(part, minlength=parts)
+    pairs = np.unique(np.minimum(one, other) * n + np.maximum(one, other)) // n
+    whole = (np.bincount(part[pairs], minlength=parts) == boxes * (boxes - 1) // 2) & (boxes >= _MESH)
+    number = np.where(whole, np.cumsum(whole) - 1, -1)
+    return np.asarray(number[part[one]], dtype=np.int64)
 
 
 def _is_whole(a: Int, b: Int, flat: bool) -> bool:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.serving._kernels import KERNELS, Kernels
 from designer.formulas.serving._number_format import NumberFormat
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Watts
+
+UNKNOWN_POWER: Final = Watts(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +33,12 @@ class Device:
     """
 
     name: str
-    flops: Mapping[str, float] = field(hash=False)
-    bandwidth: float
-    memory: float
+    flops: Mapping[str, FlopPerSecond] = field(hash=False)
+    bandwidth: BytesPerSecond
+    memory: Bytes
     units: int
     kernels: Kernels = KERNELS
-    power: float = 0.0
+    power: Watts = UNKNOWN_POWER
 
     def __post_init__(self) -> None:
         if self.bandwidth <= 0 or self.memory <= 0 or self.units < 1 or not any(v > 0 for v in self.flops.values()):
@@ -58,7 +62,7 @@ class Device:
         )
 
     @property
-    def half(self) -> float:
+    def half(self) -> FlopPerSecond:
         """Peak rate in 16 bit, which attention runs in [FLOP/s]."""
         for name in ("bf16", "fp16", "tf32", "fp32"):
             if self.flops.get(name, 0.0) > 0:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from designer.sources import Constant, Status
+from designer.units import Ratio, Seconds
 
 
 def _law(value: float, low: float, high: float, unit: str = "1") -> Constant:
@@ -49,24 +50,24 @@ class Kernels:
         True of processors.
     """
 
-    compute: float
-    memory: float
-    floor: float
-    narrow_compute: float
-    narrow_memory: float
-    narrow_floor: float
-    expert_compute: float
-    expert_memory: float
-    expert_floor: float
-    sharpness: float
+    compute: Ratio
+    memory: Ratio
+    floor: Seconds
+    narrow_compute: Ratio
+    narrow_memory: Ratio
+    narrow_floor: Seconds
+    expert_compute: Ratio
+    expert_memory: Ratio
+    expert_floor: Seconds
+    sharpness: Ratio
     inner: float
-    prefill: float
-    decode: float
-    decode_floor: float
-    elementwise: float
-    grouped_compute: float
-    grouped_memory: float
-    grouped_floor: float
+    prefill: Ratio
+    decode: Ratio
+    decode_floor: Seconds
+    elementwise: Ratio
+    grouped_compute: Ratio
+    grouped_memory: Ratio
+    grouped_floor: Seconds
     processor: bool = False
 
 
@@ -91,24 +92,24 @@ ELEMENTWISE: Final = Constant(0.8, 0.6, 0.9, "aic-config", Status.SECONDARY, "1"
 
 #: Hopper, and what nothing else is known of: the law carries to newer data-centre GPUs within some 10 %
 KERNELS: Final = Kernels(
-    COMPUTE.value,
-    MEMORY.value,
-    FLOOR.value,
-    NARROW_COMPUTE.value,
-    NARROW_MEMORY.value,
-    NARROW_FLOOR.value,
-    EXPERT_COMPUTE.value,
-    EXPERT_MEMORY.value,
-    EXPERT_FLOOR.value,
-    SHARPNESS.value,
+    Ratio(COMPUTE.value),
+    Ratio(MEMORY.value),
+    Seconds(FLOOR.value),
+    Ratio(NARROW_COMPUTE.value),
+    Ratio(NARROW_MEMORY.value),
+    Seconds(NARROW_FLOOR.value),
+    Ratio(EXPERT_COMPUTE.value),
+    Ratio(EXPERT_MEMORY.value),
+    Seconds(EXPERT_FLOOR.value),
+    Ratio(SHARPNESS.value),
     INNER.value,
-    PREFILL.value,
-    DECODE.value,
-    DECODE_FLOOR.value,
-    ELEMENTWISE.value,
-    GROUPED_COMPUTE.value,
-    GROUPED_MEMORY.value,
-    GROUPED_FLOOR.value,
+    Ratio(PREFILL.value),
+    Ratio(DECODE.value),
+    Seconds(DECODE_FLOOR.value),
+    Ratio(ELEMENTWISE.value),
+    Ratio(GROUPED_COMPUTE.value),
+    Ratio(GROUPED_MEMORY.value),
+    Seconds(GROUPED_FLOOR.value),
 )
 
 #: GA100: large products reach .91 of peak in the median where GH100 reaches .80; floors and memory refitted

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from designer.formulas.formula import Formula
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
 
-def attention_decode(cached: float, bandwidth: float, share: float, floor: float) -> float:
+def attention_decode(cached: Bytes, bandwidth: BytesPerSecond, share: Ratio, floor: Seconds) -> Seconds:
     """Time of one layer [s].
 
     Parameters
@@ -21,7 +22,7 @@ def attention_decode(cached: float, bandwidth: float, share: float, floor: float
     -----
     The floor is added, not compared: 16 to 64 MB then come out at .2 to .3 of bandwidth, as measured.
     """
-    return floor + cached / (share * bandwidth)
+    return Seconds(floor + cached / (share * bandwidth))
 
 
 FORMULA: Final = Formula(

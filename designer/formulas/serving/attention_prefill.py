@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.formulas.formula import Formula
+from designer.units import FlopPerSecond, Ratio, Seconds
 
 
 def prefill_area(tokens: float, before: float) -> float:
@@ -12,7 +13,7 @@ def prefill_area(tokens: float, before: float) -> float:
     return tokens * (before + tokens / 2)
 
 
-def attention_prefill(area: float, heads: float, head_size: float, peak: float, share: float) -> float:
+def attention_prefill(area: float, heads: float, head_size: float, peak: FlopPerSecond, share: Ratio) -> Seconds:
     """Time of one layer [s]: 4 x heads x head size x pairs, two for the scores and two for the sums.
 
     Parameters
@@ -20,7 +21,7 @@ def attention_prefill(area: float, heads: float, head_size: float, peak: float, 
     head_size
         Mean of the sizes of a query and a value head.
     """
-    return 2 * 2 * heads * head_size * area / (share * peak)
+    return Seconds(2 * 2 * heads * head_size * area / (share * peak))
 
 
 FORMULA: Final = Formula(

@@ -6,6 +6,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds
 
 #: of the peak that networks of convolutions reach when they serve large batches
 CONVOLUTION: Final = Constant(0.38, 0.2, 0.55, "assumed-serving", Status.ASSUMED, "1", "compiled, ResNet-50 in INT8")
@@ -19,15 +20,15 @@ SPREAD: Final = Constant(0.45, 0.3, 0.8, "assumed-serving", Status.ASSUMED, "1")
 
 def batch_time(
     samples: float,
-    flop: float,
-    moved: float,
-    weights: float,
+    flop: Flop,
+    moved: Bytes,
+    weights: Bytes,
     launches: int,
-    rate: float,
-    bandwidth: float,
-    least: float,
-    sharpness: float,
-) -> float:
+    rate: FlopPerSecond,
+    bandwidth: BytesPerSecond,
+    least: Seconds,
+    sharpness: Ratio,
+) -> Seconds:
     """Time of one batch [s].
 
     Parameters
@@ -46,8 +47,8 @@ def batch_time(
     compute, memory = samples * flop / rate, (weights + samples * moved) / bandwidth
     most = max(compute, memory)
     if most <= 0:
-        return launches * least
-    return launches * least + most * (1 + (min(compute, memory) / most) ** sharpness) ** (1 / sharpness)
+        return Seconds(launches * least)
+    return Seconds(launches * least + most * (1 + (min(compute, memory) / most) ** sharpness) ** (1 / sharpness))
 
 
 FORMULA: Final = Formula(

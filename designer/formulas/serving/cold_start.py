@@ -6,6 +6,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, Seconds
 
 #: what one reader of a file gets, whatever the path: 15 GB in 48 s plain, 14.3 s and 7.5 s with 16 and 8 readers
 ONE_READER: Final = Constant(3.1e8, 2.5e8, 1.2e9, "model-streamer", Status.SECONDARY, "B/s", "Llama-3-8B from a volume")
@@ -15,15 +16,15 @@ START_EAGER: Final = Constant(12.0, 5.0, 30.0, "assumed-serving", Status.ASSUMED
 
 
 def cold_start(
-    stored: float,
-    from_storage: float,
+    stored: Bytes,
+    from_storage: BytesPerSecond,
     readers: int,
-    on_device: float,
-    to_device: float,
+    on_device: Bytes,
+    to_device: BytesPerSecond,
     *,
     graph: bool,
     end: str = "value",
-) -> float:
+) -> Seconds:
     """Time until an engine takes requests [s].
 
     Parameters
@@ -45,7 +46,7 @@ def cold_start(
     """
     pace = {"value": "value", "low": "high", "high": "low"}[end]
     rate = min(from_storage, readers * getattr(ONE_READER, pace))
-    return max(stored / rate, on_device / to_device) + getattr(START if graph else START_EAGER, end)
+    return Seconds(max(stored / rate, on_device / to_device) + getattr(START if graph else START_EAGER, end))
 
 
 FORMULA: Final = Formula(

@@ -6,6 +6,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
 #: times the hidden state passes through memory in one layer
 PASSES: Final = Constant(
@@ -13,9 +14,9 @@ PASSES: Final = Constant(
 )
 
 
-def elementwise(tokens: float, hidden: int, size: float, bandwidth: float, share: float) -> float:
+def elementwise(tokens: float, hidden: int, size: Bytes, bandwidth: BytesPerSecond, share: Ratio) -> Seconds:
     """Time of one layer [s]; `size` bytes per value [B]."""
-    return PASSES.value * tokens * hidden * size / (share * bandwidth)
+    return Seconds(PASSES.value * tokens * hidden * size / (share * bandwidth))
 
 
 FORMULA: Final = Formula(

@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Ratio, Seconds
 
 #: rows and columns of the tiles that kernels cut a result into
 TILE: Final = Constant(128, 64, 256, "aic-kernels", Status.DERIVED, "1")
@@ -19,15 +20,15 @@ def gemm_law(
     rows: float,
     columns: float,
     inner: float,
-    weight_size: float,
-    operand_size: float,
-    peak: float,
-    bandwidth: float,
+    weight_size: Bytes,
+    operand_size: Bytes,
+    peak: FlopPerSecond,
+    bandwidth: BytesPerSecond,
     units: int,
     law: tuple[float, float, float],
-    sharpness: float,
+    sharpness: Ratio,
     half: float,
-) -> float:
+) -> Seconds:
     """Time of a (rows x inner) by (inner x columns) product [s].
 
     Parameters
@@ -47,7 +48,7 @@ def gemm_law(
     q is whole waves over waves, to the half power because kernels with other tiles take the worst of it away.
     """
     if rows <= 0:
-        return 0.0
+        return Seconds(0.0)
     share, read, least = law
     high = _LOW_TILE if rows <= _LOW_TILE else _TILE
     waves = math.ceil(rows / high) * math.ceil(columns / _TILE) / units
@@ -55,7 +56,7 @@ def gemm_law(
     traffic = columns * inner * weight_size + rows * inner * operand_size + 2 * rows * columns
     memory = traffic / (read * bandwidth)
     most = max(compute, memory)
-    return least + most * (1 + (min(compute, memory) / most) ** sharpness) ** (1 / sharpness)
+    return Seconds(least + most * (1 + (min(compute, memory) / most) ** sharpness) ** (1 / sharpness))
 
 
 FORMULA: Final = Formula(

@@ -6,6 +6,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 
 #: routing, waiting for the other engine's step, and its bookkeeping: 92 to 100 ms of 197 to 263 measured
 FIXED: Final = Constant(0.095, 0.04, 0.16, "vllm-nixl", Status.SECONDARY, "s", "beside the recomputed first token")
@@ -18,7 +19,7 @@ def descriptors(layers: int, tokens: float, block: int, pieces: float = 1.0) -> 
     return layers * 2 * tokens / block * pieces
 
 
-def hand_over(pieces: float, size: float, rate: float, use: float = 0.0) -> float:
+def hand_over(pieces: float, size: Bytes, rate: BytesPerSecond, use: Ratio = Ratio(0.0)) -> Seconds:
     """Time of one [s].
 
     Parameters
@@ -30,7 +31,7 @@ def hand_over(pieces: float, size: float, rate: float, use: float = 0.0) -> floa
     use
         Share of the path that other pulls take, who share it evenly [1].
     """
-    return FIXED.value + pieces * DESCRIPTOR.value + size / rate / (1 - use)
+    return Seconds(FIXED.value + pieces * DESCRIPTOR.value + size / rate / (1 - use))
 
 
 FORMULA: Final = Formula(

@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import TransformerNumbers
+from designer.units import Bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +24,22 @@ class KvSize:
         How many those keep [tokens].
     """
 
-    layer: float
+    layer: Bytes
     full: int
     windowed: int
     window: int
 
     @property
-    def token(self) -> float:
+    def token(self) -> Bytes:
         """Bytes of a token once it is past all windows [B]."""
-        return self.layer * self.full
+        return Bytes(self.layer * self.full)
 
-    def held(self, tokens: float) -> float:
+    def held(self, tokens: float) -> Bytes:
         """Bytes of a request of `tokens` [B]."""
-        return self.layer * (self.full * tokens + self.windowed * min(tokens, self.window))
+        return Bytes(self.layer * (self.full * tokens + self.windowed * min(tokens, self.window)))
 
 
-def kv_size(shape: TransformerNumbers, tensor: int, element: float) -> KvSize:
+def kv_size(shape: TransformerNumbers, tensor: int, element: Bytes) -> KvSize:
     """What a token keeps on one of `tensor` devices, in elements of `element` bytes.
 
     Notes
@@ -51,7 +52,7 @@ def kv_size(shape: TransformerNumbers, tensor: int, element: float) -> KvSize:
     else:
         layer = max(1.0, shape.kv_heads / tensor) * (shape.head_dim + shape.value_head_dim) * element
     windowed = shape.windowed_layers if shape.window else 0
-    return KvSize(layer, shape.layers - windowed, windowed, shape.window)
+    return KvSize(Bytes(layer), shape.layers - windowed, windowed, shape.window)
 
 
 FORMULA: Final = Formula(

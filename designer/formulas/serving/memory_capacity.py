@@ -6,6 +6,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, Ratio
 
 #: taken by activations while a step runs, of all devices of a replica together
 ACTIVATIONS: Final = Constant(5.5 * 2**30, 2.0 * 2**30, 7.0 * 2**30, "blis", Status.SECONDARY, "B", "dense models")
@@ -17,7 +18,7 @@ OTHER: Final = Constant(0.6 * 2**30, 0.5 * 2**30, 3.9 * 2**30, "blis", Status.SE
 SMALL_CARD: Final = Constant(0.1, 0.05, 0.15, "assumed-serving", Status.ASSUMED, "1")
 
 
-def kv_room(memory: float, share: float, weights: float, devices: int, experts: bool, end: str = "value") -> float:
+def kv_room(memory: Bytes, share: Ratio, weights: Bytes, devices: int, experts: bool, end: str = "value") -> Bytes:
     """Bytes left for keys and values on each device [B]; negative where the weights alone do not fit.
 
     Parameters
@@ -31,10 +32,10 @@ def kv_room(memory: float, share: float, weights: float, devices: int, experts: 
     """
     taken = getattr(EXPERT_ACTIVATIONS if experts else ACTIVATIONS, end) / devices
     taken = min(taken, SMALL_CARD.value * memory)
-    return memory * share - weights - taken - getattr(OTHER if devices > 1 else OTHER_ALONE, end)
+    return Bytes(memory * share - weights - taken - getattr(OTHER if devices > 1 else OTHER_ALONE, end))
 
 
-def memory_capacity(room: float, token: float) -> int:
+def memory_capacity(room: Bytes, token: Bytes) -> int:
     """Tokens that fit [1]."""
     return max(0, int(room / token)) if token > 0 else 0
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Ratio, Watts
 
 
 def _share(value: float, low: float, high: float, note: str) -> Constant:
@@ -19,7 +20,7 @@ ARITHMETIC: Final = _share(1.231, 0.9, 1.4, "use of the data sheet's peak")
 IDLE: Final = Constant(0.15, 0.08, 0.2, "aic-kernels", Status.DERIVED, "1", "tiny kernels take 148 of 700 W")
 
 
-def serving_power(limit: float, busy: float, memory: float, arithmetic: float) -> float:
+def serving_power(limit: Watts, busy: Ratio, memory: Ratio, arithmetic: Ratio) -> Watts:
     """Mean power of a device [W].
 
     Parameters
@@ -32,7 +33,7 @@ def serving_power(limit: float, busy: float, memory: float, arithmetic: float) -
         Used over data sheet while it runs [1].
     """
     running = min(1.0, RUNNING.value + MEMORY.value * memory + ARITHMETIC.value * arithmetic)
-    return limit * (busy * running + (1 - busy) * IDLE.value)
+    return Watts(limit * (busy * running + (1 - busy) * IDLE.value))
 
 
 FORMULA: Final = Formula(

@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import Final
 
 from designer.formulas.formula import Formula
+from designer.units import Ratio
 
 
-def reused(curve: Sequence[tuple[float, float]], room: float) -> float:
+def reused(curve: Sequence[tuple[float, float]], room: float) -> Ratio:
     """Share of prompt tokens found [1].
 
     Parameters
@@ -25,14 +26,14 @@ def reused(curve: Sequence[tuple[float, float]], room: float) -> float:
     Below the first point in proportion to the room; beyond the last no more is found.
     """
     if not curve or room <= 0:
-        return 0.0
+        return Ratio(0.0)
     first, last = curve[0], curve[-1]
     if room <= first[0]:
-        return first[1] * room / first[0]
+        return Ratio(first[1] * room / first[0])
     for (low, less), (high, more) in pairwise(curve):
         if room <= high:
-            return less + (more - less) * math.log(room / low) / math.log(high / low)
-    return last[1]
+            return Ratio(less + (more - less) * math.log(room / low) / math.log(high / low))
+    return Ratio(last[1])
 
 
 FORMULA: Final = Formula(

@@ -6,9 +6,10 @@ import math
 from typing import Final
 
 from designer.formulas.formula import Formula
+from designer.units import BytesPerSecond, Ratio, Seconds
 
 
-def seeded_rate(first: float, peer: float, servers: int) -> float:
+def seeded_rate(first: BytesPerSecond, peer: BytesPerSecond, servers: int) -> BytesPerSecond:
     """What every server sees of its weights in the mean [B/s], where one reads them and hands them on.
 
     Parameters
@@ -23,13 +24,13 @@ def seeded_rate(first: float, peer: float, servers: int) -> float:
     The servers that have the weights double with every round, so the last has them after 1/first + rounds/peer.
     """
     rounds = math.ceil(math.log2(servers)) if servers > 1 else 0
-    return 1 / (1 / first + rounds / peer)
+    return BytesPerSecond(1 / (1 / first + rounds / peer))
 
 
-def rolling_update(replicas: int, at_once: int, start: float) -> tuple[float, float]:
+def rolling_update(replicas: int, at_once: int, start: Seconds) -> tuple[Seconds, Ratio]:
     """Time until all replicas are replaced [s], and the share of them that answers meanwhile [1]."""
     out = min(at_once, replicas)
-    return math.ceil(replicas / out) * start, 1 - out / replicas
+    return Seconds(math.ceil(replicas / out) * start), Ratio(1 - out / replicas)
 
 
 FORMULA: Final = Formula(

@@ -9,6 +9,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Bytes, BytesPerSecond, Seconds
 
 
 def _table(value: float, low: float, high: float, unit: str) -> Constant:
@@ -44,7 +45,7 @@ def _at(table: MappingProxyType[int, Constant], ranks: int) -> float:
     return table[known[-1]].value
 
 
-def small_all_reduce(ranks: int, size: float, link: float, *, graph: bool = True) -> float:
+def small_all_reduce(ranks: int, size: Bytes, link: BytesPerSecond, *, graph: bool = True) -> Seconds:
     """Time of one [s].
 
     Parameters
@@ -57,10 +58,10 @@ def small_all_reduce(ranks: int, size: float, link: float, *, graph: bool = True
         True if it is part of a captured graph, so that nothing is launched.
     """
     if ranks < 2:
-        return 0.0
+        return Seconds(0.0)
     moved = size * 2 * (ranks - 1) / ranks
     begin = _at(FIRST, ranks) + _at(MORE, ranks) * -math.expm1(-size / KNEE.value)
-    return begin + moved / (_at(SHARE, ranks) * link) + (0.0 if graph else EAGER.value)
+    return Seconds(begin + moved / (_at(SHARE, ranks) * link) + (0.0 if graph else EAGER.value))
 
 
 FORMULA: Final = Formula(

@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Ratio, Seconds
 
 #: a draft is one layer beside the model and its head: of a step that decodes, besides one layer's part
 DRAFT_HEAD: Final = Constant(0.03, 0.01, 0.08, "assumed-serving", Status.ASSUMED, "1", "head and sampling of a draft")
@@ -19,7 +20,7 @@ def accepted(curve: Sequence[float], drafts: int) -> float:
     return curve[min(drafts, len(curve)) - 1]
 
 
-def drafted_step(verifying: float, plain: float, layers: int, drafts: int, gained: float) -> float:
+def drafted_step(verifying: Seconds, plain: Seconds, layers: int, drafts: int, gained: Ratio) -> Seconds:
     """Time per token of a request [s].
 
     Parameters
@@ -31,7 +32,7 @@ def drafted_step(verifying: float, plain: float, layers: int, drafts: int, gaine
     gained
         Tokens that a step gives [1].
     """
-    return (verifying + drafts * plain * (1 / layers + DRAFT_HEAD.value)) / gained
+    return Seconds((verifying + drafts * plain * (1 / layers + DRAFT_HEAD.value)) / gained)
 
 
 FORMULA: Final = Formula(

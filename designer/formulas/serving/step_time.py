@@ -17,21 +17,22 @@ from designer.formulas.serving.expert_coverage import experts_touched
 from designer.formulas.serving.gemm_law import gemm_law
 from designer.formulas.serving.kv_size import KvSize, kv_size
 from designer.formulas.shapes import TransformerNumbers
+from designer.units import Bytes, Seconds
 
 #: steps of more tokens than this are worked out on a grid, so that few are worked out at all
 _EXACT_LIMIT: Final = 512
 _GRID_LIMIT: Final = 16
 #: values between the products are of 16 bit
-_HALF_SIZE: Final = number_format("bf16").size.value
+_HALF_SIZE: Final = Bytes(number_format("bf16").size.value)
 
 #: time of joining partial results of so many bytes between the devices of a group [B] → [s]
-Joining = Callable[[float], float]
+Joining = Callable[[Bytes], Seconds]
 
 
-def no_joining(size: float) -> float:
+def no_joining(size: Bytes) -> Seconds:
     """One device has nothing to join [s]."""
     del size
-    return 0.0
+    return Seconds(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class StepTime:
     ) -> None:
         self.shape, self.device, self.split, self.weights = shape, device, split, weights
         self.overheads, self.joins, self.adapters = overheads, joins, adapters
-        self.kv: KvSize = kv_size(shape, split.tensor, cache.size.value)
+        self.kv: KvSize = kv_size(shape, split.tensor, Bytes(cache.size.value))
         kernels = device.kernels
         self._half = (kernels.compute, kernels.memory, kernels.floor)
         self._narrow = (kernels.narrow_compute, kernels.narrow_memory, kernels.narrow_floor)
@@ -130,8 +131,8 @@ class StepTime:
             rows,
             columns,
             inner,
-            how.size.value,
-            how.size.value if narrow else _HALF_SIZE,
+            Bytes(how.size.value),
+            Bytes(how.size.value) if narrow else _HALF_SIZE,
             device.flops[runs],
             device.bandwidth,
             device.units,
@@ -187,11 +188,11 @@ class StepTime:
         # stages work on different batches at once, groups of attention on different requests
         rows = tokens / split.data / split.pipeline
         together = tokens / split.pipeline
-        size = rows * shape.hidden * _HALF_SIZE
+        size = Bytes(rows * shape.hidden * _HALF_SIZE)
         common = self._attention_products(rows) + self.joins.reduce(size)
         common += elementwise(rows, shape.hidden, _HALF_SIZE, self.device.bandwidth, self.device.kernels.elementwise)
         if split.data > 1:
-            common += self.joins.exchange(together * shape.hidden * _HALF_SIZE)
+            common += self.joins.exchange(Bytes(together * shape.hidden * _HALF_SIZE))
         else:
             common += self.joins.reduce(size)
         dense = shape.layers - shape.moe_layers
@@ -205,7 +206,7 @@ class StepTime:
             time += shape.layers * 2 * 2 * pair
         return time + (split.pipeline - 1) * self.joins.hop(size)
 
-    def tokens(self, tokens: int, sampled: int) -> float:
+    def tokens(self, tokens: int, sampled: int) -> Seconds:
         """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
         head = self._heads.get(sampled)
         if head is None:
@@ -213,11 +214,11 @@ class StepTime:
             columns = self.shape.vocabulary / self.split.tensor
             head = self._heads[sampled] = self._gemm(rows, columns, self.shape.hidden, number_format("bf16"))
         if tokens <= _EXACT_LIMIT:
-            return self._at(tokens) + head
+            return Seconds(self._at(tokens) + head)
         # tiles are many times wider than this grid, so between its points time is a straight line
         low = tokens - tokens % _GRID_LIMIT
         first = self._at(low)
-        return first + (self._at(low + _GRID_LIMIT) - first) * (tokens - low) / _GRID_LIMIT + head
+        return Seconds(first + (self._at(low + _GRID_LIMIT) - first) * (tokens - low) / _GRID_LIMIT + head)
 
     def _at(self, tokens: int) -> float:
         known = self._known.get(tokens)
@@ -230,23 +231,23 @@ class StepTime:
         kv = self.kv
         if not kv.windowed:
             return 0.0
-        read = kv.layer * kv.windowed * kv.window * requests / self.split.data
-        return attention_decode(read, self.device.bandwidth, self.device.kernels.decode, 0.0)
+        read = Bytes(kv.layer * kv.windowed * kv.window * requests / self.split.data)
+        return attention_decode(read, self.device.bandwidth, self.device.kernels.decode, Seconds(0.0))
 
-    def decode(self, requests: int) -> float:
+    def decode(self, requests: int) -> Seconds:
         """A step in which all requests decode, but for what grows with their context [s]."""
         known = self._decode.get(requests)
         if known is None:
             over = self.overheads
             known = self.tokens(requests, requests) + self._fixed + over.request * requests + self._windows(requests)
             self._decode[requests] = known
-        return known
+        return Seconds(known)
 
-    def context(self) -> float:
+    def context(self) -> Seconds:
         """What a cached token adds to a step [s]: the slope of `decode`."""
-        return self._context
+        return Seconds(self._context)
 
-    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
+    def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> Seconds:
         """A step that holds prompts [s].
 
         Parameters
@@ -267,7 +268,7 @@ class StepTime:
         time = base + prompts + self._fixed_prompts + over.request * (requests + finishing)
         if requests:
             time += self._context * context + self._attention_floor + self._windows(requests)
-        return time
+        return Seconds(time)
 
 
 FORMULA: Final = Formula(

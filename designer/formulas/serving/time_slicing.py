@@ -6,12 +6,13 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
+from designer.units import Ratio, Seconds
 
 #: saving and restoring contexts and cold caches at a change of turns
 SWITCH: Final = Constant(1.0e-4, 3.0e-5, 3.0e-4, "assumed-serving", Status.ASSUMED, "s", "not published")
 
 
-def time_slicing(sharers: int, busy: float, turn: float) -> float:
+def time_slicing(sharers: int, busy: Ratio, turn: Seconds) -> Ratio:
     """Time of work over its time on a device of its own [1].
 
     Parameters
@@ -28,7 +29,7 @@ def time_slicing(sharers: int, busy: float, turn: float) -> float:
     The best-effort scheduler passes over virtual GPUs without work, so those that have some share evenly.
     """
     waiting = (sharers - 1) * min(1.0, busy)
-    return 1 + waiting + min(1.0, waiting) * SWITCH.value / turn
+    return Ratio(1 + waiting + min(1.0, waiting) * SWITCH.value / turn)
 
 
 FORMULA: Final = Formula(

@@ -7,6 +7,7 @@ from typing import Final
 from designer.formulas.formula import Formula
 from designer.formulas.serving._number_format import NumberFormat, number_format
 from designer.formulas.shapes import TransformerNumbers
+from designer.units import Bytes
 
 
 def replicated_attention(shape: TransformerNumbers) -> float:
@@ -16,7 +17,7 @@ def replicated_attention(shape: TransformerNumbers) -> float:
 
 def weights_size(
     shape: TransformerNumbers, weights: NumberFormat, tensor: int, data: int = 1, pipeline: int = 1, copies: float = 1.0
-) -> float:
+) -> Bytes:
     """Weights on the fullest device [B].
 
     Parameters
@@ -48,7 +49,7 @@ def weights_size(
         if pipeline > 1
         else (shape.embedding_parameters + shape.head_parameters)
     )
-    return held / pipeline + ends / tensor * number_format("bf16").size.value
+    return Bytes(held / pipeline + ends / tensor * number_format("bf16").size.value)
 
 
 FORMULA: Final = Formula(

@@ -28,10 +28,12 @@ from PySide6.QtWidgets import (
 from designer import atomic
 from designer.errors import Cancelled, DesignerError, WriteError
 from designer.gui.controls import Choice, Label, plain
+from designer.gui.figures.marked_slider import MarkedSlider
 from designer.gui.figures.sweep_plot import SweepPlots
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep, workloads
+from designer.gui.viewmodels.along import Along, along, has_frontier, told
 from designer.gui.viewmodels.sweep import Varied
 from designer.gui.workers import Cancelled_, Newest
 
@@ -193,6 +195,7 @@ class SweepDialog(QDialog):
         right = QVBoxLayout(shown)
         right.setContentsMargins(0, 0, 0, 0)
         right.addWidget(self.plots, 1)
+        right.addWidget(self._make_way())
         right.addLayout(below)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
@@ -220,6 +223,91 @@ class SweepDialog(QDialog):
         self.workload.setCurrentIndex(max(at, 0))
         self._fill(varied)
         self._enable()
+
+    def _make_way(self) -> QWidget:
+        """The slider that goes from run to run."""
+        self.way = Along()
+        self.slider = MarkedSlider()
+        self.slider.setAccessibleName("Run looked at")
+        self.slider.setToolTip("Go from run to run; marks tell where the bottleneck becomes another")
+        self.best = QCheckBox("Frontier only")
+        self.best.setToolTip("Only runs that no other run beats in both of the first two answers")
+        self.use = QPushButton("Use these values")
+        self.use.setToolTip("Put the values of this run into the design; undo takes them back")
+        self.use.setAutoDefault(False)
+        self.looked = Label()
+        self.looked.setWordWrap(True)
+        self.looked.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self.looked.setAlignment(Qt.AlignmentFlag.AlignTop)
+        line = QHBoxLayout()
+        line.setSpacing(10)
+        line.addWidget(self.best)
+        line.addWidget(self.slider, 1)
+        line.addWidget(self.use)
+        self.way_page = QWidget()
+        box = QVBoxLayout(self.way_page)
+        box.setContentsMargins(8, 0, 10, 0)
+        box.setSpacing(4)
+        box.addLayout(line)
+        box.addWidget(self.looked)
+        self.way_page.hide()
+        self.slider.valueChanged.connect(self._look)
+        self.best.toggled.connect(self._follow)
+        self.use.clicked.connect(self._take)
+        return self.way_page
+
+    # ---- going along
+
+    @property
+    def run_looked_at(self) -> Row | None:
+        """The run the slider stands at."""
+        at = self.slider.value()
+        return self.way.rows[at] if 0 <= at < len(self.way.rows) else None
+
+    def _follow(self, *_: object) -> None:
+        """The way of the slider, for the rows there are; it stays at its run."""
+        if self.task is None:
+            return
+        kept = self.run_looked_at
+        self.best.setVisible(has_frontier(self.task))
+        self.way = along(self.task, self.rows, self.best.isChecked())
+        self.way_page.setVisible(len(self.way.rows) > 1)
+        self.slider.blockSignals(True)
+        self.slider.setRange(0, max(0, len(self.way.rows) - 1))
+        numbers = [row.number for row in self.way.rows]
+        self.slider.setValue(numbers.index(kept.number) if kept is not None and kept.number in numbers else 0)
+        self.slider.blockSignals(False)
+        self.slider.set_marks(self.way.breaks, self._theme.bad)
+        self._look()
+
+    def _look(self, *_: object) -> None:
+        """Show the run the slider stands at."""
+        row, task = self.run_looked_at, self.task
+        if row is None or task is None:
+            self.looked.setText("")
+            self.plots.point_at(None)
+            return
+        self.looked.setText(told(task, row, self._titles))
+        view = self.plots.view
+        places = {text: at for at, text in view.places} if view is not None else {}
+        self.plots.point_at(places.get(row.settings[0]))
+
+    def _take(self) -> None:
+        """Put the values of the run looked at into the design."""
+        from designer.design.edits.replace import Replace
+        from designer.interchange.overrides import overridden
+
+        row, task = self.run_looked_at, self.task
+        if row is None or task is None:
+            return
+        try:
+            values = [f"{path}={value}" for path, value in zip(task.paths, row.settings, strict=True)]
+            design = overridden(self.session.design, values)
+        except DesignerError as error:
+            self._refuse(error)
+            return
+        with self.session.transaction(f"Take {', '.join(row.settings)} from the sweep"):
+            self.session.apply(Replace(design))
 
     # ---- what is asked
 
@@ -281,6 +369,7 @@ class SweepDialog(QDialog):
         self.task, self.rows, self._count = task, [], len(runs)
         self._titles = tuple(row.varied.title for row in asked if row.varied)
         self.plots.set_view(None, fresh=True)
+        self._follow()
 
         def job(cancelled: Cancelled_) -> object:
             from designer.decisions.sweep import rows_of
@@ -339,6 +428,7 @@ class SweepDialog(QDialog):
     def _draw(self) -> None:
         if self.task is not None:
             self.plots.set_view(sweep.view(self.task, self.rows, self._titles))
+            self._follow()
 
     def _enable(self) -> None:
         for button in (self.whole, self.apart, self.save):

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
-from designer.gui.figures.view import ValueAxis
+from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView
 from designer.report.figure import Axis
@@ -50,6 +50,9 @@ class SweepPlots(QWidget):
         self.plots: dict[str, Any] = {}
         #: metrics and lines that are switched off
         self.hidden: set[str] = set()
+        #: where the run looked at stands; None for none
+        self._at: float | None = None
+        self._pointers: list[Any] = []
         #: somebody chose the axes
         self._chosen = False
         self.log_x, self.log_y = QCheckBox("Log x"), QCheckBox("Log y")
@@ -140,13 +143,22 @@ class SweepPlots(QWidget):
                 plot.setXRange(*_reach(places, plot.getAxis("bottom").logMode, 0.04), padding=0)
                 plot.setYRange(*_reach(ys, plot.getAxis("left").logMode, 0.08), padding=0)
 
+    def point_at(self, at: float | None) -> None:
+        """Show where a run stands, in all plots."""
+        self._at = at
+        log = self.log_x.isChecked() and self.view is not None and not self.view.named
+        for pointer in self._pointers:
+            pointer.setVisible(at is not None)
+            if at is not None:
+                pointer.setValue(math.log10(max(at, 1e-30)) if log else at)
+
     # ---- drawing
 
     def _draw(self, *_: object) -> None:
         view = self.view
         self._area.setBackground(self.theme.surface)
         self._area.clear()
-        self.plots = {}
+        self.plots, self._pointers = {}, []
         self.told.setText(view.missing if view is not None else "")
         self.told.setVisible(bool(view is not None and view.missing))
         if view is None:
@@ -159,6 +171,7 @@ class SweepPlots(QWidget):
             made = self._add(plot, row, row == len(shown) - 1)
             made.getViewBox().sigXRangeChanged.connect(self._together)
         self.show_all()
+        self.point_at(self._at)
 
     def _together(self, box: Any, reach: tuple[float, float]) -> None:
         """Zoomed in one, zoomed in all; pyqtgraph's own link goes by pixels, which are not known before the first."""
@@ -230,6 +243,10 @@ class SweepPlots(QWidget):
                 self._add_line(made, line, self._colour(number), log_x, log_y)
         for number, (at, text) in enumerate(view.marks):
             self._add_mark(made, math.log10(at) if log_x and at > 0 else at, text if row == 0 else "", number)
+        pointer: Any = pg.InfiniteLine(0, angle=90, pen=pg.mkPen(self.theme.accent, width=2))
+        pointer.hide()
+        made.addItem(pointer, ignoreBounds=True)
+        self._pointers.append(pointer)
         self.plots[plot.metric] = made
         return made
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from designer.design.document import Design
 from designer.gui.controls import Choice, Label
+from designer.gui.figures.picture_pair import PicturePair
 from designer.gui.panels._panel import Other, Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table
 from designer.gui.session import Session
@@ -35,18 +36,88 @@ class ComparePanel(Panel):
         head.addWidget(Label("Compare with"))
         head.addWidget(self.chooser)
         head.addStretch(1)
+        self.pictured = QPushButton("Pictures")
+        self.pictured.setCheckable(True)
+        self.pictured.setToolTip("Both drawings beside each other, with what differs lit")
+        self.pictured.toggled.connect(self._turn)
+        head.addWidget(self.pictured)
+        self.pair = PicturePair()
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.table)
+        self._pages.addWidget(self.pair)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(2)
         box.addLayout(head)
-        box.addWidget(self.table, 1)
-        self._jobs = Newest(self)
+        box.addWidget(self._pages, 1)
+        self._jobs, self._whys, self._drawings = Newest(self), Newest(self), Newest(self)
         self._jobs.finished.connect(self._arrived)
+        self._whys.finished.connect(self._explained)
+        self._drawings.finished.connect(self._drawn)
         self._other: Design | None = None
+        #: the two designs the reasons and the drawings are about
+        self._why_of: tuple[object, object] | None = None
+        self._drawn_of: tuple[object, object, str] | None = None
+        self._reasons: compare.Reasons | None = None
 
     def close_jobs(self) -> None:
         """Stop what runs."""
-        self._jobs.close()
+        for jobs in (self._jobs, self._whys, self._drawings):
+            jobs.close()
+
+    def _turn(self, *_: object) -> None:
+        self._pages.setCurrentIndex(int(self.pictured.isChecked()))
+        self._draw()
+
+    def _explain(self) -> None:
+        """Ask why the numbers moved, once for each two designs."""
+        session, other = self.session, self._other
+        if session is None or other is None or session.stale:
+            return
+        this = session.design
+        if self._why_of is not None and self._why_of[0] is this and self._why_of[1] is other:
+            return
+        self._why_of, self._reasons = (this, other), None
+
+        def job(cancelled: Cancelled_) -> object:
+            from designer.testing.comparing import compare as compare_designs
+
+            return compare.reasons_of(compare_designs(this, other, 0, cancelled))
+
+        self._whys.submit(job)
+
+    def _explained(self, _ticket: int, result: object) -> None:
+        # a workload that cannot be run explains nothing: its own message stands in the findings
+        self._reasons = {} if isinstance(result, Exception) else result  # type: ignore[assignment]
+        self._show(self._answer[1] if self._answer is not None else None)
+
+    def _draw(self) -> None:
+        """Draw both, if they can be seen."""
+        session, other = self.session, self._other
+        if not self.pictured.isChecked():
+            return
+        if session is None or other is None:
+            self.pair.show_nothing()
+            return
+        this, look = session.design, self.theme.name
+        if self._drawn_of is not None and self._drawn_of[0] is this and self._drawn_of[1:] == (other, look):
+            return
+        self._drawn_of = (this, other, look)
+        colours = (self.theme.bad, self.theme.good, self.theme.accent)
+        self.pair.set_titles(session.title, self.chooser.currentText(), colours)
+
+        def job(_cancelled: Cancelled_) -> object:
+            from designer.gui.viewmodels.lit_pictures import pictures
+
+            return pictures(this, other, look, colours)
+
+        self._drawings.submit(job)
+
+    def _drawn(self, _ticket: int, result: object) -> None:
+        if isinstance(result, tuple):
+            self.pair.set_pictures(*result)
+        else:
+            self.pair.show_nothing()
 
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
@@ -78,6 +149,7 @@ class ComparePanel(Panel):
         self._other = self._known[at][1]() if session is not None and 0 <= at < len(self._known) else None
         if session is None or self._other is None:
             self.table.lines.set_lines([])
+            self._draw()
             return
         other = self._other
         if self._answer is not None and self._answer[0] is other:
@@ -105,8 +177,16 @@ class ComparePanel(Panel):
         if session is None or self._other is None:
             return
         heads = compare.columns(session.title, self.chooser.currentText())
-        rows = compare.lines(session.design, self._other, session.analysis, answer)  # type: ignore[arg-type]
+        self._explain()
+        rows = compare.lines(
+            session.design,
+            self._other,
+            session.analysis,
+            answer,  # type: ignore[arg-type]
+            self._reasons,
+        )
         self.table.lines.set_lines(rows, heads)
+        self._draw()
 
 
 PANEL = PanelKind("compare", "Compare", Side.BOTTOM, 120, lambda s: ComparePanel(s.theme, s.others))

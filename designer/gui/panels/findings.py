@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -15,18 +16,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from designer.design.edits.waivers import RemoveWaivers
 from designer.findings import Severity
 from designer.gui.controls import plain
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels import findings, fixes
+from designer.gui.viewmodels import findings, fixes, waiving
 from designer.gui.viewmodels.places import picked_of
+from designer.gui.viewmodels.table import Line
 from designer.gui.workers import Cancelled_, Newest
 
 #: quiet time after an edit before the rules are asked [ms]
 _QUIET: Final = 150
+
+#: what is shown: nothing, the findings, the page of a rule, the waivers
+_PAGE, _WAIVERS = 2, 3
 
 #: what can be shown or left out
 _SHOWN: Final = {
@@ -43,9 +49,12 @@ class FindingsPanel(Panel):
     -------
     counted : ``int, str``
         How many need attention, and a text about it.
+    waive_wanted : ``Finding``
+        A finding is to be accepted: its form is wanted.
     """
 
     counted = Signal(int, str)
+    waive_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -77,12 +86,20 @@ class FindingsPanel(Panel):
         self.why = QPushButton("Why")
         self.why.setAccessibleName("Open the page of the rule behind the selected finding")
         self.why.clicked.connect(self._open_page)
+        self.waive = QPushButton("Waive…")
+        self.waive.setAccessibleName("Accept the selected finding")
+        self.waive.clicked.connect(self._waive)
+        self.waivers = QPushButton("Waivers")
+        self.waivers.clicked.connect(self.show_waivers)
+        head.addWidget(self.waivers)
         head.addWidget(self.why)
+        head.addWidget(self.waive)
         head.addWidget(self.mend)
         box.addLayout(head)
         box.addWidget(self.table, 1)
         self._stack.addWidget(page)
         self._stack.addWidget(self._make_reader())
+        self._stack.addWidget(self._make_waivers())
         self._rules = findings.Ruled()
         self._ruled: object = None
         self._jobs = Newest(self)
@@ -94,6 +111,7 @@ class FindingsPanel(Panel):
         self.table.selectionModel().selectionChanged.connect(self._chosen)
         self._busy = False
         self._listed: list[findings.Finding] = []
+        self._accepted: list[Line] = []
 
     def _make_reader(self) -> QWidget:
         """The page of a rule, with the way back."""
@@ -109,6 +127,47 @@ class FindingsPanel(Panel):
         box.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         box.addWidget(self.page, 1)
         return reader
+
+    def _make_waivers(self) -> QWidget:
+        """The list of what was accepted, with the way back."""
+        page = QWidget()
+        page.setObjectName("panel")
+        self.accepted = Table(waiving.COLUMNS, self.theme, "Waivers", wrap=True)
+        self.accepted.selectionModel().selectionChanged.connect(self._offer)
+        self.leave = QPushButton("Back to the findings")
+        self.leave.clicked.connect(self._leave)
+        self.unwaive = QPushButton("Delete waiver")
+        self.unwaive.setToolTip("The finding counts again; undo brings the waiver back")
+        self.unwaive.clicked.connect(self._unwaive)
+        head = QHBoxLayout()
+        head.addWidget(self.leave)
+        head.addStretch(1)
+        head.addWidget(self.unwaive)
+        box = QVBoxLayout(page)
+        box.setContentsMargins(8, 4, 8, 4)
+        box.addLayout(head)
+        box.addWidget(self.accepted, 1)
+        return page
+
+    def show_waivers(self) -> None:
+        """List what was accepted."""
+        self._stack.setCurrentIndex(_WAIVERS)
+        self.outdate()
+        self.leave.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _leave(self) -> None:
+        self._stack.setCurrentIndex(1)
+        self.outdate()
+
+    def _waive(self) -> None:
+        chosen = self._selected()
+        if chosen is not None:
+            self.waive_wanted.emit(chosen)
+
+    def _unwaive(self) -> None:
+        ids = tuple(key for key in self.accepted.keys() if isinstance(key, str))  # noqa: SIM118
+        if self.session is not None and ids:
+            self.session.apply(RemoveWaivers(ids))
 
     def close_jobs(self) -> None:
         """Stop what runs."""
@@ -151,13 +210,17 @@ class FindingsPanel(Panel):
         page = self._rules.pages.get(self._code())
         if page:
             self.page.setMarkdown(page)
-            self._stack.setCurrentIndex(2)
+            self._stack.setCurrentIndex(_PAGE)
             self.back.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _code(self) -> str:
-        """The code of the one selected finding."""
+    def _selected(self) -> findings.Finding | None:
+        """The one selected finding."""
         chosen = [key for key in self.table.keys() if isinstance(key, findings.Finding)]  # noqa: SIM118
-        return chosen[0].code if len(chosen) == 1 else ""
+        return chosen[0] if len(chosen) == 1 else None
+
+    def _code(self) -> str:
+        chosen = self._selected()
+        return chosen.code if chosen is not None else ""
 
     def _gathered(self) -> list[findings.Finding]:
         session = self.session
@@ -172,7 +235,7 @@ class FindingsPanel(Panel):
 
     def entry(self) -> QWidget | None:
         """The list itself."""
-        return (None, self.table, self.back)[self._stack.currentIndex()]
+        return (None, self.table, self.back, self.leave)[self._stack.currentIndex()]
 
     def refresh(self) -> None:
         """List the findings."""
@@ -187,19 +250,32 @@ class FindingsPanel(Panel):
             self._listed = shown
             self.table.lines.set_lines(findings.lines(shown))
         self._busy = False
+        design = self.session.design if self.session is not None else None
+        rows = waiving.lines(design, self._rules.waived, date.today()) if design is not None else []
+        self.accepted.set_theme(self.theme)
+        if rows != self._accepted:
+            self._accepted = rows
+            self.accepted.lines.set_lines(rows)
+        self.waivers.setText(f"Waivers {len(rows)}")
+        self.waivers.setVisible(bool(rows))
         self._offer()
-        if self._stack.currentIndex() != 2:
-            self._stack.setCurrentIndex(1 if found else 0)
+        if self._stack.currentIndex() < _PAGE:
+            self._stack.setCurrentIndex(1 if found or rows else 0)
 
     def _fix(self) -> fixes.Fix | None:
         """How the one selected finding can be mended."""
-        chosen = [key for key in self.table.keys() if isinstance(key, findings.Finding)]  # noqa: SIM118
-        if self.session is None or len(chosen) != 1:
+        chosen = self._selected()
+        if self.session is None or chosen is None:
             return None
-        return fixes.fix_of(self.session.design, chosen[0], self.session.workload)
+        return fixes.fix_of(self.session.design, chosen, self.session.workload)
 
-    def _offer(self) -> None:
+    def _offer(self, *_: object) -> None:
         """The buttons say what they would do."""
+        chosen = self._selected()
+        self.waive.setEnabled(chosen is not None and waiving.can_waive(chosen))
+        waivable = "Accept it, with reason, author and last day; it then counts no longer"
+        self.waive.setToolTip(waivable if self.waive.isEnabled() else "Select a finding of a design rule to accept it")
+        self.unwaive.setEnabled(bool(self.accepted.keys()))
         has_page = self._code() in self._rules.pages
         self.why.setEnabled(has_page)
         self.why.setToolTip("" if has_page else "Select a finding of a design rule to read its page")

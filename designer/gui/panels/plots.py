@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, MarkedLabel
-from designer.gui.figures.view import ValueAxis
+from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
 from designer.gui.session import Session

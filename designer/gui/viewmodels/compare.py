@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from designer.analysis.results import Analysis
 from designer.design.diff import diff
 from designer.design.document import Design
@@ -9,6 +11,7 @@ from designer.design.query import count_kinds, count_links
 from designer.errors import DocumentError
 from designer.gui.viewmodels.flow import channel_title, metric_text, metric_title
 from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.testing.comparing import Comparison, explained
 
 LOWER_IS_BETTER = ("_time", "ttft", "tpot", "latency", "transferred")
 _NOTICE = 0.005
@@ -23,37 +26,52 @@ def columns(first: str, second: str) -> tuple[Column, ...]:
         Column(first, number=True, width=190),
         Column(second, number=True, width=190),
         Column("Change", number=True, width=110),
+        Column("Why", width=330),
     )
 
 
-def lines(a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None) -> list[Line]:
-    """Rows: metrics of workloads both have, then counts that differ, then the changes in words."""
+#: what moved each number, by workload and metric
+Reasons = Mapping[tuple[str, str], str]
+
+
+def reasons_of(comparison: Comparison) -> Reasons:
+    """Why each number moved, in one line each."""
+    return {(m.workload, m.name): explained(m).partition(": ")[2] or explained(m) for m in comparison.metrics}
+
+
+def lines(
+    a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None, reasons: Reasons | None = None
+) -> list[Line]:
+    """Rows: metrics of workloads both have with why they moved, then counts that differ, then the changes in words.
+
+    Parameters
+    ----------
+    reasons
+        None while they are worked out.
+    """
     found: list[Line] = []
+    same: list[Line] = []
     if of_a is not None and of_b is not None:
         others = {w.id: w for w in of_b.workloads}
         for result in of_a.workloads:
             other = others.get(result.id) or next((o for o in of_b.workloads if o.title == result.title), None)
             if other is None:
                 continue
-            found.append(Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""))))
+            rows = [Line((Cell(result.title, tone="title"), Cell(""), Cell(""), Cell(""), Cell("")))]
             of_step = "step_time" in result.metrics
             for name, mine in result.metrics.items():
                 if name in other.metrics:
-                    found.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step))
-            found.append(
-                Line(
-                    (
-                        Cell("   Bound by"),
-                        Cell(_bottleneck(result.binding)),
-                        Cell(_bottleneck(other.binding)),
-                        Cell(""),
-                    )
-                )
-            )
+                    why = "…" if reasons is None else reasons.get((result.id, name), "")
+                    rows.append(_metric(name, mine.value, other.metrics[name].value, mine.unit, of_step, why))
+            bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding)), Cell(_bottleneck(other.binding)))
+            rows.append(Line((*bound, Cell(""), Cell(""))))
+            # what moved is read first
+            (found if any(row.cells[3].text for row in rows) else same).extend(rows)
+    found += same
     found += _counts(a, b)
     if a is not b:
         changes = diff(a, b).lines(200)
-        found += [Line((Cell(line, tone="muted"), Cell(""), Cell(""), Cell(""))) for line in changes]
+        found += [Line((Cell(line, tone="muted"), Cell(""), Cell(""), Cell(""), Cell(""))) for line in changes]
     return found
 
 
@@ -61,7 +79,7 @@ def _bottleneck(bottlenecks: tuple[object, ...]) -> str:
     return channel_title(str(getattr(bottlenecks[0], "label", "–"))) if bottlenecks else "–"
 
 
-def _metric(name: str, a: float, b: float, unit: str, of_step: bool) -> Line:
+def _metric(name: str, a: float, b: float, unit: str, of_step: bool, why: str) -> Line:
     change, tone = "", ""
     if a and abs(b / a - 1) >= _NOTICE:
         share = b / a - 1
@@ -73,7 +91,7 @@ def _metric(name: str, a: float, b: float, unit: str, of_step: bool) -> Line:
         Cell(metric_text(name, a, unit)),
         Cell(metric_text(name, b, unit)),
     )
-    return Line((*cells, Cell(change, tone=tone)))
+    return Line((*cells, Cell(change, tone=tone), Cell(why if change else "", tone="muted", tip=why if change else "")))
 
 
 def _counts(a: Design, b: Design) -> list[Line]:
@@ -85,11 +103,17 @@ def _counts(a: Design, b: Design) -> list[Line]:
             continue
         rows = sorted(first.keys() | second.keys())
         if rows:
-            found.append(Line((Cell(title, tone="title"), Cell(""), Cell(""), Cell(""))))
+            found.append(Line((Cell(title, tone="title"), Cell(""), Cell(""), Cell(""), Cell(""))))
         for kind in rows:
             x, y = first[kind], second[kind]
             tone = "" if x != y else "muted"
             change = f"{y - x:+d}".replace("-", "−") if x != y else ""
-            cells = (Cell(f"   {kind}", tone=tone), Cell(f"{x:,}", tone=tone), Cell(f"{y:,}", tone=tone), Cell(change))
+            cells = (
+                Cell(f"   {kind}", tone=tone),
+                Cell(f"{x:,}", tone=tone),
+                Cell(f"{y:,}", tone=tone),
+                Cell(change),
+                Cell(""),
+            )
             found.append(Line(cells))
     return found

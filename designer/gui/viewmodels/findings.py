@@ -14,6 +14,7 @@ from designer.gui.viewmodels.words import sentence_case
 
 if TYPE_CHECKING:
     from designer.design.document import Design
+    from designer.rules.waivers import Waived
 
 COLUMNS = (
     Column("", width=30),
@@ -36,11 +37,14 @@ class Ruled:
         The page of every rule that was broken, as Markdown.
     twice
         Codes under which others tell what a rule tells.
+    waived
+        What was accepted, and by which waiver.
     """
 
     findings: tuple[Finding, ...] = ()
     pages: Mapping[str, str] = field(default_factory=dict[str, str])
     twice: frozenset[str] = frozenset()
+    waived: tuple[Waived, ...] = ()
 
 
 def ruled(design: Design) -> Ruled:
@@ -50,11 +54,12 @@ def ruled(design: Design) -> Ruled:
     from designer.rules.runner import check, named_in_analysis
 
     try:
-        found = check(design).findings
+        report = check(design)
     except DesignerError:
         return Ruled()
+    found = report.findings
     pages = {f.code: markdown(rules()[f.code]) for f in found if f.code in rules()}
-    return Ruled(found, pages, frozenset(named_in_analysis()))
+    return Ruled(found, pages, frozenset(named_in_analysis()), report.waived)
 
 
 def gather(

@@ -14,6 +14,7 @@ from designer.design.edit import Edit
 from designer.design.edits.links import ChangeLinks
 from designer.design.edits.parts import ChangeParts, SetType
 from designer.design.edits.properties import SetPolicy
+from designer.design.edits.waivers import RemoveWaivers
 from designer.design.edits.wirings import ChangeWirings
 from designer.design.edits.workloads import ChangeWorkload
 from designer.design.peers import faster_twin, speed_text
@@ -124,10 +125,17 @@ def _hashed(design: Design, _finding: Finding, _workload: str) -> Fix | None:
     return Fix("Hash flows by the policy", SetPolicy({"ecmp": "hash"})) if design.policy.ecmp != "hash" else None
 
 
+def _waiver_gone(design: Design, finding: Finding, _workload: str) -> Fix | None:
+    """A waiver that ran out is deleted; its finding stands then by itself."""
+    ids = tuple(str(place) for place in finding.where if str(place) in design.waivers)
+    return Fix("Delete the waiver", RemoveWaivers(ids)) if ids else None
+
+
 _FIXES: Final[Mapping[str, Callable[[Design, Finding, str], Fix | None]]] = {
     "LINK-DEGRADED": _as_its_twin,
     "DOC-VALUE": _without_strange_values,
     "DOC-TYPE": _type_of_catalog,
     "TRAIN-IDLE": _all_accelerators,
     "FLOW-HASHED": _hashed,
+    "WAIVER-EXPIRED": _waiver_gone,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from designer.analysis.results import Bottleneck, Flow, Rows, WorkloadResult
@@ -177,11 +178,18 @@ class FlowView:
     trouble: str = ""
 
 
+#: abbreviations in names of metrics, as the field writes them
+_SPELLED: Final = MappingProxyType(
+    {"gpu": "GPU", "gpus": "GPUs", "cpu": "CPU", "kv": "KV", "nic": "NIC", "vm": "VM", "ttft": "TTFT", "tpot": "TPOT"}
+)
+
+
 def metric_title(name: str, of_step: bool = False) -> str:
     """Name of a metric for people; in a training step the time of the communication is one among others."""
     if of_step and name == "communication_time":
         return "Communication"
-    return _TITLES.get(name, name.replace("_", " ").capitalize())
+    words = name.replace("_", " ").capitalize().split()
+    return _TITLES.get(name) or " ".join(_SPELLED.get(word.casefold(), word) for word in words)
 
 
 def metric_text(name: str, value: float, unit: str, digits: int = 3) -> str:

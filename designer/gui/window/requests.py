@@ -10,6 +10,7 @@ from designer.gui.actions._action import Window
 from designer.gui.window.menus import Menus
 
 if TYPE_CHECKING:
+    from designer.findings import Finding
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.canvas.tools._tool import QuickAdd
     from designer.gui.dialogs.command_palette import Choice
@@ -55,6 +56,21 @@ class Requests:
         if docks is not None and docks.parts.search.hasFocus():
             # the next word is another part
             docks.parts.search.selectAll()
+
+    def waive(self, finding: Finding) -> None:
+        """Ask for a waiver of a finding, and put it into the design."""
+        from PySide6.QtWidgets import QApplication
+
+        from designer.design.edits.waivers import AddWaivers
+        from designer.gui.dialogs.waive_dialog import WaiveDialog
+
+        canvas = self._host.canvas
+        if canvas is None:
+            return
+        dialog = WaiveDialog(canvas.session.design, finding, QApplication.activeWindow())
+        if dialog.exec() == WaiveDialog.DialogCode.Accepted and dialog.waiver is not None:
+            canvas.session.apply(AddWaivers((dialog.waiver,)))
+        dialog.deleteLater()
 
     def insert_kept(self, what: str, key: str) -> None:
         """Put in what was searched for; the next key is for the canvas."""

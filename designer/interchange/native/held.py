@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from designer.atomic import lock
+
 _UNSUPPORTED: Final = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 #: what a lock file may hold [B]
 _LARGEST: Final = 10_000
-#: a byte far behind the content, so that others can read what a locked file says where locks keep readers out
-_AT: Final = 1 << 40
 #: it is tried so often, with a pause as long as looking at a lock may take [s]
 _TURNS: Final = 4
 _LOOK: Final = 0.003
@@ -166,15 +166,7 @@ def is_running(process: int) -> bool:
 def _lock(handle: int, path: Path, only_look: bool = False) -> bool:
     """Lock a file that is open; False if somebody else has it locked. Those who only look do not disturb each other."""
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(handle, _AT, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(handle, (fcntl.LOCK_SH if only_look else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        lock(handle, shared=only_look)
     except OSError as error:
         if error.errno in _UNSUPPORTED:
             # a disk without locks: what the file says decides, as far as we can look

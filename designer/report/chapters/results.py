@@ -1,4 +1,4 @@
-"""Collectives, serving and whatever else has no chapter of its own: figures with bands, curves, tables."""
+"""Collectives and whatever else has no chapter of its own: figures with bands, curves, tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from designer.report.cells import metric_title, muted, per, sources, strong, tex
 from designer.report.chapter import ChapterKind
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Align, Beside, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
-from designer.report.subject import Context, Subject, gain_if_doubled, main_metric, short
+from designer.report.subject import Context, Subject, gain_if_doubled, is_served, main_metric, short
 from designer.report.wording import DASH, ends, quantity, sentence, split, times
 from designer.units import format_quantity
 
@@ -17,7 +17,7 @@ _ELSEWHERE = ("training", "migration", "transfer")
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where every workload has another."""
-    others = [w for w in subject.results if w.kind not in _ELSEWHERE]
+    others = [w for w in subject.results if w.kind not in _ELSEWHERE and not is_served(w)]
     if not others:
         return None
     blocks: list[Block] = []

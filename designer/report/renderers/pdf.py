@@ -46,6 +46,10 @@ _GAPS: Final = re.compile("[\U00010000-\U0010ffff]")
 _BASE: Final = 9.15
 #: drawings are at most this high, so that what belongs to them stays on their page [points]
 _TALLEST: Final = 330.0
+#: height of the text area [points]; between chapters on one page; a long chapter begins where so much of it is left
+_FRAME: Final = 719.89
+_BETWEEN: Final = 34.0
+_ENOUGH: Final = 0.42
 
 
 def to_pdf(report: Report) -> bytes:
@@ -387,7 +391,7 @@ class _Book:
         report, book = self.report, self
         left, right, top, foot = 51.0, 51.0, 71.0, 51.0
         page = (595.28, 841.89)
-        state: dict[str, Any] = {"topic": "", "pages": 0}
+        state: dict[str, Any] = {"topics": [""], "begun": False, "pages": 0}
 
         class Document(templates.BaseDocTemplate):  # type: ignore[misc, name-defined]
             """Tells the contents about chapters as they are placed."""
@@ -397,7 +401,10 @@ class _Book:
                 if told is None:
                     return
                 number, chapter = told
-                state["topic"] = f"{number}  {chapter.topic}" if number else chapter.topic
+                # the head of a page names the chapters that begin on it, else the one that goes on
+                begun = state["topics"] if state["begun"] else []
+                state["topics"] = [*begun, f"{number}  {chapter.topic}" if number else chapter.topic]
+                state["begun"] = True
                 self.canv.bookmarkPage(chapter.key)
                 title = f"{number}  {chapter.topic}: {chapter.title}" if number else chapter.title
                 self.canv.addOutlineEntry(_said(title)[:200], chapter.key, 0, False)
@@ -413,7 +420,7 @@ class _Book:
             canvas.setFont("Inter", 7.2)
             canvas.setFillColor(book.colour("muted"))
             if head:
-                name = _fitted(f"{_said(report.title)} · Design report", 7.2, 330)
+                name = _fitted(f"{_said(report.title)} · Design report", 7.2, 240)
                 canvas.drawString(left, page[1] - 46, name)
             canvas.drawString(left, 30, report.foot)
             canvas.restoreState()
@@ -433,9 +440,9 @@ class _Book:
             if canvas.getPageNumber() > 1:
                 canvas.setFont("Inter", 7.2)
                 canvas.setFillColor(book.colour("muted"))
-                canvas.drawRightString(page[0] - right, page[1] - 46, state["topic"])
+                canvas.drawRightString(page[0] - right, page[1] - 46, "  ·  ".join(state["topics"]))
             canvas.restoreState()
-            state["last"] = canvas.getPageNumber()
+            state["last"], state["begun"], state["topics"] = canvas.getPageNumber(), False, state["topics"][-1:]
 
         def frame(high: float) -> Any:
             return frames.Frame(
@@ -520,8 +527,21 @@ class _Book:
             *self.block(LEGEND, width),
         ]
         for number, chapter in report.numbered():
-            story += [p.PageBreak(), *self._chapter(number, chapter, width)]
+            made = self._chapter(number, chapter, width)
+            # a chapter that fits below the one before goes there; a long one begins where much of a page is left
+            room = min(self._height(made, width) + _BETWEEN, _FRAME * _ENOUGH) if number > 1 else _FRAME
+            story += [p.PageBreak() if number == 1 else p.CondPageBreak(room), *made]
         return story
+
+    def _height(self, flowables: list[Any], width: float) -> float:
+        """What flowables take below each other, whole pages or not [pt]."""
+        total = after = 0.0
+        canvas: Any = import_module("reportlab.pdfgen.canvas").Canvas(io.BytesIO())
+        for one in flowables:
+            _, high = one.wrapOn(canvas, width, 10 * _FRAME)
+            total += high + max(after, one.getSpaceBefore() if total else 0.0)
+            after = one.getSpaceAfter()
+        return total
 
     def _logo(self) -> list[Any]:
         assert self.report.logo is not None
@@ -541,6 +561,7 @@ class _Book:
             ],
             [width * 0.4, width * 0.6],
         )
+        over.spaceBefore = _BETWEEN
         title = self.paragraph(chapter.title, self.style(1.65, 1.22, bold=True, spaceBefore=6, rightIndent=40))
         title.chapter = (number, chapter)
         found: list[Any] = [over, title]

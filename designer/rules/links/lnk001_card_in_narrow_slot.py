@@ -58,12 +58,16 @@ def _narrow(context: Context, machine: Machine, item: Item) -> tuple[Joint, floa
 
 def fix(context: Context, finding: Finding) -> Fix | None:
     """Draw the slot with the lanes of the card, where only lanes are missing."""
-    link = context.design.links.get(finding.where[0]) if finding.where else None
-    part = context.design.parts.get(finding.where[-1]) if finding.where else None
+    if not finding.where:
+        return None
+    within, link_id, block = context.stored(finding.where[0])
+    _, part_id, around = context.stored(finding.where[-1])
+    link, part = block.links.get(link_id), around.parts.get(part_id)
     lanes = context.number(part, "pcie_lanes") if part is not None else None
     if link is None or lanes is None or link.lanes is None or link.lanes >= lanes:
         return None
-    return Fix(f"Draw the slot with {lanes:.0f} lanes", ChangeLinks((link.id,), {"lanes": int(lanes)}))
+    title = f"Draw the slot with {lanes:.0f} lanes{context.words_for(within)}"
+    return Fix(title, ChangeLinks((link.id,), {"lanes": int(lanes)}, within=within))
 
 
 RULE = Rule("LNK001", "card-in-narrow-slot", Severity.WARNING, check, fix=fix)

@@ -32,13 +32,17 @@ def check(context: Context) -> Iterator[Offence]:
 
 def fix(context: Context, finding: Finding) -> Fix | None:
     """Draw the link as that of its twin, to see what mending it gains."""
-    link = context.design.links.get(finding.where[-1]) if finding.where else None
+    if not finding.where:
+        return None
+    within, link_id, block = context.stored(finding.where[-1])
+    link = block.links.get(link_id)
     twin = faster_twin(context.design, finding.where[-1]) if link is not None else None
     if link is None or twin is None:
         return None
     names = ("generation", "lanes", "bandwidth_per_direction", "count")
     changes: dict[str, object] = {name: getattr(twin, name) for name in names}
-    return Fix(f"Draw it as its twin: {speed_text(twin)}", ChangeLinks((link.id,), changes))
+    title = f"Draw it as its twin: {speed_text(twin)}{context.words_for(within)}"
+    return Fix(title, ChangeLinks((link.id,), changes, within=within))
 
 
 RULE = Rule("LNK003", "link-slower-than-its-twin", Severity.WARNING, check, told_as="LINK-DEGRADED", fix=fix)

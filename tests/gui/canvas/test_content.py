@@ -24,6 +24,7 @@ from designer.gui.canvas.scene import Scene
 from designer.gui.canvas.surface import Surface
 from designer.gui.session import Session
 from tests import designs
+from tests.budget import seeds
 from tests.edit_maker import EditMaker
 
 Make = Callable[..., Any]
@@ -85,7 +86,7 @@ def same_as_new(scene: Scene) -> None:
         assert (getattr(kept, name) == getattr(new, name)).all(), name
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(1, 5))
 def test_ten_thousand_random_edits(qapp: object, seed: int) -> None:
     rng = random.Random(seed)
     session = Session(designs.one_server())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.islands import find_islands
@@ -135,7 +135,6 @@ class TestExceptions:
         assert [network.net.path(int(after.traffic.target[i])) for i in changed] == ["servers[2]/gpu1"]
 
 
-@settings(max_examples=25)
 @given(st.data())
 def test_any_edits_give_the_rates_of_the_flat_design(data: st.DataObject):
     """Random members with random links slowed or removed."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.replay import replay
@@ -157,7 +157,6 @@ def test_wide_jobs_take_as_many_servers_as_they_had_and_more_where_these_are_sma
     assert "JOBS-NO-ROOM" in {f.code for f in none.findings}
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.floats(0, 100), st.integers(1, 8), st.floats(0, 50)), min_size=1, max_size=30))
 def test_no_server_is_ever_overfull_and_none_passes_another(jobs: list[tuple[float, int, float]]) -> None:
     found = replay(open_design("vsphere-cluster-4"), listing(*sorted(jobs)))

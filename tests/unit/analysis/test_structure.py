@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.hops import legs_of
@@ -61,7 +61,6 @@ def test_digests_tell_where_one_array_ends() -> None:
     assert digest(a, b) != digest(np.arange(4), np.arange(4, 5))
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 4, 8, 16]))
 def test_groups_together_send_what_each_sends_alone(seed: int, size: int) -> None:
     network = build_network(open_design("su-h100-32"))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.catalog import loader
@@ -288,7 +288,6 @@ def test_aliases_are_a_mapping() -> None:
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=200, deadline=None)
 def test_normal_is_stable_and_blind_to_case(name: str) -> None:
     once = normal(name)
     assert likeness(name, name) == (1.0 if once else 0.0)
@@ -297,13 +296,11 @@ def test_normal_is_stable_and_blind_to_case(name: str) -> None:
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
-@settings(max_examples=200, deadline=None)
 def test_likeness_lies_between_none_and_all(a: str, b: str) -> None:
     assert 0.0 <= likeness(a, b) <= 1.0
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
 def test_any_text_may_be_looked_up(text: str) -> None:
     catalog = load_catalog()
     found = catalog.resolve(text)

@@ -18,6 +18,7 @@ from designer.formulas.scoring import Sided
 from designer.interchange.cases import read_cases
 from designer.interchange.templates import open_design
 from designer.sources import Estimate
+from tests.budget import sample
 
 VALIDATION = Path(__file__).parents[2] / "validation"
 MACHINE = Machine(open_design("hgx-a100-4"))
@@ -159,7 +160,8 @@ def measured_under(base: Sequence[Expected], promised: Sequence[Expected], draw:
     return rows
 
 
-def test_faults_are_found_and_sound_machines_are_left_alone() -> None:
+@pytest.mark.parametrize("each", sample([2], [6]))
+def test_faults_are_found_and_sound_machines_are_left_alone(each: int) -> None:
     base = expected(MACHINE.design)
     every = weighed(MACHINE, base)
     kinds: dict[str, list[tuple[Fault, list[Expected]]]] = {}
@@ -168,15 +170,15 @@ def test_faults_are_found_and_sound_machines_are_left_alone() -> None:
     assert len(kinds) >= 8
     draw, first, among, tried = random.Random(20261122), 0, 0, 0
     for rows in kinds.values():
-        for _ in range(6):
+        for _ in range(each):
             fault, promised = draw.choice(rows)
             causes = ranked(measured_under(base, promised, draw), every)
             at = next((k for k, cause in enumerate(causes) if fault in cause.faults), 99)
             tried, first, among = tried + 1, first + (at == 0), among + (at < 3)
     assert first >= 0.85 * tried
     assert among >= 0.95 * tried
-    sound = sum(ranked(measured_under(base, base, draw), every)[0].sound for _ in range(30))
-    assert sound >= 27
+    sound = sum(ranked(measured_under(base, base, draw), every)[0].sound for _ in range(5 * each))
+    assert sound >= 4.5 * each
 
 
 def test_the_sheet_names_commands_for_every_part() -> None:
@@ -184,3 +186,17 @@ def test_the_sheet_names_commands_for_every_part() -> None:
     sorts = {r.trial.sort for r in rows}
     assert {"gemm", "h2d", "d2h", "d2d", "fio", "all_reduce", "all_gather", "alltoall"} <= sorts
     assert all(r.trial.command and 0 < r.limit <= r.estimate.low for r in rows)
+
+
+def test_a_fault_makes_something_slower_by_hand() -> None:
+    """On a DGX-1 V100 GPU 0 and GPU 5 have no NVLink: with GPUDirect off their copies go through host memory, which is
+    thought quicker than the way between sockets, 1.18 times. Nothing gets slower, so it explains no poor result. A
+    tree in place of a ring halves nothing at 1 GiB, where it reaches 107 of 119 GB/s, but does 20 of 28 at 1 MiB."""
+    machine = Machine(open_design("dgx1-v100"))
+    trials = [t for t in sheet(machine) if t.id == "d2d:gpu0,gpu5" or t.sort == "all_reduce"]
+    base = expected(machine.design, trials)
+    shown = {fault.kind: [p.estimate.value for p in promised] for fault, promised in weighed(machine, base)}
+    assert "GPUDirect off" not in shown
+    left = {e.trial.size: v / e.estimate.value for e, v in zip(base, shown["tree"], strict=True)}
+    assert left[1 << 20] == pytest.approx(20 / 28, abs=0.03)
+    assert left[1 << 30] == pytest.approx(107 / 119, abs=0.03)

@@ -115,13 +115,20 @@ def test_marks_sit_on_the_lines_they_mark(name: str, zoom: float) -> None:
     for level in (Level.NEAR, Level.MIDDLE, Level.FAR):
         seen = Frame(frame.scale * zoom, frame.x, frame.y, level, 1.0, frame.octave)
         marks = _connection_marks(view_state, seen, (-1e6, -1e6, 2e6, 2e6), frozenset())
-        _, lines = straights(seen.points(view_state.ways(seen, np.flatnonzero(every))))
+        _, lines = straights(seen.points(view_state.routes(seen, np.flatnonzero(every))))
         assert marks
         boxes = seen.boxes(view_state.geometry.rect)
         for x, y, _ in marks:
             on_box = np.abs(boxes[:, :2] + boxes[:, 2:] / 2 - (x, y)).max(axis=1).min() <= 1.0
             on_line = len(lines) and distances(lines, x, y).min() <= 1.0
             assert on_line or (level is Level.FAR and on_box)
+
+
+def test_trunks_and_bundles_are_counted_at_fit() -> None:
+    """8 GPUs with 18 NVLinks of 25 GB/s each are 144; 32 servers with 8 ports of 400 Gb/s are 256."""
+    for name, told in (("hgx-h100-8", "144 × 25 GB/s"), ("su-h100-32", "256 × 400 Gb/s")):
+        texts = [label.text for label in labels(*state(lay_out(open_design(name))))]
+        assert told in texts
 
 
 def test_short_forms_keep_kind_and_number() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.drawing.polylines import dashes, phases, pieces
@@ -22,7 +22,6 @@ def test_dashes_go_on_round_a_corner() -> None:
 
 
 @given(st.lists(st.floats(1.0, 200.0), min_size=1, max_size=8), st.floats(1.0, 20.0), st.floats(1.0, 20.0))
-@settings(max_examples=60, deadline=None)
 def test_a_line_has_the_same_dashes_in_one_piece_and_in_many(steps: list[float], on: float, off: float) -> None:
     corners = np.concatenate(([0.0], np.cumsum(steps)))
     many = np.column_stack((corners, np.zeros(len(corners))))[None]

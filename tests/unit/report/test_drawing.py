@@ -9,7 +9,7 @@ from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.results import Bottleneck
@@ -318,7 +318,6 @@ def test_a_connection_drawn_from_the_other_end_has_its_directions_swapped() -> N
 
 
 @given(st.lists(st.tuples(st.floats(-500, 500), st.floats(-500, 500)), min_size=2, max_size=6))
-@settings(max_examples=60)
 def test_dashes_lie_on_their_line_and_cover_their_share_of_it(points: list[tuple[float, float]]) -> None:
     def length(line: list[tuple[float, float]]) -> float:
         return float(np.linalg.norm(np.diff(np.array(line), axis=0), axis=1).sum())

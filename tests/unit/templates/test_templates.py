@@ -25,10 +25,13 @@ from designer.interchange.native.writer import dumps
 from designer.sources import Status
 from designer.workload.kind import lower
 from designer.workload.operations import Transfer
+from tests.budget import sample
 from tests.unit.templates.expected import ARTICLES, FABRICS, SYSTEMS, UNSURE, XGMI_PER_GPU
 
 IDS = sorted(path.name.removesuffix(".design.json") for path in resources.templates().glob("*.design.json"))
 SMALL = [i for i in IDS if SYSTEMS[i].gpus <= 1024]
+#: templates whose workloads are asked all at once each time
+TOGETHER = ["dgx-h100", "m40-server", "serving-h100-8", "vsphere-cluster-4"]
 #: share of the raw rate that copies from host memory reach: lowest and highest over link kinds and generations
 LOWEST, HIGHEST = 0.72, 0.93
 
@@ -263,8 +266,9 @@ def test_a_gpu_reaches_its_nic_below_the_switch(template: str) -> None:
     assert not any("cpu" in step for step in via)
 
 
-@pytest.mark.parametrize("template", SMALL)
-def test_every_workload_gives_an_answer(template: str) -> None:
+@pytest.mark.parametrize("template", sample(TOGETHER, [i for i in SMALL if i not in TOGETHER]))
+def test_workloads_are_answered_together(template: str) -> None:
+    """One by one, those of every template are asked in ``tests/validation/test_templates_hold.py``."""
     design = opened(template)
     answer = analyze(design, curves=False)
     assert [r.id for r in answer.workloads] == list(design.workloads)

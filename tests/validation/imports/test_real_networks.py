@@ -18,7 +18,7 @@ from designer.interchange.importing import read_any
 from designer.interchange.native.reader import loads
 from designer.interchange.native.writer import dumps
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.xdist_group("networks")]
 
 
 @cache

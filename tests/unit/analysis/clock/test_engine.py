@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.clock import engine
@@ -220,7 +220,6 @@ def graphs(draw: st.DrawFn) -> tuple[list[float], list[Work], list[list[int]]]:
     return capacity, works, after
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_bytes_are_conserved_and_no_resource_carries_more_than_it_can(
     case: tuple[list[float], list[Work], list[list[int]]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import designer
@@ -132,7 +132,6 @@ class Once:
         return [self.then[work]] if work in self.then else []
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.floats(0.5, 10), min_size=3, max_size=3),
     st.lists(st.tuples(st.floats(0.1, 9), st.sets(st.integers(0, 2), min_size=1)), min_size=1, max_size=12),

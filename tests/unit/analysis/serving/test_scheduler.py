@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.analysis.serving.records import ServingRun
@@ -81,7 +81,6 @@ def test_keys_and_values_never_exceed_their_room_and_preempted_requests_say_ever
         assert run.counts.tokens_in > sum(prompt)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 3000), st.integers(1, 400)), min_size=1, max_size=40),
     st.integers(1, 20),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.design.address import Ref
@@ -70,7 +70,6 @@ def test_opened_groups_are_run_around_too() -> None:
         assert not over_any(geometry)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.sampled_from(["gpu2", "cpu0", "psw1", "nic3", "nvsw0"]), st.integers(0, 1800), st.integers(0, 700))
 def test_what_is_dragged_anywhere_free_is_run_around_and_moving_equals_laying_out(name: str, x: int, y: int) -> None:
     design = _SERVER

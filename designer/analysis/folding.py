@@ -1,0 +1,306 @@
+"""Flows of a transfer that are alike: classes found before routing, so that one of each is routed and solved.
+
+Flows, servers, trips through a fabric and channels refine each other's classes until none tells any apart. A trip goes
+from one gateway to another; what it takes up to the last switch is a *lane*, which it shares with all trips to
+gateways behind the same switches. So a hundred thousand flows are told apart by as many rows as they have ends, and no
+route of theirs is written down.
+
+The classes are an equitable partition: every resource of a class meets as much of every class of flows, and every flow
+of a class as much of every class of resources. Averaging over them keeps rates feasible and never lowers the least of
+them, and the fair answer is one alone, so it is the same for all members of a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from designer.analysis.capacities import NETWORK
+from designer.analysis.gateways import find_fabric
+from designer.analysis.hashing import Hash, mix, rounded
+from designer.analysis.islands import find_islands
+from designer.analysis.network import Network
+from designer.analysis.routes import Lanes, Legs, crossings, join_legs, lanes_of
+from designer.analysis.routing.host_paths import Rules
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+#: among fewer flows than this nobody looks for those that are alike
+ALIKE_LIMIT: Final = 512
+#: refining stops here; structures of a network are told apart in a few rounds
+_ROUNDS_LIMIT: Final = 64
+#: what tells pairs and nodes of different meaning apart
+_SOURCE, _TARGET, _WAY, _ISLAND, _CHANNEL, _LANE, _TRIP, _MEETING = range(
+    len(("source", "target", "way", "island", "channel", "lane", "trip", "meeting"))
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meeting:
+    """Flows that meet something beside links and parts: which flow meets which of these, and how much of it it takes.
+
+    Parameters
+    ----------
+    kind : (n_nodes,) what could never be alike has other numbers
+    """
+
+    flow: Int
+    node: Int
+    usage: Float
+    kind: Int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """Which of some things are alike.
+
+    Parameters
+    ----------
+    lead : (n,) the first that is like each
+    many : (n,) how many are like each
+    """
+
+    lead: Int
+    many: Int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """Classes of flows, and of what they meet.
+
+    Parameters
+    ----------
+    of : (n_flows,) class of each flow
+    lead, many : (n_classes,) the first flow of each class, and how many are in it
+    islands : which islands are alike
+    channels : (n,) channels between islands that are met, ascending; ``channel_nodes`` tells which of them are alike
+    meetings : which nodes of each of the given meetings are alike
+    """
+
+    network: Network
+    of: Int
+    lead: Int
+    many: Int
+    islands: Nodes
+    channels: Int
+    channel_nodes: Nodes
+    meetings: tuple[Nodes, ...]
+
+    def channel(self, channels: Int) -> tuple[Int, Int]:
+        """For some channels, those that stand for them, and how many each of these stands for."""
+        network, at = self.network, find_islands(self.network)
+        link = channels >> 1
+        island = network.island[network.net.link_a[link]]
+        inner = network.arrays.domain[link] != NETWORK
+        found, many = channels.copy(), np.ones(len(channels), dtype=np.int64)
+        rows = np.flatnonzero(inner)
+        place = at.link_local[link[rows]]
+        lead = self.islands.lead[island[rows]]
+        found[rows] = 2 * at.links[at.link_start[lead] + place] + (channels[rows] & 1)
+        many[rows] = self.islands.many[island[rows]]
+        rows = np.flatnonzero(~inner)
+        if len(rows) and len(self.channels):
+            where = np.minimum(np.searchsorted(self.channels, channels[rows]), len(self.channels) - 1)
+            met = self.channels[where] == channels[rows]
+            rows, where = rows[met], where[met]
+            found[rows] = self.channels[self.channel_nodes.lead[where]]
+            many[rows] = self.channel_nodes.many[where]
+        return found, many
+
+    def part(self, parts: Int) -> tuple[Int, Int]:
+        """The same for parts of islands."""
+        at, island = find_islands(self.network), self.network.island[parts]
+        found = at.parts[at.part_start[self.islands.lead[island]] + at.local[parts]]
+        return found, self.islands.many[island]
+
+    def resource(self, resources: Int) -> tuple[Int, Int]:
+        """The same for resources of links and parts; of links whose directions are one, where both are alike."""
+        network = self.network
+        found, many = resources.copy(), np.ones(len(resources), dtype=np.int64)
+        rows = np.flatnonzero(resources < network.n_link_resources)
+        channels = network.channels_of(resources[rows])
+        lead, many[rows] = self.channel(channels)
+        found[rows] = network.first_resource[lead >> 1] + (resources[rows] - network.first_resource[channels >> 1])
+        rows = np.flatnonzero(resources >= network.n_link_resources)
+        lead, many[rows] = self.part(network.parts_inside(resources[rows]))
+        found[rows] = network.part_resource[lead]
+        return found, many
+
+    def every_channel(self) -> Int:
+        """The channel that stands for each channel of the network. : (n_channels,)"""
+        at, link = find_islands(self.network), np.arange(self.network.net.n_links)
+        lead = np.repeat(self.islands.lead, np.diff(at.link_start))
+        link[at.links] = at.links[at.link_start[lead] + at.link_local[at.links]]
+        found = np.repeat(2 * link, 2)
+        found[1::2] += 1
+        found[self.channels] = self.channels[self.channel_nodes.lead]
+        return found
+
+
+def fold(
+    network: Network, legs: Legs, kind: Int, ends: tuple[Int, Int], meetings: Sequence[Meeting] = ()
+) -> Fold | None:
+    """Classes of flows; None where it is not worth looking, or where hashing leaves nothing alike.
+
+    Parameters
+    ----------
+    legs
+        What is to be routed, with its stops.
+    kind : (n_flows,) flows of other kinds are never alike
+    ends
+        The parts at which each flow is said to begin and to end.
+    """
+    n = len(kind)
+    if n < ALIKE_LIMIT or network.design.policy.ecmp == "hash":
+        return None
+    graph = _Graph(network, n)
+    if not graph.trace(legs, ends):
+        return None
+    for meeting in meetings:
+        graph.meet(meeting)
+    return graph.refined(kind, len(meetings))
+
+
+class _Graph:
+    """What meets what, as rows of pairs of nodes with a label each."""
+
+    def __init__(self, network: Network, n_flows: int) -> None:
+        self.network, self.islands = network, find_islands(network)
+        self.colours: list[Hash] = [
+            np.zeros(n_flows, dtype=np.uint64),
+            mix(self.islands.class_of, np.full(network.n_islands, _ISLAND)),
+        ]
+        self.first = [0, n_flows]
+        self.end = n_flows + network.n_islands
+        self.pairs: list[tuple[Int, Int, Hash]] = []
+        self.channels = np.empty(0, dtype=np.int64)
+
+    def nodes(self, colours: Hash) -> int:
+        """New nodes; the number of the first."""
+        self.colours.append(colours)
+        self.first.append(self.end)
+        self.end += len(colours)
+        return self.first[-1]
+
+    def trace(self, legs: Legs, ends: tuple[Int, Int]) -> bool:
+        """The way of all legs; False where that cannot be told in classes."""
+        network, island = self.network, self.network.island
+        fabric = find_fabric(network)
+        policy = network.design.policy
+        rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+        here = island[legs.source] == island[legs.target]
+        self._ends(legs, ends)
+        self._inside(legs.chosen(here))
+        if here.all():
+            return True
+        if fabric.direct:
+            return False
+        away = legs.chosen(~here)
+        inner: list[Legs] = []
+        trips: list[Legs] = []
+        for rows, _, doors in crossings(network, self.islands, rules, away):
+            for door in doors:
+                share = away.share[rows] * door.share
+                inner.append(Legs(away.flow[rows], away.source[rows], door.out, share))
+                inner.append(Legs(away.flow[rows], door.into, away.target[rows], share))
+                trips.append(Legs(away.flow[rows], door.out, door.into, share))
+        if not trips:
+            return True
+        self._inside(join_legs(inner))
+        return self._across(join_legs(trips))
+
+    def _ends(self, legs: Legs, ends: tuple[Int, Int]) -> None:
+        """Where legs begin and end, for the media and memories there, and whether flows are named after it."""
+        for side, parts, named in zip((_SOURCE, _TARGET), (legs.source, legs.target), ends, strict=True):
+            sides, own = np.full(len(legs), side), named[legs.flow] == parts
+            label = mix(self.islands.local[parts], rounded(legs.share), sides, own.astype(np.int64))
+            self._pair(legs.flow, self.first[1] + self.network.island[parts], label)
+
+    def _inside(self, legs: Legs) -> None:
+        legs = legs.chosen(legs.source != legs.target)
+        local = self.islands.local
+        label = mix(local[legs.source], local[legs.target], rounded(legs.share), np.full(len(legs), _WAY))
+        self._pair(legs.flow, self.first[1] + self.network.island[legs.source], label)
+
+    def _across(self, legs: Legs) -> bool:
+        network = self.network
+        key = legs.source * network.net.n_parts + legs.target
+        _, first, trip = np.unique(key, return_index=True, return_inverse=True)
+        found: Lanes = lanes_of(network, legs.source[first], legs.target[first])
+        channels = np.unique(np.concatenate([found.channel, found.last_channel]))
+        link = channels >> 1
+        if not network.full[link].all():
+            return False
+        self.channels = channels
+        colours = mix(network.arrays.rate_class[link], channels & 1, np.full(len(link), _CHANNEL))
+        at_channels = self.nodes(colours)
+        at_lanes = self.nodes(np.full(found.n_lanes, _LANE, dtype=np.uint64))
+        at_trips = self.nodes(np.full(len(first), _TRIP, dtype=np.uint64))
+        self._pair(legs.flow, at_trips + trip, mix(rounded(legs.share)))
+        self._pair(at_trips + np.arange(len(first)), at_lanes + found.lane, np.zeros(len(first), dtype=np.uint64))
+        where = at_channels + np.searchsorted(channels, found.channel)
+        self._pair(at_lanes + found.lane_of, where, mix(rounded(found.share)))
+        where = at_channels + np.searchsorted(channels, found.last_channel)
+        self._pair(at_trips + found.trip_of, where, mix(rounded(found.last_share)))
+        return True
+
+    def meet(self, meeting: Meeting) -> None:
+        """Limits that flows meet."""
+        at = self.nodes(mix(meeting.kind, np.full(len(meeting.kind), _MEETING)))
+        self._pair(meeting.flow, at + meeting.node, mix(rounded(meeting.usage)))
+
+    def _pair(self, one: Int, other: Int, label: Hash) -> None:
+        self.pairs.append((one, other, label))
+
+    def refined(self, kind: Int, n_meetings: int) -> Fold | None:
+        """The coarsest classes that all pairs agree with."""
+        self.colours[0] = mix(kind)
+        colour = np.concatenate(self.colours)
+        one = np.concatenate([p[0] for p in self.pairs])
+        other = np.concatenate([p[1] for p in self.pairs])
+        label = np.concatenate([p[2] for p in self.pairs]).view(np.int64)
+        back = ~label
+        known = 0
+        n_flows = len(kind)
+        for _ in range(_ROUNDS_LIMIT):
+            total = np.zeros(self.end, dtype=np.uint64)
+            np.add.at(total, one, mix(colour[other].view(np.int64), label))
+            np.add.at(total, other, mix(colour[one].view(np.int64), back))
+            colour = mix(colour.view(np.int64), total.view(np.int64))
+            classes = len(np.unique(colour))
+            if classes == known:
+                break
+            known = classes
+        _, first, of, many = np.unique(colour[:n_flows], return_index=True, return_inverse=True, return_counts=True)
+        if len(first) * 2 > n_flows:
+            return None
+        order = np.argsort(first)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        parts = [self._alike(colour, k) for k in range(1, len(self.first))]
+        channels = parts[1] if len(self.channels) else _none()
+        return Fold(
+            self.network,
+            place[of],
+            first[order],
+            many[order],
+            parts[0],
+            self.channels,
+            channels,
+            tuple(parts[len(parts) - n_meetings :]) if n_meetings else (),
+        )
+
+    def _alike(self, colour: Hash, k: int) -> Nodes:
+        low = self.first[k]
+        mine = colour[low : low + len(self.colours[k])]
+        _, first, of, many = np.unique(mine, return_index=True, return_inverse=True, return_counts=True)
+        return Nodes(first[of], many[of])
+
+
+def _none() -> Nodes:
+    return Nodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))

@@ -1,0 +1,166 @@
+"""Hook of mkdocs: pages made from the program itself, so they cannot go stale, and the front page from README.md."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Put the made pages beside the written ones."""
+    from mkdocs.structure.files import File
+
+    for name, text in pages().items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """Every made page by its name."""
+    made = {
+        "index.md": front(),
+        "reference/cli.md": commands(),
+        "reference/formulas.md": formulas(),
+        "reference/workloads.md": workloads(),
+        "reference/rules.md": rules(),
+        "reference/schema.md": schema(),
+    }
+    return {**made, **parts()}
+
+
+def front() -> str:
+    """README.md, with its links to docs/ as seen from there, and others as plain text."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    text = re.sub(r"\]\(docs/rules/README\.md\)", "](reference/rules.md)", text)
+    text = re.sub(r"\]\(docs/([^)]+)\)", r"](\1)", text)
+    return re.sub(r"!?\[([^\]]*)\]\((?!https?:|#|[a-z-]+\.md|rules/|reference/)[^)]*\)", r"\1", text)
+
+
+def commands() -> str:
+    """What every command prints as its help."""
+    from designer.cli.main import commands as found
+
+    os.environ["COLUMNS"] = "100"
+    lines = [
+        "# Command line",
+        "",
+        "Exit codes: 0 done and all held; 1 done, but something does not hold; 2 cannot.",
+        "",
+    ]
+    for name, module in found().items():
+        command = importlib.import_module(module).COMMAND
+        parser = argparse.ArgumentParser(
+            prog=f"designer {name}",
+            description=command.help,
+            epilog=f"{command.more}example: {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(parser)
+        lines += [f"## {name}", "", command.help, "", "```text", parser.format_help().rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def parts() -> dict[str, str]:
+    """A list of all parts, and a page for each kind with every value, its band, status and source."""
+    from designer.catalog.describe import describe
+    from designer.catalog.loader import load_catalog
+    from designer.catalog.parttype import part_kinds
+
+    catalog = load_catalog()
+    made: dict[str, str] = {}
+    head = ["# Parts", "", "| kind | types |", "|---|---|"]
+    for kind in part_kinds():
+        entries = list(catalog.entries(kind))
+        if not entries:
+            continue
+        head.append(f"| [{kind}](parts/{kind}.md) | {len(entries)} |")
+        lines = [f"# {part_kinds()[kind].title}", ""]
+        for entry in entries:
+            part = catalog.get(entry.id)
+            lines += [f"## {cell(part.title)}", "", f"`{part.id}`", ""]
+            rows = [(r.title, r.text, r.band, str(r.status), r.source_title) for r in describe(part)]
+            lines += table(("value", "", "band", "how sure", "source"), rows)
+        made[f"reference/parts/{kind}.md"] = "\n".join(lines)
+    return {"reference/parts.md": "\n".join([*head, ""]), **made}
+
+
+def formulas() -> str:
+    """Every formula: what it is, where it holds, where it is from."""
+    from designer.catalog.sources import load_sources
+
+    sources = load_sources()
+    lines = ["# Formulas", ""]
+    family = ""
+    for module, formula in _formulas():
+        if (here := module.split(".")[2]) != family:
+            family = here
+            lines += [f"## {family.replace('_', ' ').capitalize()}", ""]
+        lines += [f"### {cell(formula.title)}", "", f"`{module}` · holds: {cell(formula.valid_when)}", ""]
+        said = (formula.function.__doc__ or "").strip().partition("\n\n")[0]
+        lines += [cell(said), ""]
+        lines += [f"- {cell(sources[key].title)}" for key in formula.sources if key in sources] + [""]
+    return "\n".join(lines)
+
+
+def _formulas() -> Iterator[tuple[str, Any]]:
+    import designer.formulas
+    from designer.formulas.formula import Formula
+
+    for info in pkgutil.walk_packages(designer.formulas.__path__, "designer.formulas."):
+        formula = getattr(importlib.import_module(info.name), "FORMULA", None)
+        if isinstance(formula, Formula):
+            yield info.name, formula
+
+
+def workloads() -> str:
+    """Kinds of workloads with their settings."""
+    from designer.workload.kind import workload_kinds
+
+    lines = ["# Workloads", ""]
+    for kind in workload_kinds().values():
+        lines += [f"## {cell(kind.title)}", "", f"`{kind.name}`", ""]
+        rows = [
+            (s.name, s.title, s.dimension, "" if s.default is None else str(s.default), s.help or ", ".join(s.choices))
+            for s in kind.settings
+        ]
+        lines += table(("setting", "title", "dimension", "default", "help"), rows)
+    return "\n".join(lines)
+
+
+def rules() -> str:
+    """The list of design rules, with links to their pages."""
+    from designer.rules.pages import overview
+
+    return re.sub(r"\]\(([A-Z]+\d+)\.md\)", r"](../rules/\1.md)", overview())
+
+
+def schema() -> str:
+    """The JSON schema of design files."""
+    folder = ROOT / "designer" / "interchange" / "native" / "schema"
+    lines = ["# File format", "", "Designs are JSON; every version has its schema.", ""]
+    for file in sorted(folder.glob("*.json")):
+        text = json.dumps(json.loads(file.read_text("utf-8")), indent=1, ensure_ascii=False)
+        lines += [f"## Version {file.stem.removeprefix('v')}", "", "```json", text, "```", ""]
+    return "\n".join(lines)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """A table of Markdown and a blank line."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return [*lines, *(f"| {' | '.join(cell(c) for c in row)} |" for row in rows), ""]
+
+
+def cell(text: str) -> str:
+    """Text that a table and a heading take as text."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")

@@ -1,0 +1,66 @@
+"""The folder that runs without Python: built, started, asked."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if importlib.util.find_spec("PyInstaller") is None:
+        pytest.skip("PyInstaller is not installed: pip install pyinstaller")
+    folder = tmp_path_factory.mktemp("folder")
+    spec = Path(__file__).parents[2] / "packaging" / "designer.spec"
+    places = ["--distpath", str(folder / "dist"), "--workpath", str(folder / "build")]
+    asked = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *places, str(spec)]
+    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, timeout=1500)
+    assert done.returncode == 0, done.stderr[-2000:]
+    name = "designer.exe" if sys.platform == "win32" else "designer"
+    return folder / "dist" / "designer" / name
+
+
+def run(program: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    # nothing of the checkout or of this Python may help it
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    environment["QT_QPA_PLATFORM"] = "offscreen"
+    return subprocess.run(
+        [str(program), *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_it_checks_itself_and_answers(program: Path, tmp_path: Path) -> None:
+    for arguments in (
+        ("self-check",),
+        ("analyze", "hgx-h100-8", "--workload", "h2d"),
+        ("report", "dgx-a100", "-o", "report.html"),
+        ("--help",),
+    ):
+        done = run(program, *arguments, cwd=tmp_path)
+        assert done.returncode == 0, (arguments, done.stderr)
+        assert "Traceback" not in done.stderr
+    assert (tmp_path / "report.html").stat().st_size > 50_000
+
+
+def test_the_window_opens(program: Path, tmp_path: Path) -> None:
+    """It stays open until it is told to end."""
+    if importlib.util.find_spec("PySide6") is None:
+        pytest.skip("built without the window")
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "HOME": str(tmp_path)}
+    window = subprocess.Popen(
+        [str(program), "gui", "dgx-a100"], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            window.wait(15)
+    finally:
+        window.terminate()
+        _, said = window.communicate(timeout=30)
+    assert "Traceback" not in said

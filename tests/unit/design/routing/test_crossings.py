@@ -1,0 +1,36 @@
+"""Links cross at most 1.2 times as often as those of libavoid, on every template; where not, no oftener than told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from designer.design.geometry import lay_out
+from designer.interchange.templates import open_design
+from tests.ways import crossings
+
+pytestmark = pytest.mark.without_qt
+
+TOLD: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("crossings.json").read_text(encoding="utf-8"))
+THEIRS: Final[dict[str, dict[str, int]]] = TOLD["libavoid"]
+#: of what libavoid crosses
+MOST: Final = 1.2
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_links_cross_hardly_oftener_than_those_of_libavoid(name: str) -> None:
+    geometry = lay_out(open_design(name))
+    if geometry.n_connections != THEIRS[name]["links"]:
+        pytest.skip("the template has changed since the figures were made")
+    ours = crossings(geometry.connection_route)
+    assert ours <= max(MOST * THEIRS[name]["crossings"], TOLD["over"].get(name, 0))
+
+
+def test_in_all_they_cross_far_less_and_few_templates_are_over() -> None:
+    assert len(TOLD["over"]) * 10 <= len(THEIRS)
+    assert sum(TOLD["over"].values()) <= 64
+    total = sum(crossings(lay_out(open_design(name)).connection_route) for name in THEIRS)
+    assert total <= MOST * sum(t["crossings"] for t in THEIRS.values()) / 10

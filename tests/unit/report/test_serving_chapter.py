@@ -1,0 +1,65 @@
+"""The chapter about serving: its title answers with the busiest deployment, its figures are those of the analysis."""
+
+from __future__ import annotations
+
+import pytest
+
+import designer
+from designer.report.document import Chapter, Follows, Report, Table, plain
+from designer.report.renderers.html import to_html
+from designer.report.renderers.markdown import to_markdown
+from designer.report.wording import quantity
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return designer.compose_report([designer.open_design("serving-h100-8")])
+
+
+def chapter(report: Report) -> Chapter:
+    (found,) = [c for c in report.chapters if c.key == "serving"]
+    return found
+
+
+def test_the_title_and_the_table_tell_what_the_analysis_found(report: Report) -> None:
+    """Of two deployments the one at 51 % of its most is busier than the one at a quarter."""
+    found = {w.id: w for w in designer.analyze(designer.open_design("serving-h100-8")).workloads}
+    busy = found["chat-70b"].metrics
+    told = chapter(report)
+    assert quantity(busy["most_requests_per_second"].value, "1/s", "requests/s") in told.title
+    assert quantity(busy["ttft_p95"].value, "s") in told.title
+    table = next(b for b in told.blocks if isinstance(b, Table) and b.title == "Key figures")
+    cells = " ".join(plain(s) for row in table.rows for cell in row.cells for s in cell)
+    assert quantity(found["code-8b"].metrics["latency_p95"].value, "s") in cells
+    follows = next(b for b in told.blocks if isinstance(b, Follows))
+    said = " ".join(plain(s) for item in follows.text for s in item)
+    share = busy["requests_per_second"].value / busy["most_requests_per_second"].value
+    assert f"{share:.0%}" in said.replace("\u00a0", "")
+
+
+def test_no_figure_of_serving_is_told_twice(report: Report) -> None:
+    """The chapter of further results keeps the collective alone."""
+    (rest,) = [c for c in report.chapters if c.key == "results"]
+    assert rest.topic == "Collectives"
+    assert "Serving" in to_markdown(report)
+    assert 'id="serving"' in to_html(report)
+
+
+def test_energy_costs_what_the_reader_says() -> None:
+    """A token takes 2.84 J: a million 2.84 MJ, 0.789 kWh; at a PUE of 1.2, 0.10 a kWh and 400 g/kWh that is 0.947 kWh,
+    0.0947 of money and 0.379 kg of carbon. Without the reader's inputs nothing of this is told."""
+    from designer.report.settings import Chosen, Energy, Settings
+
+    design = designer.open_design("serving-h100-8")
+    joules = next(w for w in designer.analyze(design).workloads if w.id == "chat-70b").metrics["energy_per_token"].value
+    settings = Settings(chosen=Chosen(energy=Energy(price=0.10, pue=1.2, carbon=400.0)))
+    told = chapter(designer.compose_report([design], settings))
+    table = next(b for b in told.blocks if isinstance(b, Table) and b.title == "What it costs in energy")
+    row = table.rows[1].cells
+    kwh = joules * 1e6 * 1.2 / 3.6e6
+    assert [plain(c) for c in (row[1], row[3], row[4])] == [f"{kwh:.3g}", f"{kwh * 0.1:.3g}", f"{kwh * 0.4:.3g}"]
+
+
+def test_what_serves_nothing_has_no_such_chapter() -> None:
+    report = designer.compose_report([designer.open_design("dgx-a100")])
+    assert "serving" not in {c.key for c in report.chapters}
