@@ -53,7 +53,7 @@ class ComparePanel(Panel):
         self._jobs, self._whys, self._drawings = Newest(self), Newest(self), Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._whys.finished.connect(self._explained)
-        self._drawings.finished.connect(self._drawn)
+        self._drawings.finished.connect(self._show_drawings)
         self._other: Design | None = None
         #: the two designs the reasons and the drawings are about
         self._why_of: tuple[object, object] | None = None
@@ -113,7 +113,7 @@ class ComparePanel(Panel):
 
         self._drawings.submit(job)
 
-    def _drawn(self, _ticket: int, result: object) -> None:
+    def _show_drawings(self, _ticket: int, result: object) -> None:
         if isinstance(result, tuple):
             self.pair.set_pictures(*result)
         else:
