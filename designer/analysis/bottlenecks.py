@@ -184,6 +184,22 @@ def tried(bottleneck: Bottleneck, whole: float, faster: float) -> Bottleneck:
     return replace(bottleneck, gain_if_doubled=whole / faster, gain_together=whole / faster)
 
 
+def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
+    """The first of bottlenecks that are alike, standing for all of them in what they are a part of.
+
+    Parameters
+    ----------
+    why
+        What they hold back there, told before their own reason.
+    gain
+        Of all of it when all of them are doubled [1]; None where that was not tried.
+    """
+    return [
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(alike)))
+        for b in alike[:1]
+    ]
+
+
 def gain_of(bottleneck: Bottleneck) -> float:
     """The most that doubling it, or all it is tied with, gains [1]."""
     return max(bottleneck.gain_if_doubled or 1.0, bottleneck.gain_together or 1.0)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 
 from designer.errors import Cancelled, DesignerError
-from designer.gui.session import Session
 
 if TYPE_CHECKING:
     from designer.analysis.results import Analysis
     from designer.design.diff import Diff
     from designer.design.document import Design
+    from designer.gui.session import Session
 
 #: quiet time before the curves of all workloads are computed [ms]
 IDLE_MS: Final = 250
