@@ -124,22 +124,22 @@ def describe(
     incidence: Incidence,
     chosen: Int | Sequence[int],
     fractions: Mapping[int, float],
-    users: Int | None = None,
-    many: Int | None = None,
+    users: Mapping[int, int] | None = None,
+    many: Mapping[int, int] | None = None,
 ) -> tuple[tuple[Bottleneck, ...], list[list[int]]]:
     """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each.
 
     Parameters
     ----------
-    users, many : (n_resources,) how many flows use each, and how many are like it; by default those of `incidence`, 1
+    users, many
+        How many flows use each, and how many are like it; by default those of `incidence`, and none.
     """
     groups = [alike.tolist() for alike in resources.alike(np.asarray(chosen, dtype=np.int64))]
-    if users is None:
-        users = np.bincount(incidence.resource, minlength=incidence.n_resources)
+    counts = np.bincount(incidence.resource, minlength=incidence.n_resources) if users is None else users
     bottlenecks = [
         replace(
-            resources.bottleneck(alike[0], int(users[alike[0]]), fractions.get(alike[0])),
-            alike=len(alike) if many is None else int(many[alike].sum()),
+            resources.bottleneck(alike[0], int(counts[alike[0]]), fractions.get(alike[0])),
+            alike=len(alike) if many is None else sum(many[r] for r in alike),
         )
         for alike in groups
     ]
@@ -182,6 +182,22 @@ def with_gains(
 def tried(bottleneck: Bottleneck, whole: float, faster: float) -> Bottleneck:
     """A bottleneck with what is gained when it alone is twice as good: a time, and the time then."""
     return replace(bottleneck, gain_if_doubled=whole / faster, gain_together=whole / faster)
+
+
+def first_of(alike: Sequence[Bottleneck], why: str, gain: float | None = None) -> list[Bottleneck]:
+    """The first of bottlenecks that are alike, standing for all of them in what they are a part of.
+
+    Parameters
+    ----------
+    why
+        What they hold back there, told before their own reason.
+    gain
+        Of all of it when all of them are doubled [1]; None where that was not tried.
+    """
+    return [
+        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=gain, alike=max(b.alike, len(alike)))
+        for b in alike[:1]
+    ]
 
 
 def gain_of(bottleneck: Bottleneck) -> float:

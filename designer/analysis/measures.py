@@ -12,7 +12,8 @@ from typing import Final
 from designer.analysis.clock.player import NO_CHANGES, Changes, Job, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Cost, Expansion, Prices
-from designer.analysis.serving.answers import EIGHTY, Readings
+from designer.analysis.serving.answers import EIGHTY
+from designer.analysis.serving.readings import Readings
 from designer.analysis.steady import period_of, settle
 from designer.analysis.why import Why, explain
 from designer.errors import AnalysisError
@@ -233,3 +234,17 @@ def _least(value: float, below: float, measure: Measure) -> float:
 def measured(program: Program, name: str) -> Measure:
     """A measure of a program by name."""
     return next(measure for measure in program.measures if measure.name == name)
+
+
+def main_metric(job: Job) -> str:
+    """The metric by which jobs are compared: the first time it measures."""
+    program = job.program
+    return next((m.name for m in program.measures if m.unit == "s"), "") if program is not None else ""
+
+
+def periodic_step(job: Job) -> str:
+    """The step whose period a job repeats for ever; empty where it does not."""
+    program = job.program
+    if program is None or not math.isinf(program.times) or program.arrivals is not None:
+        return ""
+    return next((m.step for m in program.measures if m.of == "period"), "")

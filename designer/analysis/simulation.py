@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -13,11 +12,12 @@ import numpy as np
 from designer.analysis.clock.player import Change, Changes, Job, job_of, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
-from designer.analysis.measures import Band, banded, bands_of, values_of
+from designer.analysis.measures import Band, banded, bands_of, main_metric, values_of
+from designer.analysis.meetings import MEETING_LIMIT, Meeting, meetings_of, met
 from designer.analysis.network import Network, build_network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.felt import TOLD, Felt, felt
-from designer.analysis.steady import period_of
+from designer.analysis.serving.felt import Felt
+from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.guests import Work, guest_of
 from designer.design.document import Design, WorkloadSpec
@@ -31,18 +31,10 @@ from designer.workload.program import Program
 from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
-#: simulated where something goes on for ever and nobody says until when [s]
-UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
-#: shifts of a periodic job that are tried, as parts of its period
-SHIFTS_LIMIT: Final = 12
-#: a shift is proposed if it makes the jobs this much faster together
-WORTH_TOLERANCE: Final = 1.005
-#: of more jobs it is not asked which of the others slows each: each question is a run
-MEETING_LIMIT: Final = 8
 #: memory that is full to the last byte is not too full
 _ROUNDING_TOLERANCE: Final = 1e-9
-#: items of a job that are looked at to judge a shift
-_ITEMS_LIMIT: Final = 12
+#: simulated where something goes on for ever and nobody says until when [s]
+UNTIL: Final = Constant(60.0, 1.0, 3600.0, "assumed-training", Status.ASSUMED, "s", "enough to see most cycles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,49 +44,6 @@ class Failure:
     path: str
     at: float
     share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A later start that keeps a periodic job out of the way of the others.
-
-    Parameters
-    ----------
-    seconds
-        How much later [s].
-    before, after
-        Its period and that of the others, relative to each alone and added up, without and with the shift [1].
-    """
-
-    workload: str
-    seconds: float
-    before: float
-    after: float
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """What a job loses to another: `by` is what causes it.
-
-    Parameters
-    ----------
-    times
-        Its step while `by` runs, or its main time, ÷ the same without `by`, all others there [1].
-    begin, seconds
-        When they meet, and for how long [s].
-    repeats
-        True if its steps are compared.
-    metric
-        What is compared of a served model; empty for steps and main times.
-    """
-
-    workload: str
-    by: str
-    times: float
-    begin: float
-    seconds: float
-    repeats: bool = True
-    metric: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +146,7 @@ def simulate(
         told((1 + k / len(jobs)) / 2, f"bands of {job.name}")
         metrics[job.name] = _estimates(prices, jobs, job, run, changes, end, bands, cancelled)
     told(1.0, "shifts")
-    found = _shifts(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
+    found = shifts_of(prices, jobs, cancelled) if shifts and len(jobs) > 1 else ()
     names = [job.name for job in jobs]
 
     def without(name: str) -> Run | None:
@@ -209,14 +158,14 @@ def simulate(
         others = [job for job in jobs if job.name != name]
         return play(prices, others, until=end, changes=changes, cancelled=cancelled)
 
-    meetings, feelings = _meetings(run, jobs, without)
+    meetings, feelings = meetings_of(run, jobs, without)
     findings = (
         *run.findings,
         *_crowded(run),
         *_too_short(jobs, metrics, run),
         *_slower(slow),
-        *_met(meetings),
-        *_proposed(found),
+        *met(meetings),
+        *proposed(found),
     )
     told(1.0, "done")
     titles = {spec.id: spec.title or workload_kinds()[spec.kind].title for spec in specs}
@@ -371,12 +320,6 @@ def _changes(network: Network, failure: Failure) -> list[Change]:
     return [Change(failure.at, resource, failure.share) for resource in resources]
 
 
-def _main(job: Job) -> str:
-    """The metric by which jobs are compared: the first time it measures."""
-    program = job.program
-    return next((m.name for m in program.measures if m.unit == "s"), "") if program is not None else ""
-
-
 def _alone(
     prices: Prices,
     jobs: Sequence[Job],
@@ -393,7 +336,7 @@ def _alone(
         one = run if len(jobs) == 1 else play(prices, [job], until=end, changes=changes, cancelled=cancelled)
         runs[job.name] = one
         values = alone[job.name] = values_of(one, job)
-        name = _main(job)
+        name = main_metric(job)
         if len(jobs) > 1 and name in beside and values.get(name, 0.0) > 0:
             slow[job.name] = beside[name] / values[name]
         elif len(jobs) > 1 and beside.get("rate") and values.get("rate"):
@@ -421,102 +364,6 @@ def _estimates(
     return banded(job, values_of(run, job), groups, run_with, run)
 
 
-def _periodic(job: Job) -> str:
-    program = job.program
-    if program is None or not math.isinf(program.times) or program.arrivals is not None:
-        return ""
-    return next((m.step for m in program.measures if m.of == "period"), "")
-
-
-def _periods(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] | None) -> dict[str, float]:
-    """Periods of the periodic jobs among some, over a dozen items each [s]."""
-    count = {job.name: 0 for job in jobs if _periodic(job)}
-    steps = {job.name: _periodic(job) for job in jobs}
-
-    def stop(task: object) -> bool:
-        name, step = getattr(task, "program", ""), getattr(task, "step", "")
-        if name in count and steps[name] == step:
-            count[name] += 1
-        return bool(count) and min(count.values()) >= 2 * _ITEMS_LIMIT
-
-    run = play(prices, jobs, stop=stop, cancelled=cancelled)
-    found: dict[str, float] = {}
-    for name in count:
-        ends = run.ends(name, steps[name])
-        period = period_of(ends)
-        if period is not None:
-            found[name] = period.time
-    return found
-
-
-def _shifts(prices: Prices, jobs: Sequence[Job], cancelled: Callable[[], bool] | None) -> tuple[Shift, ...]:
-    """One job after the other, the later start with which all periodic jobs together are fastest."""
-    periodic = [job for job in jobs if _periodic(job)]
-    if len(periodic) < 2:
-        return ()
-    alone = {job.name: _periods(prices, [job], cancelled)[job.name] for job in periodic}
-
-    def cost(some: Sequence[Job]) -> float:
-        return sum(time / alone[name] for name, time in _periods(prices, some, cancelled).items())
-
-    kept, found = list(periodic), list[Shift]()
-    now = cost(kept)
-    for k in range(1, len(kept)):
-        job = kept[k]
-        tried = [alone[job.name] * part / SHIFTS_LIMIT for part in range(1, SHIFTS_LIMIT)]
-        costs = [cost([*kept[:k], replace(job, start=job.start + s), *kept[k + 1 :]]) for s in tried]
-        best = int(np.argmin(costs))
-        if costs[best] * WORTH_TOLERANCE < now:
-            found.append(Shift(job.name, tried[best], now, costs[best]))
-            kept[k], now = replace(job, start=job.start + tried[best]), costs[best]
-    return tuple(found)
-
-
-def _meetings(
-    run: Run, jobs: Sequence[Job], without: Callable[[str], Run | None]
-) -> tuple[tuple[Meeting, ...], tuple[Felt, ...]]:
-    """What jobs lose to each of the others: the same time again without that one, all else alike.
-
-    Steps of jobs that repeat are compared in the time in which the other runs, and so are requests of served models;
-    of what is done once, its main time.
-    """
-    spans: dict[str, tuple[float, float]] = {}
-    for job in jobs:
-        mine = [t for t in run.tasks if t.program == job.name and t.parent < 0 and not math.isnan(t.began)]
-        if mine:
-            ends = [run.end if math.isnan(t.ended) else t.ended for t in mine]
-            spans[job.name] = (min(t.began for t in mine), max(ends))
-    found: list[Meeting] = []
-    feelings: list[Felt] = []
-    for name, (begin, end) in spans.items():
-        other = without(name)
-        for job in jobs if other is not None else ():
-            assert other is not None
-            if job.name == name or job.name not in spans:
-                continue
-            first, last = max(begin, spans[job.name][0]), min(end, spans[job.name][1])
-            if job.name in run.requests:
-                one = felt(run.requests[job.name], other.requests[job.name], job.name, name, first, last)
-                if one is not None:
-                    feelings.append(one)
-                    found += _of_requests(one)
-                continue
-            times = _ratio(run, other, job, begin, end)
-            if times is not None and last > first:
-                found.append(Meeting(job.name, name, times, first, last - first, bool(_periodic(job))))
-    return tuple(found), tuple(feelings)
-
-
-def _of_requests(one: Felt) -> list[Meeting]:
-    """What is compared of a served model: its 95th percentiles."""
-    pairs = [(metric, one.times(metric)) for metric in ("itl_p95", "ttft_p95")]
-    return [
-        Meeting(one.workload, one.by, times, one.begin, one.seconds, repeats=False, metric=metric)
-        for metric, times in pairs
-        if times is not None
-    ]
-
-
 def _crowded(run: Run) -> list[Finding]:
     """Memory that programs want together and a part does not have."""
     network = run.table.network
@@ -535,38 +382,6 @@ def _crowded(run: Run) -> list[Finding]:
             found.append(Finding("CLOCK-MEMORY", Severity.ERROR, text, (path,), remedy))
             break
     return found
-
-
-def _ratio(run: Run, other: Run, job: Job, begin: float, end: float) -> float | None:
-    """A job's steps between two times, or its main time, against those of another run [1]."""
-    step = _periodic(job)
-    if step:
-        pairs = [list(pairwise(each.ends(job.name, step))) for each in (run, other)]
-        inside = [[after - before for before, after in each if before >= begin and after <= end] for each in pairs]
-        inside[1] = inside[1] or [after - before for before, after in pairs[1]]
-        if not all(inside):
-            return None
-        took, usual = (sum(each) / len(each) for each in inside)
-        return took / usual if usual > 0 else None
-    name = _main(job)
-    took, usual = (values_of(each, job).get(name, 0.0) for each in (run, other))
-    return took / usual if took > 0 and usual > 0 else None
-
-
-def _met(meetings: Sequence[Meeting]) -> list[Finding]:
-    return [
-        Finding(
-            "CLOCK-MET",
-            Severity.INFO,
-            f"{m.by} makes {_what(m)}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
-        )
-        for m in meetings
-        if m.times > WORTH_TOLERANCE
-    ]
-
-
-def _what(m: Meeting) -> str:
-    return f"{TOLD[m.metric]} of " if m.metric else "a step of " * m.repeats
 
 
 def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]], run: Run) -> list[Finding]:
@@ -588,18 +403,4 @@ def _slower(slow: Mapping[str, float]) -> list[Finding]:
         Finding("CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long beside the others", (), "")
         for name, times in slow.items()
         if times > WORTH_TOLERANCE
-    ]
-
-
-def _proposed(shifts: Sequence[Shift]) -> list[Finding]:
-    return [
-        Finding(
-            "CLOCK-SHIFT",
-            Severity.INFO,
-            f"{shift.workload} meets others on shared links: started {shift.seconds:.3g} s later, all together are "
-            f"{shift.before / shift.after:.2f} times as fast",
-            (),
-            f"start {shift.workload} {shift.seconds:.3g} s later",
-        )
-        for shift in shifts
     ]

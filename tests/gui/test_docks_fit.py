@@ -6,7 +6,8 @@ from PySide6.QtGui import QFontMetricsF
 from designer.analysis import results
 from designer.analysis.results import WorkloadResult
 from designer.gui import theme
-from designer.gui.figures.view import FigureView, ValueAxis, plot_item
+from designer.gui.figures.value_axis import ValueAxis
+from designer.gui.figures.view import FigureView, plot_item
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._widgets import ElidedLink, shared
 from designer.gui.viewmodels import findings, links, result_tables

@@ -31,6 +31,7 @@ from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
 from designer.formulas.serving.hand_over import descriptors, hand_over
+from designer.units import Bytes, BytesPerSecond
 from designer.workload.operations import Transfer
 from designer.workload.program.serving import Serve
 from designer.workload.program.tasks import Task
@@ -116,7 +117,7 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
 
     def beside(tokens: int) -> float:
         pieces = descriptors(answers.shape.layers, tokens, answers.scheduling.block, widths[1] / widths[0])
-        return hand_over(pieces, 0.0, 1.0)
+        return hand_over(pieces, Bytes(0.0), BytesPerSecond(1.0))
 
     return Handing(
         Priced(flows_of(prices, answer, share, f"pull:{place}")), lambda tokens: answers.steps.kv.held(tokens), beside

@@ -14,9 +14,10 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.selection import resolve
-from designer.analysis.serving.answers import SHARES, quantiles, saturated
+from designer.analysis.serving.answers import saturated
 from designer.analysis.serving.batching import BatchRun, run_batches
 from designer.analysis.serving.devices import device_of
+from designer.analysis.serving.readings import SHARES, quantiles
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer

@@ -12,11 +12,12 @@ from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Flow, Rows, Table, WorkloadResult
-from designer.analysis.serving.answers import SOURCES, Served, metrics, read, serve
+from designer.analysis.serving.answers import SOURCES, Served, metrics, serve
 from designer.analysis.serving.bottlenecks import bottlenecks, phases
 from designer.analysis.serving.curves import curves
 from designer.analysis.serving.frontier import frontier
 from designer.analysis.serving.placement import place_deployment
+from designer.analysis.serving.readings import read
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines, update_engines
 from designer.findings import Finding, Severity

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from designer.analysis.serving.load import Sent
 from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.readings import read, throughput, window, within
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.scheduler import Requests, Steps, run_requests
 from designer.analysis.serving.tiers import Tier, stored
@@ -22,14 +22,10 @@ from designer.formulas.serving.power import serving_power
 from designer.sources import Constant, Estimate, Status
 from designer.units import Ratio, format_quantity
 from designer.workload.metrics import METRICS
-from designer.workload.serving import Limits, Serving
-
-Float = npt.NDArray[np.float64]
+from designer.workload.serving import Serving
 
 #: a band is of 80 %: so many standard deviations either way
 EIGHTY: Final = Constant(1.2816, 1.2816, 1.2816, "counted-serving", Status.PRIMARY, "1", "of a normal distribution")
-#: parts of a run whose percentiles are compared for their sampling error
-_PARTS_LIMIT: Final = 8
 #: an engine this close to what it can take has no steady queue within any run
 _FULL_TOLERANCE: Final = 0.99
 #: generations of requests in a run that finds what an engine can take, and most requests of one
@@ -235,117 +231,6 @@ def sampled(notes: tuple[str, ...]) -> tuple[Finding, ...]:
     return tuple(Finding("SERVE-TRACE", Severity.INFO, note, (), remedy) for note in notes)
 
 
-def quantile_band(values: Float, share: float) -> tuple[float, float]:
-    """A percentile and the standard error of it, by the parts of a run in their order.
-
-    Notes
-    -----
-    Requests near each other wait for the same queue, so a run is worth as many draws as it has parts that differ.
-    """
-    found, errors = _quantile_bands(values, (share,))
-    return found[0], errors[0]
-
-
-def _quantile_bands(values: Float, shares: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Several percentiles of the same values, with their standard errors."""
-    found = quantiles(values, shares)
-    length = len(values) // _PARTS_LIMIT
-    if length < 2:
-        return found, [0.0] * len(shares)
-    parts = np.sort(values[: length * _PARTS_LIMIT].reshape(_PARTS_LIMIT, length), axis=1)
-    errors: list[float] = []
-    for share in shares:
-        place = share * (length - 1)
-        low = int(place)
-        high = min(low + 1, length - 1)
-        each = parts[:, low] + (parts[:, high] - parts[:, low]) * (place - low)
-        errors.append(float(each.std(ddof=1)) / math.sqrt(_PARTS_LIMIT))
-    return found, errors
-
-
-def quantiles(values: Float, shares: Sequence[float]) -> list[float]:
-    """Percentiles, straight lines between the values in order."""
-    places = np.array(shares) * (len(values) - 1)
-    return np.interp(places, np.arange(len(values)), np.sort(values)).tolist()
-
-
-def weighted_quantiles(values: Float, weights: Float, shares: Sequence[float]) -> list[float]:
-    """Percentiles of values that each stand for several."""
-    order = np.argsort(values, kind="stable")
-    total = np.cumsum(weights[order])
-    return values[order][np.searchsorted(total, np.array(shares) * total[-1])].tolist()
-
-
-def _mean_error(values: Float) -> float:
-    parts = np.array_split(values, _PARTS_LIMIT)
-    if min(len(p) for p in parts) < 1:
-        return 0.0
-    return float(np.array([p.mean() for p in parts]).std(ddof=1) / math.sqrt(_PARTS_LIMIT))
-
-
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """Values of one run that counts from its first counted request."""
-
-    values: Mapping[str, float]
-    errors: Mapping[str, float]
-
-
-SHARES: Final = {
-    "p50": Constant(0.5, 0.5, 0.5, "counted-serving", Status.PRIMARY),
-    "p90": Constant(0.9, 0.9, 0.9, "counted-serving", Status.PRIMARY),
-    "p95": Constant(0.95, 0.95, 0.95, "counted-serving", Status.PRIMARY),
-    "p99": Constant(0.99, 0.99, 0.99, "counted-serving", Status.PRIMARY),
-}
-
-
-def read(run: ServingRun, first: int) -> Readings:
-    """Means and percentiles of what came after the warm-up [s]."""
-    counted = np.arange(len(run.sent)) >= first
-    ttft = run.ttft[counted[run.served]]
-    latency = run.latency[counted[run.served]]
-    tpot = run.tpot[counted[run.served & (run.output > 1)]]
-    values: dict[str, float] = {"ttft": float(ttft.mean()), "latency": float(latency.mean())}
-    errors: dict[str, float] = {"ttft": _mean_error(ttft), "latency": _mean_error(latency)}
-    if len(tpot):
-        values["tpot"], errors["tpot"] = float(tpot.mean()), _mean_error(tpot)
-    shares = [share.value for share in SHARES.values()]
-    for what, series in (("ttft", ttft), ("latency", latency)):
-        for name, value, error in zip(SHARES, *_quantile_bands(series, shares), strict=True):
-            values[f"{what}_{name}"], errors[f"{what}_{name}"] = value, error
-    gaps, weights = run.gaps()
-    if len(gaps):
-        for name, value in zip(SHARES, weighted_quantiles(gaps, weights, shares), strict=True):
-            values[f"itl_{name}"], errors[f"itl_{name}"] = value, 0.0
-    return Readings(values, errors)
-
-
-def percentiles(run: ServingRun, first: int) -> Readings:
-    """As `read`, with rates while the load lasts; nothing where no request that counts was answered."""
-    if not (run.served & (np.arange(len(run.sent)) >= first)).any():
-        return Readings({}, {})
-    found = read(run, first)
-    requests, tokens = throughput(run, first)
-    rates = {"requests_per_second": requests, "tokens_per_second": tokens}
-    return Readings({**found.values, **rates}, found.errors)
-
-
-def window(run: ServingRun, first: int) -> tuple[float, float]:
-    """From when the first counted request is sent until the last is [s]; of a run that drains, until it has."""
-    begin = float(run.sent[first])
-    end = float(run.sent[-1])
-    return (begin, end) if end > begin else (0.0, run.end)
-
-
-def throughput(run: ServingRun, first: int) -> tuple[float, float]:
-    """Requests and output tokens a second while the load lasts [1/s]."""
-    begin, end = window(run, first)
-    inside = run.served & (run.done > begin) & (run.done <= end)
-    if not inside.any():
-        begin, end, inside = 0.0, run.end, run.served
-    return float(inside.sum() / (end - begin)), float(run.output[inside].sum() / (end - begin))
-
-
 def metrics(served: Served) -> Mapping[str, Estimate]:
     """All metrics with their bands."""
     placement, replicas = served.placement, len(served.placement.replicas)
@@ -457,20 +342,6 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     if placement.device.power:
         found |= _power(served, found["tokens_per_second"].value, busy, devices)
     return found
-
-
-def within(run: ServingRun, first: int, limits: Limits) -> float:
-    """Share of requests that keep all limits [1]; refused ones do not."""
-    counted = np.arange(len(run.sent)) >= first
-    good = run.served.copy()
-    with np.errstate(invalid="ignore"):
-        if limits.ttft:
-            good &= run.first - run.sent <= limits.ttft
-        if limits.tpot:
-            good &= (run.done - run.first) / np.maximum(1, run.output - 1) <= limits.tpot
-        if limits.latency:
-            good &= run.done - run.sent <= limits.latency
-    return float(good[counted].mean())
 
 
 def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[str, Estimate]:

@@ -15,8 +15,8 @@ from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.answers import read, within
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.split import serve_split
 from designer.errors import AnalysisError, Cancelled
 from designer.formulas.serving.attention_prefill import prefill_area

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, ranked, tried
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, first_of, ranked, tried
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import Served
@@ -96,12 +96,7 @@ def handing_over(served: Served) -> list[Bottleneck]:
         f"hand-over of keys and values: {format_quantity(pull.moving, 'duration')} of "
         f"{format_quantity(pull.time, 'duration')} are bytes, the path is used to {pull.use:.0%}"
     )
-    bounds = pull.together.binding
-    # links of a group are alike: one stands for them
-    return [
-        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=None, alike=max(b.alike, len(bounds)))
-        for b in bounds[:1]
-    ]
+    return first_of(pull.together.binding, why)
 
 
 def _fetching(served: Served) -> list[Bottleneck]:
@@ -116,11 +111,7 @@ def _fetching(served: Served) -> list[Bottleneck]:
         f"fetching keys and values: {format_quantity(tier.fetch, 'duration')} of a request, the way is used to "
         f"{tier.use:.0%}"
     )
-    bounds = tier.path.binding
-    return [
-        replace(b, why=f"{why}; {b.why}", gain_if_doubled=None, gain_together=None, alike=max(b.alike, len(bounds)))
-        for b in bounds[:1]
-    ]
+    return first_of(tier.path.binding, why)
 
 
 def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:

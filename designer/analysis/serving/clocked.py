@@ -16,10 +16,10 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.serving.answers import Readings, percentiles
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.load import Sent, sent_to
 from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import TURN, Book, Held, Requests, Steps, engine
 from designer.formulas.serving.step_time import Joins, StepTime

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.serving.answers import read
 from designer.analysis.serving.clocked import RequestLog
+from designer.analysis.serving.readings import read
 from designer.analysis.serving.records import ServingRun
 
 #: what is told of a time, and in which words

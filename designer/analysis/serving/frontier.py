@@ -10,8 +10,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.analysis.serving.answers import Served, quantiles, settled
+from designer.analysis.serving.answers import Served, settled
 from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.readings import quantiles
 from designer.analysis.serving.records import ServingRun
 from designer.analysis.serving.split import run_split
 from designer.workload.serving import Load

@@ -9,11 +9,12 @@ from typing import Final
 
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, Cell, Column, Table
-from designer.analysis.serving.answers import most_of, read, serve, settled, step_spread, within
+from designer.analysis.serving.answers import most_of, serve, settled, step_spread
 from designer.analysis.serving.apart import sized_apart
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.load import sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.searching import reason_lost, screened
 from designer.errors import AnalysisError, Cancelled
 from designer.units import format_quantity

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
-from designer.gui.figures.view import ValueAxis
+from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView
 from designer.report.figure import Axis

@@ -40,6 +40,9 @@ _ROWS = (
 _ABREAST = 3
 #: curves that are drawn, and the fewest points of one less one
 _PAIR = 2
+_MILLION = 1e6
+#: joules of a kilowatt-hour
+_KWH = 3.6e6
 #: a load this near to the most is told
 _NEAR = 0.8
 
@@ -54,6 +57,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if charts is not None:
         blocks.append(charts)
     blocks += [_figures(served[at : at + _ABREAST]) for at in range(0, len(served), _ABREAST)]
+    energy = _energy(context, served)
+    if energy is not None:
+        blocks.append(energy)
     binding = _binding(served)
     if binding is not None:
         blocks.append(binding)
@@ -154,6 +160,40 @@ def _over_load(w: WorkloadResult, name: str, x: tuple[float, ...], y: tuple[floa
     return Drawing(
         picture, f"{sentence(name)} of {title} over its load", sentence(name), aside=f"{title}, over its load"
     )
+
+
+def _energy(context: Context, served: list[WorkloadResult]) -> Table | None:
+    """Energy, its price and its carbon of a million tokens and requests; nothing without the reader's own inputs."""
+    inputs = context.settings.chosen.energy
+    if inputs.price is None and inputs.carbon is None:
+        return None
+    pue = inputs.pue or 1.0
+    rows: list[Row] = []
+    for w in served:
+        rows.append(Row((strong(w.title.split(",")[0]),), "group"))
+        for title, name, count in (
+            ("A million output tokens", "energy_per_token", _MILLION),
+            ("A million requests", "energy_per_million_requests", 1.0),
+        ):
+            e = w.metrics.get(name)
+            if e is None:
+                continue
+            hours = [v * count * pue / _KWH for v in (e.value, e.low, e.high)]
+            cells: list[Cell] = [text(title), text(f"{hours[0]:,.3g}", "strong")]
+            cells.append(muted(DASH.join(f"{v:,.3g}" for v in hours[1:])))
+            cells.append(text(f"{hours[0] * inputs.price:,.3g}" if inputs.price is not None else "–"))
+            cells.append(text(f"{hours[0] * inputs.carbon / 1000:,.3g}" if inputs.carbon is not None else "–"))
+            rows.append(Row(tuple(cells)))
+    r = Align.RIGHT
+    heads = (
+        Head("Energy, accelerators alone"),
+        Head("kWh", r),
+        Head("80 % band", r),
+        Head(inputs.currency, r),
+        Head("carbon, kg", r),
+    )
+    said = f"PUE {pue:g}" + (f", {inputs.source}" if inputs.source else ", source not told")
+    return Table("What it costs in energy", heads, tuple(rows), said)
 
 
 def _binding(served: list[WorkloadResult]) -> Table | None:

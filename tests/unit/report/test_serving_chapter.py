@@ -45,6 +45,21 @@ def test_no_figure_of_serving_is_told_twice(report: Report) -> None:
     assert 'id="serving"' in to_html(report)
 
 
+def test_energy_costs_what_the_reader_says() -> None:
+    """A token takes 2.84 J: a million 2.84 MJ, 0.789 kWh; at a PUE of 1.2, 0.10 a kWh and 400 g/kWh that is 0.947 kWh,
+    0.0947 of money and 0.379 kg of carbon. Without the reader's inputs nothing of this is told."""
+    from designer.report.settings import Chosen, Energy, Settings
+
+    design = designer.open_design("serving-h100-8")
+    joules = next(w for w in designer.analyze(design).workloads if w.id == "chat-70b").metrics["energy_per_token"].value
+    settings = Settings(chosen=Chosen(energy=Energy(price=0.10, pue=1.2, carbon=400.0)))
+    told = chapter(designer.compose_report([design], settings))
+    table = next(b for b in told.blocks if isinstance(b, Table) and b.title == "What it costs in energy")
+    row = table.rows[1].cells
+    kwh = joules * 1e6 * 1.2 / 3.6e6
+    assert [plain(c) for c in (row[1], row[3], row[4])] == [f"{kwh:.3g}", f"{kwh * 0.1:.3g}", f"{kwh * 0.4:.3g}"]
+
+
 def test_what_serves_nothing_has_no_such_chapter() -> None:
     report = designer.compose_report([designer.open_design("dgx-a100")])
     assert "serving" not in {c.key for c in report.chapters}
