@@ -124,22 +124,22 @@ def describe(
     incidence: Incidence,
     chosen: Int | Sequence[int],
     fractions: Mapping[int, float],
-    users: Int | None = None,
-    many: Int | None = None,
+    users: Mapping[int, int] | None = None,
+    many: Mapping[int, int] | None = None,
 ) -> tuple[tuple[Bottleneck, ...], list[list[int]]]:
     """Bottlenecks for a set of resources, members of groups that bind alike told once; and the resources of each.
 
     Parameters
     ----------
-    users, many : (n_resources,) how many flows use each, and how many are like it; by default those of `incidence`, 1
+    users, many
+        How many flows use each, and how many are like it; by default those of `incidence`, and none.
     """
     groups = [alike.tolist() for alike in resources.alike(np.asarray(chosen, dtype=np.int64))]
-    if users is None:
-        users = np.bincount(incidence.resource, minlength=incidence.n_resources)
+    counts = np.bincount(incidence.resource, minlength=incidence.n_resources) if users is None else users
     bottlenecks = [
         replace(
-            resources.bottleneck(alike[0], int(users[alike[0]]), fractions.get(alike[0])),
-            alike=len(alike) if many is None else int(many[alike].sum()),
+            resources.bottleneck(alike[0], int(counts[alike[0]]), fractions.get(alike[0])),
+            alike=len(alike) if many is None else sum(many[r] for r in alike),
         )
         for alike in groups
     ]

@@ -30,15 +30,20 @@ def connected(n: int, a: Int, b: Int) -> tuple[int, Int]:
 
 def _by_labels(n: int, a: Int, b: Int) -> tuple[int, Int]:
     """Every vertex takes the lowest number it hears of, until nothing changes."""
-    label = np.arange(n)
-    while True:
+    every = np.arange(n)
+    label = every
+    while len(a):
         one, other = label[a], label[b]
-        low = np.minimum(one, other)
-        if np.array_equal(one, other):
+        apart = one != other
+        if not apart.any():
             break
+        # links whose ends agree stay agreed: both take the same number from then on
+        a, b, one, other = a[apart], b[apart], one[apart], other[apart]
+        low = np.minimum(one, other)
+        label = label.copy()
         np.minimum.at(label, one, low)
         np.minimum.at(label, other, low)
         while not np.array_equal(jumped := label[label], label):
             label = jumped
-    firsts, label = np.unique(label, return_inverse=True)
-    return len(firsts), label.astype(np.int64)
+    first = label == every
+    return int(np.count_nonzero(first)), (np.cumsum(first) - 1)[label]

@@ -80,6 +80,8 @@ class FlowProblem:
     flow, many : (n_rows,) the flow that each row tells of, and how many it stands for
     fold
         What is alike; None where every flow is told.
+    used : (n_resources,) number of the network or, above, of `limits` for each resource of the incidence; None for its
+        own number
     """
 
     incidence: Incidence
@@ -87,6 +89,11 @@ class FlowProblem:
     flow: Int
     many: Int
     fold: Fold | None
+    used: Int | None = None
+
+    def number_of(self, rows: Int) -> Int:
+        """Numbers of resources of the incidence."""
+        return rows if self.used is None else self.used[rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,16 +193,32 @@ class Problem:
         keep = self.alive[flow]
         flow, resource, usage = self.number[flow[keep]], resource[keep], usage[keep]
         order = np.argsort(flow, kind="stable")
-        # flow, resource and bytes that pass for each byte of the flow
-        self.passing = flow[order], resource[order], passing[keep][order]
+        flow, resource, usage = flow[order], resource[order], usage[order]
+        if self.fold is None:
+            self.used = None
+            capacity = np.concatenate([self.network.capacity, [limit.capacity for limit in self.limits]])
+        else:
+            # a few hundred stand for millions, which are not even counted
+            self.used, resource = np.unique(resource, return_inverse=True)
+            n = self.network.n_resources
+            limits = np.array([limit.capacity for limit in self.limits], dtype=np.float64)
+            own = np.searchsorted(self.used, n)
+            capacity = np.concatenate([self.network.capacity_of(self.used[:own]), limits[self.used[own:] - n]])
+        # flow, row of the incidence and bytes that pass for each byte of the flow
+        self.passing = flow, resource, passing[keep][order]
         self.true = true[keep][order]
         n_alive = int(self.alive.sum())
         ptr = np.concatenate([[0], np.cumsum(np.bincount(flow, minlength=n_alive))])
-        capacity = np.concatenate([self.network.capacity, [limit.capacity for limit in self.limits]])
         self.asks = demand[self.alive]
-        self.incidence = Incidence(
-            ptr, resource[order].astype(np.int32), usage[order], capacity, np.ones(n_alive), self.asks
-        )
+        self.incidence = Incidence(ptr, resource.astype(np.int32), usage, capacity, np.ones(n_alive), self.asks)
+
+    def number_of(self, rows: Int) -> Int:
+        """Numbers of resources by their rows in the incidence."""
+        return rows if self.used is None else self.used[rows]
+
+    def rows_of(self, resources: Int) -> Int:
+        """The other way round, for resources that are in it."""
+        return resources if self.used is None else np.searchsorted(self.used, resources)
 
     @property
     def lost(self) -> Int:

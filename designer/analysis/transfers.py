@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -185,6 +185,7 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
     incidence = problem.incidence
     allocation = solve(incidence)
     bottleneck = binding(incidence, allocation)
+    bottleneck = replace(bottleneck, resource=problem.number_of(bottleneck.resource))
     described, then = _explained(problem, allocation, bottleneck) if explained else ((), ())
     low, high, sources = rate_band(problem, allocation, bottleneck)
     n = problem.traffic.n_flows
@@ -193,7 +194,7 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
     wait = latency(problem)
     alive = np.flatnonzero(problem.alive)
     flow = alive if problem.fold is None else problem.fold.lead[alive]
-    classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold)
+    classes = FlowProblem(incidence, problem.limits, flow, problem.many[alive], problem.fold, problem.used)
     found = np.concatenate([rates, wait]) if problem.fold is None else np.concatenate([rates, wait])[:, problem.fold.of]
     return TransferAnswer(
         problem.question.traffic,
@@ -238,30 +239,38 @@ def _explained(
     worst = np.flatnonzero(allocation.rate <= allocation.rate.min() * (1 + TIE_TOLERANCE))
     first = bottleneck.union(worst.tolist())
     described, members = describe(resources, incidence, first, fractions, users, many)
-    described = with_gains(described, members, incidence, allocation, slowest())
+    inside = [problem.rows_of(np.array(each)).tolist() for each in members]
+    described = with_gains(described, inside, incidence, allocation, slowest())
     after = next_bottleneck(incidence, worst, allocation) if len(first) else None
-    then = describe(resources, incidence, after.then, fractions, users, many)[0] if after is not None else ()
+    then = (
+        describe(resources, incidence, problem.number_of(after.then), fractions, users, many)[0]
+        if after is not None
+        else ()
+    )
     if np.isfinite(problem.asks).all() and not len(first):
         described = (Bottleneck("limit", "demand", "what the flows ask for", "every flow gets all it asks for"),)
     return described, then
 
 
-def _users(problem: Problem) -> tuple[Int | None, Int | None]:
+def _users(problem: Problem) -> tuple[Mapping[int, int] | None, Mapping[int, int] | None]:
     """How many flows use each resource, and how many are like it; None where none stands for others."""
-    if problem.fold is None:
+    folded, used, network = problem.fold, problem.used, problem.network
+    if folded is None or used is None:
         return None, None
-    n = len(problem.incidence.capacity)
-    many = np.ones(n, dtype=np.int64)
-    flow, resource, _ = problem.passing
-    many[problem.network.n_resources :] = problem.limit_many
-    many[problem.link_resources()] = problem.fold.channel(problem.routes.channel)[1]
+    alike = dict(
+        zip(range(network.n_resources, network.n_resources + len(problem.limits)), problem.limit_many, strict=True)
+    )
+    channels = folded.channel(problem.routes.channel)[1]
+    alike |= dict(zip(problem.link_resources().tolist(), channels.tolist(), strict=True))
     for ends in (problem.legs.source, problem.legs.target):
-        part = ends[problem.network.part_resource[ends] >= 0]
-        lead, alike = problem.fold.part(part)
-        many[problem.network.part_resource[lead]] = alike
+        lead, parts = folded.part(ends[network.part_resource[ends] >= 0])
+        alike |= dict(zip(network.part_resource[lead].tolist(), parts.tolist(), strict=True))
+    many = np.array([alike[r] for r in used.tolist()])
+    flow, row, _ = problem.passing
     _, once = np.unique(np.stack([flow, problem.true]), axis=1, return_index=True)
-    met = np.bincount(resource[once], problem.many[problem.alive][flow[once]], n)
-    return np.rint(met / many).astype(np.int64), many
+    met = np.bincount(row[once], problem.many[problem.alive][flow[once]], len(used))
+    users = np.rint(met / many).astype(np.int64)
+    return dict(zip(used.tolist(), users.tolist(), strict=True)), alike
 
 
 def _fraction_of_resource(problem: Problem) -> Mapping[int, float]:
@@ -339,7 +348,7 @@ def _binding_ids_of_members(
     """Ids of what binds each of the first flows: its own links, parts and limits, where their class binds its."""
     network, net, question = problem.network, problem.network.net, problem.question
     owner = np.repeat(np.arange(len(bottleneck.ptr) - 1), np.diff(bottleneck.ptr))
-    size = len(problem.incidence.capacity)
+    size = network.n_resources + len(problem.limits)
     binds = owner * size + bottleneck.resource
     found: list[list[str]] = [[] for _ in range(count)]
 

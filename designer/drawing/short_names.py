@@ -53,6 +53,8 @@ def shorter(name: str) -> tuple[str, ...]:
     words = name.split()
     if not words:
         return (name,)
+    if len(words) == 1 and "_" in name:
+        return _shorter_id(name)
     found = [name, " ".join(_SHORT.get(word.lower(), word) for word in words)]
     numbered = any(c.isdigit() for c in words[-1])
     if numbered:
@@ -65,6 +67,25 @@ def shorter(name: str) -> tuple[str, ...]:
         found.append("".join(word[0].upper() for word in words[:-2]) + "-" + " ".join(rest))
         found += [" ".join(words[-2:]), " ".join(rest)]
     return tuple(dict.fromkeys(found))
+
+
+def _shorter_id(name: str) -> tuple[str, ...]:
+    """Forms of a name without spaces, as dumps of machines give it: pcie_sw0 and p-sw0 of pcie_switch0."""
+    pieces = [piece for piece in name.split("_") if piece]
+    if len(pieces) < 2:
+        return (name,)
+    short = [_cut(piece) for piece in pieces]
+    found = [name, "_".join(short)]
+    # a number alone says nothing: mlx5_0 stays
+    if any(c.isdigit() for c in pieces[-1]) and pieces[-1][0].isalpha():
+        found += ["".join(piece[0] for piece in short[:-1]) + "-" + short[-1], short[-1]]
+    return tuple(dict.fromkeys(found))
+
+
+def _cut(piece: str) -> str:
+    """The usual short form of a word, with the number that hangs on it."""
+    word = piece.rstrip("0123456789")
+    return _SHORT.get(word.lower(), word).lower() + piece[len(word) :] if word.lower() in _SHORT else piece
 
 
 @memo(most=8, each=4096)

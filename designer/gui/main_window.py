@@ -60,7 +60,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings or Settings()
         self.theme = theme.resolve(self.settings.theme)
-        self.setWindowTitle("designer")
+        self.setWindowTitle("designer[*]")
         self.setAcceptDrops(True)
         self.resize(1440, 900)
         self.setMinimumSize(900, 560)
@@ -361,8 +361,9 @@ class MainWindow(QMainWindow):
         if self.workspace_ is not None:
             self.documents.retitle(self.workspace_.names())
         document = self.document
+        # the title before the mark in it: Qt warns of a mark that has no place
+        self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer[*]")
         self.setWindowModified(document is not None and document.session.modified)
-        self.setWindowTitle(f"{document.session.title}[*] – designer" if document is not None else "designer")
 
     # ---- work that must not be lost
 

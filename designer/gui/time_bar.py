@@ -199,7 +199,7 @@ class TimeBar(QFrame):
             return
         frames = player.session.frames
         if player.busy:
-            told = f"working the run out… {player.progress:.0%}" if player.progress else "working the run out…"
+            told = f"working the run out… {player.progress * 100:.0f} %" if player.progress else "working the run out…"
         elif frames is None:
             told = ""
         elif player.stale:
@@ -209,7 +209,7 @@ class TimeBar(QFrame):
             busy = frames.busy(moment, player.session.span)
             told = held_text(frames.held(moment))
             if not math.isnan(busy):
-                told += f"   ·   {busy:.0%} of what computes is busy"
+                told += f"   ·   {busy * 100:.0f} % of what computes is busy"
         self.binds.tell(told)
 
     # ---- hands

@@ -177,6 +177,11 @@ class Question:
             )
         self._refuse_unknown_choices()
         self.operation = lower(wanted.goal.kind, wanted.goal.settings, f"workloads.{wanted.goal.id}")
+        # a model or dataset that is not known is a mistake of the question, and no trait of any design
+        if isinstance(self.operation, Training):
+            training_work.least_work(self.operation, f"workloads.{wanted.goal.id}")
+        elif isinstance(self.operation, Serving):
+            serving_work.least_work(self.operation, f"workloads.{wanted.goal.id}")
         self.main = self._main()
         self.measures = self._measures()
         self.limits = self._limits()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from designer.analysis.study import run_workload
 from designer.design.document import Block, Design
 from designer.interchange.templates import open_design
 from designer.memo import forget
+from tests.bench.ratios import against
 from tests.bench.ratios import timed as took
 from tests.bench.test_training_speed import edited
 
@@ -152,3 +155,46 @@ def test_98304_gpus_are_opened_and_answered(benchmark: Any) -> None:
     benchmark.extra_info |= {"seconds": statistics.median(seconds), "megabytes": max(megabytes), "ratio": ratio}
     assert ratio <= 12
     assert max(megabytes) <= 400
+
+
+def spent(*arguments: str) -> float:
+    """Processor time of the program as its own process [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "designer", *arguments], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def test_the_whole_program_takes_twice_as_long_for_16384_gpus_as_for_eight(benchmark: Any) -> None:
+    """With all workloads and twenty thousand channels as JSON. Gated above the two that are aimed at: runs scatter."""
+    times: dict[str, list[float]] = {"hgx-h100-8": [], "cluster-16384": []}
+    for _ in range(5):
+        for name, each in times.items():
+            each.append(spent("analyze", name, "--json"))
+    one, many = (statistics.median(each) for each in times.values())
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info |= {"ratio": many / one, "seconds": many}
+    assert many <= 2.5 * one
+
+
+@pytest.mark.parametrize(("workload", "most"), [("resnet-50", 12), ("storage-to-gpus", 4), ("h2d", 4)])
+def test_98304_gpus_train_and_read_in_classes(benchmark: Any, workload: str, most: float) -> None:
+    """Once the network is there, nothing known of its routes; against a star of as many nodes in networkx.
+
+    Three seconds are aimed at for training, one for the others.
+    """
+    design = open_design("cluster-98304")
+
+    def fresh() -> None:
+        forget()
+        build_network(design)
+
+    def star() -> None:
+        nx.number_connected_components(nx.star_graph(98_304))
+
+    spec = design.workloads[workload]
+    ratio = against(
+        benchmark, lambda: run_workload(build_network(design), spec, curves=False), star, setup=fresh, turns=3
+    )
+    benchmark.pedantic(lambda: None, rounds=1)
+    assert ratio <= most

@@ -59,3 +59,9 @@ def _documents(text: str) -> list[str]:
 def test_bad_wishes_are_two(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*TRAIN, *more]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) <= 2
+
+
+def test_a_model_nobody_knows_is_two(capsys: pytest.CaptureFixture[str]) -> None:
+    for goal in ("train", "serve"):
+        assert run(["propose", goal, "--with", "model=no-such-model"]) == 2
+        assert "no-such-model" in capsys.readouterr().err

@@ -318,8 +318,9 @@ def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, fl
     flow = np.repeat(answer.problem.flow, np.diff(incidence.ptr))
     total = np.bincount(incidence.resource, incidence.usage, len(incidence.capacity))
     mine = flow < n
-    resource = np.unique(incidence.resource[mine]).astype(np.int64)
-    level = np.asarray(incidence.capacity)[resource] / total[resource]
+    rows = np.unique(incidence.resource[mine]).astype(np.int64)
+    level = np.asarray(incidence.capacity)[rows] / total[rows]
+    resource = answer.problem.number_of(rows)
     links, n_resources = network.n_link_resources, network.n_resources
     on_link, beyond = resource < links, resource >= n_resources
     in_part = ~on_link & ~beyond

@@ -181,13 +181,12 @@ def _in_classes(plan: TrainingPlan, costs: RoutedCosts, others: _Beside) -> bool
 def on_classes(problem: FlowProblem, hops: Hops) -> Common | None:
     """What hops put on the resources of a problem in classes that its flows use; None where it is not alike in one."""
     every = hops.every
-    if problem.fold is None:
+    if problem.fold is None or problem.used is None:
         return Common(every.resource, every.usage)
-    used = np.zeros(len(problem.incidence.capacity), dtype=bool)
-    used[problem.incidence.resource] = True
     lead, many = problem.fold.resource(every.resource)
-    rows = np.flatnonzero(used[lead])
-    lead, many, usage = lead[rows], many[rows], every.usage[rows]
+    place = np.minimum(np.searchsorted(problem.used, lead), len(problem.used) - 1)
+    rows = np.flatnonzero(problem.used[place] == lead)
+    lead, many, usage = place[rows], many[rows], every.usage[rows]
     first, at, of, met = np.unique(lead, return_index=True, return_inverse=True, return_counts=True)
     if not (met == many[at]).all() or not np.allclose(usage, usage[at][of], SAME_TOLERANCE, 0.0):
         return None

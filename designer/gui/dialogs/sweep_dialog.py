@@ -33,7 +33,7 @@ from designer.gui.figures.sweep_plot import SweepPlots
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep, workloads
-from designer.gui.viewmodels.along import Along, along, has_frontier, told
+from designer.gui.viewmodels.along import Along, along, has_frontier, run_text
 from designer.gui.viewmodels.sweep import Varied
 from designer.gui.workers import Cancelled_, Newest
 
@@ -287,7 +287,7 @@ class SweepDialog(QDialog):
             self.looked.setText("")
             self.plots.point_at(None)
             return
-        self.looked.setText(told(task, row, self._titles))
+        self.looked.setText(run_text(task, row, self._titles))
         view = self.plots.view
         places = {text: at for at, text in view.places} if view is not None else {}
         self.plots.point_at(places.get(row.settings[0]))

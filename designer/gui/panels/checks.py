@@ -44,6 +44,7 @@ class ChecksPanel(Panel):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         head = QHBoxLayout()
         head.setContentsMargins(10, 4, 8, 0)
+        head.setSpacing(8)
         head.addWidget(self.field, 1)
         for widget in (self.add, self.remove, self.told):
             head.addWidget(widget)

@@ -33,6 +33,7 @@ class ComparePanel(Panel):
         self.table.setSortingEnabled(False)
         head = QHBoxLayout()
         head.setContentsMargins(10, 6, 8, 2)
+        head.setSpacing(8)
         head.addWidget(Label("Compare with"))
         head.addWidget(self.chooser)
         head.addStretch(1)
@@ -53,11 +54,11 @@ class ComparePanel(Panel):
         self._jobs, self._whys, self._drawings = Newest(self), Newest(self), Newest(self)
         self._jobs.finished.connect(self._arrived)
         self._whys.finished.connect(self._explained)
-        self._drawings.finished.connect(self._drawn)
+        self._drawings.finished.connect(self._arrived_pictures)
         self._other: Design | None = None
         #: the two designs the reasons and the drawings are about
         self._why_of: tuple[object, object] | None = None
-        self._drawn_of: tuple[object, object, str] | None = None
+        self._pictures_of: tuple[object, object, str] | None = None
         self._reasons: compare.Reasons | None = None
 
     def close_jobs(self) -> None:
@@ -100,9 +101,9 @@ class ComparePanel(Panel):
             self.pair.show_nothing()
             return
         this, look = session.design, self.theme.name
-        if self._drawn_of is not None and self._drawn_of[0] is this and self._drawn_of[1:] == (other, look):
+        if self._pictures_of is not None and self._pictures_of[0] is this and self._pictures_of[1:] == (other, look):
             return
-        self._drawn_of = (this, other, look)
+        self._pictures_of = (this, other, look)
         colours = (self.theme.bad, self.theme.good, self.theme.accent)
         self.pair.set_titles(session.title, self.chooser.currentText(), colours)
 
@@ -113,7 +114,7 @@ class ComparePanel(Panel):
 
         self._drawings.submit(job)
 
-    def _drawn(self, _ticket: int, result: object) -> None:
+    def _arrived_pictures(self, _ticket: int, result: object) -> None:
         if isinstance(result, tuple):
             self.pair.set_pictures(*result)
         else:

@@ -49,6 +49,7 @@ class DecisionsPanel(Panel):
             self._stack.addWidget(table)
         head = QHBoxLayout()
         head.setContentsMargins(10, 4, 8, 0)
+        head.setSpacing(8)
         for widget in (self.suggest, self.survive, self.stop):
             head.addWidget(widget)
         head.addWidget(self.words, 1)

@@ -79,7 +79,7 @@ class FindingsPanel(Panel):
         box.setSpacing(2)
         head = QHBoxLayout()
         head.setContentsMargins(10, 0, 8, 0)
-        head.setSpacing(14)
+        head.setSpacing(10)
         for kind in self.kinds.values():
             head.addWidget(kind)
         head.addStretch(1)
@@ -273,8 +273,11 @@ class FindingsPanel(Panel):
         """The buttons say what they would do."""
         chosen = self._selected()
         self.waive.setEnabled(chosen is not None and waiving.can_waive(chosen))
-        waivable = "Accept it, with reason, author and last day; it then counts no longer"
-        self.waive.setToolTip(waivable if self.waive.isEnabled() else "Select a finding of a design rule to accept it")
+        self.waive.setToolTip(
+            "Accept it, with reason, author and last day; it then counts no longer"
+            if self.waive.isEnabled()
+            else "Select a finding of a design rule to accept it"
+        )
         self.unwaive.setEnabled(bool(self.accepted.keys()))
         has_page = self._code() in self._rules.pages
         self.why.setEnabled(has_page)

@@ -107,7 +107,7 @@ class LivePlot(QWidget):
         for k, curve in enumerate(self.curves):
             colour = self.theme.series[k % len(self.theme.series)]
             value = curve.at(moment)
-            text = f"{value:.0%}" if self.unit == "1" else format_si(value, self.unit)
+            text = f"{value * 100:.0f} %" if self.unit == "1" else format_si(value, self.unit)
             label = curve.label if len(curve.label) <= _LONGEST else curve.label[: _LONGEST - 1] + "…"
             told.append(f"<span style='color:{colour}'>■</span>&nbsp;{escape(label)}&nbsp;<b>{text}</b>")
         self.legend.setText(" &nbsp; ".join(told) if told else "nothing to show in this run")

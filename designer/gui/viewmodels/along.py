@@ -43,7 +43,7 @@ def along(task: Task, rows: Sequence[Row], only_frontier: bool) -> Along:
     return Along(tuple(known), breaks(known))
 
 
-def told(task: Task, row: Row, titles: Sequence[str]) -> str:
+def run_text(task: Task, row: Row, titles: Sequence[str]) -> str:
     """A run in words: what varies, the answers, and what limits."""
     said = [f"{title} {value}" for title, value in zip(titles, row.settings, strict=True)]
     answers = [

@@ -20,7 +20,7 @@ COLUMNS = (
     Column("", width=30),
     Column("Finding", width=500),
     Column("What to do", width=280),
-    Column("Code", width=120),
+    Column("Code", width=180),
 )
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _ICON = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
@@ -100,7 +100,7 @@ def lines(findings: Sequence[Finding]) -> list[Line]:
         Line(
             (
                 Cell("", _ORDER[f.severity], tip=str(f.severity), icon=_ICON[f.severity], tone=_TONE[f.severity]),
-                Cell(sentence_case(f.text), f.text, tip=f.text),
+                Cell(_sentence(f), f.text, tip=f.text),
                 Cell(sentence_case(f.remedy), f.remedy, tone="muted", tip=f.remedy),
                 Cell(f.code, f.code, tone="muted", tip=f"{f.code}: {f.title}"),
             ),
@@ -108,6 +108,13 @@ def lines(findings: Sequence[Finding]) -> list[Line]:
         )
         for f in findings
     ]
+
+
+def _sentence(finding: Finding) -> str:
+    """Its text with a capital at the start, unless it starts with the name of a part."""
+    first = finding.text.partition(" ")[0]
+    named = any(str(place).rpartition("/")[2] == first for place in finding.where)
+    return finding.text if named else sentence_case(finding.text)
 
 
 def summary(findings: Sequence[Finding]) -> tuple[int, str]:

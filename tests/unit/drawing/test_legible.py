@@ -134,6 +134,8 @@ def test_trunks_and_bundles_are_counted_at_fit() -> None:
 def test_short_forms_keep_kind_and_number() -> None:
     assert shorter("GPU 3") == ("GPU 3",)
     assert shorter("NVSwitch 1") == ("NVSwitch 1", "NVSw 1", "NVS 1")
+    assert shorter("pcie_switch0") == ("pcie_switch0", "pcie_sw0", "p-sw0", "sw0")
+    assert shorter("mlx5_0") == ("mlx5_0",)
     assert shorter("Storage NIC 0") == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "NIC 0")
     assert shorter("PCIe switch 0.1")[-1] == "sw 0.1"
 
