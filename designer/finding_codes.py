@@ -172,6 +172,7 @@ MIGRATE-STAYS          warning        A machine stays where it is
 NVLINK-MISSING         warning        A GPU has fewer NVLinks than its twin
 POOL-FULL              warning        Jobs come faster than they are done
 POOL-REST              info           Some accelerators are left out of the pools
+SERVE-APART            info           A model named as beside another one shares no accelerator with it
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
 SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
@@ -184,6 +185,7 @@ SERVE-RELEASE          warning        The release of the serving engine is not k
 SERVE-SATURATED        error          More requests arrive than can be answered
 SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
+SERVE-TURNS            info           Models take turns on the same accelerators
 TRAIN-BATCH            warning        The batch is larger than the dataset
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one
 TRAIN-DATASET          warning        The dataset does not hold what the model reads

@@ -126,7 +126,7 @@ def simulate(
     begins = dict(starts or {})
     jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
     jobs = [_recovering(network, job, failures) for job in jobs]
-    prices = Prices(network, _machines(network, jobs))
+    prices = Prices(network, _machines(network, jobs), _in_turns(network, jobs))
     if begins:
         raise AnalysisError(
             f"{next(iter(begins))!r} has a start and is not run",
@@ -202,12 +202,13 @@ def _beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]
     """Workloads with those that they name as running beside them."""
     found = {spec.id: spec for spec in specs}
     for spec in specs:
-        for name in listed(str(spec.settings.get("background", ""))):
+        named = [(name, key) for key in ("background", "beside") for name in listed(str(spec.settings.get(key, "")))]
+        for name, key in named:
             other = design.workloads.get(name)
             if other is None:
                 raise AnalysisError(
                     f"there is no workload {name!r}",
-                    place=f"workloads.{spec.id}.background",
+                    place=f"workloads.{spec.id}.{key}",
                     remedy=f"workloads: {', '.join(design.workloads)}",
                 )
             found.setdefault(name, other)
@@ -248,6 +249,26 @@ def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
                 guest, _ = guest_of(network, parts, asked.machines, Work.TRAINING, job.place)
                 found |= set(guest.machines if guest is not None else ())
     return frozenset(found)
+
+
+def _in_turns(network: Network, jobs: Sequence[Job]) -> frozenset[int]:
+    """Parts on which a served model and something else compute."""
+    served: list[set[int]] = []
+    trained: list[set[int]] = []
+    for job in jobs:
+        for task in [step.task for step in job.program.steps] if job.program is not None else []:
+            if isinstance(task, Serve):
+                groups = (task.operation.deployment.group, task.operation.deployment.prompts)
+                where = [resolve(network, group, f"{job.place}.group") for group in groups if group.strip()]
+                served.append({part for parts in where for part in parts.tolist()})
+            elif (asked := getattr(task, "job", None)) is not None:
+                trained.append(set(resolve(network, asked.group, f"{job.place}.group").tolist()))
+    once: set[int] = set()
+    twice: set[int] = set()
+    for parts in served:
+        twice |= parts & once
+        once |= parts
+    return frozenset(twice | (once & set[int]().union(*trained)))
 
 
 def _recovering(network: Network, job: Job, failures: Sequence[Failure]) -> Job:

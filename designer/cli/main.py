@@ -13,9 +13,8 @@ import io
 import os
 import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.abc import InspectLoader
 from typing import Final
 
 from designer.cli.command import Command
@@ -140,8 +139,9 @@ def _summary(module: str) -> str:
     """What the first line of a command's file says behind its name."""
     spec = importlib.util.find_spec(module)
     loader = spec.loader if spec is not None else None
-    # reading it is quicker than loading it; a frozen program may carry no source
-    source = loader.get_source(module) if isinstance(loader, InspectLoader) else None
+    # reading it is quicker than loading it; a frozen program may carry no source, and some loaders read none
+    read: Callable[[str], str | None] | None = getattr(loader, "get_source", None)
+    source = read(module) if read is not None else None
     said = source if source is not None else importlib.import_module(module).__doc__ or ""
     first = said.lstrip().partition("\n")[0]
     return first.partition("``: ")[2].strip().strip('"').rstrip(".")

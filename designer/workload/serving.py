@@ -142,6 +142,8 @@ class Serving:
         Replicas replaced at once in a rolling update; 0 to leave it out.
     tiers, tier_share
         Parts that hold keys and values beyond the GPU, and the share of their capacity that does [1].
+    beside
+        Ids of other served models on the same accelerators.
     """
 
     answered_by: ClassVar[str] = "serving"
@@ -155,3 +157,4 @@ class Serving:
     tier_share: float = 0.5
     peers: bool = False
     update: int = 0
+    beside: tuple[str, ...] = ()

@@ -122,10 +122,13 @@ class Prices:
     ----------
     running
         Machines whose work runs on the same clock: they are as busy as that makes them, and not besides.
+    in_turns
+        Parts on which a served model and other work compute: all that does takes turns, far shorter than any step.
     """
 
     network: Network
     running: frozenset[str] = frozenset()
+    in_turns: frozenset[int] = frozenset()
     table: ResourceTable = field(init=False)
     known: dict[Task, Price] = field(default_factory=dict[Task, Price])
 
@@ -173,7 +176,7 @@ def on_engines(prices: Prices, parts: Sequence[int], guest: Guest | None) -> tup
     turns: list[tuple[int, int]] = []
     for row, part in enumerate(parts):
         queue = guest.engine(part) if guest is not None else ""
-        if queue is None:
+        if queue is None or (queue == "" and part in prices.in_turns):
             turns.append((row, prices.table.turns(part)))
         else:
             engines[row] = prices.table.engine([part], queue)

@@ -22,6 +22,7 @@ from designer.analysis.serving.answers import SOURCES, most_of, saturated, step_
 from designer.analysis.serving.clocked import Engines, Handing, Loading, Tasks
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.placement import Placement, place_deployment
+from designer.analysis.serving.sharing import one_each
 from designer.analysis.serving.split import place_split, serve_split
 from designer.analysis.serving.starting import hosts_of
 from designer.analysis.serving.tiers import stored
@@ -32,6 +33,7 @@ from designer.findings import Finding
 from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
 from designer.formulas.serving.hand_over import descriptors, hand_over
 from designer.units import Bytes, BytesPerSecond
+from designer.workload.kind import listed
 from designer.workload.operations import Transfer
 from designer.workload.program.serving import Serve
 from designer.workload.program.tasks import Task
@@ -53,6 +55,8 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     if asked.deployment.prompts:
         return _split(prices, task, place)
     placement = place_deployment(prices.network, asked.deployment, place, prices.running)
+    if _shares(prices, asked, place):
+        placement = one_each(placement)
     placement, sent, _, told = stored(placement, asked)
     load = asked.load
     if load.reuse and sent.requests.cached:
@@ -77,6 +81,14 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
         return Engines(placement, load, sent.first, tasks, loading, path, extra, saturated=too_much)
 
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement))
+
+
+def _shares(prices: Prices, asked: Serving, place: str) -> bool:
+    """True if other served models are on its GPUs, by its own word or by theirs."""
+    name = place.removeprefix("workloads.")
+    specs = prices.network.design.workloads.values()
+    named = [listed(str(spec.settings.get("beside", ""))) for spec in specs if spec.kind == "serving"]
+    return bool(asked.beside) or any(name in each for each in named)
 
 
 def _split(prices: Prices, task: Serve, place: str) -> Expansion:

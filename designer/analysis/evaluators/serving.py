@@ -18,6 +18,7 @@ from designer.analysis.serving.curves import curves
 from designer.analysis.serving.frontier import frontier
 from designer.analysis.serving.placement import place_deployment
 from designer.analysis.serving.readings import read
+from designer.analysis.serving.sharing import shared
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines, update_engines
 from designer.findings import Finding, Severity
@@ -31,11 +32,15 @@ HAND_OVER_SPREAD: Final = Constant(0.35, 0.25, 0.6, "assumed-serving", Status.AS
 
 def evaluate(network: Network, operation: Serving, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A served model."""
+    told: tuple[Finding, ...] = ()
     if operation.deployment.prompts:
         served = serve_split(network, operation, question.place, question.cancelled)
         placement = served.placement
     else:
         placement = place_deployment(network, operation.deployment, question.place)
+        if operation.beside:
+            sharing = shared(network, placement, operation, question.place, question.cancelled)
+            placement, told = sharing.placement, sharing.findings
         served = serve(placement, operation, question.cancelled)
     found = dict(metrics(served))
     if placement.guest is not None:
@@ -48,7 +53,6 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         found["knee_requests_per_second"] = Estimate(
             front.knee, low / wide, high * wide, "1/s", SOURCES, "where requests a second over mean answer time is most"
         )
-    told: tuple[Finding, ...] = ()
     if served.pull is not None:
         time = served.pull.time
         wide = math.exp(HAND_OVER_SPREAD.value)
@@ -60,7 +64,7 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
             most = found["most_requests_per_second"].value
             time, left = update_engines(placement, operation, most, question.place)
             found["rolling_update_time"], found["requests_while_updating"] = time, left
-        after, told = (*after, *start.bottlenecks), start.findings
+        after, told = (*after, *start.bottlenecks), (*told, *start.findings)
     loads, flows, count = _traffic(network, served)
     result = WorkloadResult(
         question.id,

@@ -32,6 +32,10 @@ from designer.workload.serving import Load
 WINDOW: Final = Constant(
     0.5, 0.05, 1.0, "assumed-serving", Status.ASSUMED, "s", "tens of steps; what it meets is shared in the mean"
 )
+#: beside others, how long a window takes is known when it is over: it is shorter
+MET_WINDOW: Final = Constant(0.1, 0.05, 0.5, "assumed-serving", Status.ASSUMED, "s", "several steps")
+#: nothing is taken to be so many times as slow as it is alone, or as quick
+PACE_LIMIT: Final = 100
 #: engines that are handed requests by others look up more often, so that none waits long for being seen
 SHORT_WINDOW: Final = Constant(0.03, 0.02, 0.1, "assumed-serving", Status.ASSUMED, "s", "a few steps")
 #: one step at a time
@@ -50,7 +54,13 @@ _WIDTH: Final = len(TURN)
 
 
 class Metered:
-    """Steps that remember how much of those with prompts is joining devices."""
+    """Steps that remember how much of those with prompts is joining devices.
+
+    Attributes
+    ----------
+    pace
+        How many times as long as alone steps are taken to be, from what they were last [1].
+    """
 
     def __init__(self, placement: Placement) -> None:
         self._steps: Steps = placement.timed
@@ -70,24 +80,26 @@ class Metered:
             asked = placement.deployment
             self._bare = Drafted(bare, asked.drafts, placement.curve) if asked.drafts else bare
         self._prompts: deque[tuple[float, float]] = deque()
+        self.pace = 1.0
 
     def decode(self, requests: int) -> float:
         """See `StepTime.decode` [s]."""
-        return self._steps.decode(requests)
+        return self.pace * self._steps.decode(requests)
 
     def context(self) -> float:
         """See `StepTime.context` [s]."""
-        return self._steps.context()
+        return self.pace * self._steps.context()
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
         """See `StepTime.step` [s]."""
         time = self._steps.step(tokens, area, finishing, requests, context)
+        taken = self.pace * time
         if self._bare is not None:
-            self._prompts.append((time, time - self._bare.step(tokens, area, finishing, requests, context)))
-        return time
+            self._prompts.append((taken, time - self._bare.step(tokens, area, finishing, requests, context)))
+        return taken
 
     def joined(self, told: Sequence[float]) -> float:
-        """Of some turns, as they were told, what is joining devices [s]."""
+        """Of some turns, as they were told, what is joining devices, alone [s]."""
         if self._bare is None:
             return 0.0
         total, prompts = 0.0, self._prompts
@@ -172,13 +184,15 @@ class Replica:
         book = self.book
         book.touched.clear()
         self.begin, self.rows = now, len(book.told) // _WIDTH
-        self.reached, wake = self._engine.send((now, now + self.window))
+        length = self.window if self.steps.pace == 1 else min(self.window, MET_WINDOW.value)
+        self.reached, wake = self._engine.send((now, now + length))
         if self.reached <= now:
             self.idle, self.wake = True, wake
             return 0.0, 0.0, wake
         self.idle = False
         self.number += 1
-        whole = self.reached - now
+        # as the scheduler sees it; the clock is told what it takes alone
+        whole = (self.reached - now) / self.steps.pace
         joins = min(whole, self.steps.joined(book.told[self.rows * _WIDTH :]))
         return whole - joins, joins, math.inf
 
@@ -196,7 +210,11 @@ class Replica:
             return self.reached
         stood = [(max(at, self.begin), min(end, now)) for at, end in pauses if at < now and end > self.begin]
         still = [(at, end - at) for at, end in stood]
-        self.book.stretch(self.begin, max(0.0, took - sum(t for _, t in still)) / whole, self.rows, still)
+        factor = max(0.0, took - sum(t for _, t in still)) / whole
+        self.book.stretch(self.begin, factor, self.rows, still)
+        # the next one is taken to be as slow, so that requests that come meanwhile are seen when they come
+        pace = min(max(factor * self.steps.pace, 1 / PACE_LIMIT), PACE_LIMIT)
+        self.steps.pace = 1.0 if abs(pace - 1) <= _SAME_TOLERANCE else pace
         return now
 
 

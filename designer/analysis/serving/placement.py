@@ -63,6 +63,8 @@ class Placement:
         What of a device each replica has.
     fetch
         A request's mean wait for keys and values from beyond the GPU [s].
+    others, turn
+        Shares of time in which other models on the same devices have work [1], and the length of a turn [s].
     """
 
     network: Network
@@ -84,6 +86,8 @@ class Placement:
     guest: Guest | None = None
     cut: Slice | None = None
     fetch: float = 0.0
+    others: tuple[float, ...] = ()
+    turn: float = 1.0
 
     @property
     def accelerators(self) -> int:
@@ -104,6 +108,9 @@ class Placement:
             Share of time in which those that take turns on the device have work.
         """
         cut = self.cut
+        if self.others:
+            mean = sum(self.others) / len(self.others)
+            return time_slicing(1 + len(self.others), Ratio(mean), Seconds(self.turn))
         return time_slicing(cut.turns, Ratio(busy), Seconds(cut.turn)) if cut is not None and cut.turns > 1 else 1.0
 
     @property
@@ -161,6 +168,12 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     parts = resolve(network, asked.group, f"{place}.group")
     device, findings = device_of(network, parts, f"{place}.group")
     guest, told_of_it = guest_of(network, parts, asked.machines, Work.SERVING, place, running)
+    if guest is not None and asked.part:
+        raise AnalysisError(
+            f"both say what a replica has of a GPU: {asked.part} and what it runs in",
+            place=f"{place}.part",
+            remedy="leave the part empty where machines or an instance are named, or name no machines",
+        )
     if guest is not None:
         device = in_machine(device, guest)
         network = quiet_network(network, guest.silent)
@@ -213,7 +226,8 @@ def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Dep
         raise AnalysisError(
             "a replica on a part of a GPU has no other device", place=f"{place}.part", remedy="use widths of 1"
         )
-    return replace(asked, tensor=1, data=1, pipeline=1), np.repeat(parts, cut.each)
+    # one on every device before a second on any
+    return replace(asked, tensor=1, data=1, pipeline=1), np.tile(parts, cut.each)
 
 
 def _curve(asked: Deployment, place: str) -> tuple[float, ...]:

@@ -107,6 +107,7 @@ def lower(settings: Mapping[str, Any]) -> Serving:
         s["tier_share"],
         s["peers"],
         s["update"],
+        listed(s["beside"]),
     )
 
 
@@ -199,6 +200,9 @@ WORKLOAD = WorkloadKind(
         Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
         Setting("block", "Block of the cache", "count", 0, help="tokens; 0 for the engine's default"),
         Setting("part", "Part of a GPU", "text", "", help="MIG instance or virtual GPU, such as 1g.10gb or 20C"),
+        Setting(
+            "beside", "Beside", "text", "", help="ids of other served models on the same GPUs, separated by commas"
+        ),
         Setting("load", "Load", "choice", "rate", choices=("rate", "clients", "offline", "trace")),
         Setting("rate", "Requests", "frequency", "1 1/s", help="of all replicas together; of a trace 0 for its own"),
         Setting("clients", "Clients", "count", 16, help="of all replicas together"),
