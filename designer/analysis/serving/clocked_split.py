@@ -117,7 +117,7 @@ class SplitEngines:
     def log(self, end: float) -> RequestLog:
         """What has become of all requests until a time [s]."""
         n = len(self._asked[2])
-        first, done, taken = (np.full(n, np.nan) for _ in range(3))
+        first, done, taken = np.full(n, np.nan), np.full(n, np.nan), np.full(n, np.nan)
         runs: list[ServingRun] = []
         for replica, ids in zip(self.replicas[_READS], self._ids[_READS], strict=True):
             taken[ids] = replica.book.taken[: len(ids)]
