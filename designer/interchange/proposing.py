@@ -129,6 +129,8 @@ class Proposal:
         What was chosen, by its title.
     broken
         Design rules that find an error in it.
+    unrated
+        Models without a rated power: they count nothing in its power.
     """
 
     title: str
@@ -138,6 +140,7 @@ class Proposal:
     worth: Worth
     binding: tuple[Bottleneck, ...]
     broken: tuple[str, ...]
+    unrated: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -503,8 +506,9 @@ def _proposal(question: Question, settings: Settings, worth: Worth) -> Proposal:
     design = question.design(settings)
     spec = next(iter(design.workloads.values()))
     result, _ = run_workload(build_network(design), spec, False)
-    titled = question.titled(settings)
-    return Proposal(design.title or design.name, settings, titled, design, worth, result.binding, _errors(design))
+    titled, title = question.titled(settings), design.title or design.name
+    unrated = tuple(dict.fromkeys(total(draws(design, None))[2]))
+    return Proposal(title, settings, titled, design, worth, result.binding, _errors(design), unrated)
 
 
 def shown(measure: Measure, value: float) -> str:
@@ -519,7 +523,7 @@ def shown(measure: Measure, value: float) -> str:
 
 
 def reasons(found: Proposals) -> list[str]:
-    """Why the others lost, those that came nearest first."""
+    """Why the others lost, those that came nearest first, and what the power of the best leaves out."""
     measures = {m.name: m for m in found.measures}
     groups: dict[tuple[str, str], list[Lost]] = {}
     for one in found.found.lost:
@@ -547,6 +551,9 @@ def reasons(found: Proposals) -> list[str]:
             lines.append(f"{count:,} are beaten in every measure{close}: {some}")
         else:
             lines.append(f"{count:,} cannot be: {about} ({found.titles(rows[0].settings)})")
+    unrated = list(dict.fromkeys(model for one in found.best for model in one.unrated))
+    if unrated:
+        lines.append(f"rated power leaves out what states none: {', '.join(unrated)}")
     return lines
 
 

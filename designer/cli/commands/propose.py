@@ -137,6 +137,7 @@ def as_document(found: Proposals) -> dict[str, Any]:
                 },
                 "binding": [{"what": b.what, "id": b.id, "label": b.label} for b in one.binding],
                 "broken_rules": list(one.broken),
+                "without_rated_power": list(one.unrated),
             }
             for one in found.best
         ],

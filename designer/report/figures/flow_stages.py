@@ -55,7 +55,7 @@ def stages(analysis: Analysis, flow: Flow) -> Figure | None:
         return None
     own = tuple(min(flow.rate, stage.load) for stage in way)
     bars: list[BarSeries] = []
-    for series, role, wanted in (("this flow", "main", False), ("this flow, bound here", "bound", True)):
+    for series, role, wanted in (("this flow", "main", False), ("this flow, its bottleneck", "bound", True)):
         at = [i for i, stage in enumerate(way) if stage.bottleneck is wanted]
         if at:
             places, keys = tuple(float(i) for i in at), tuple(way[i].key for i in at)
