@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from designer.interchange.exporting import write_design as export_design
     from designer.interchange.importing import read_any as import_design
     from designer.interchange.native.writer import save as save_design
-    from designer.interchange.proposing import propose
     from designer.interchange.scripting import edit, sweep, with_workload
     from designer.interchange.templates import open_design
-    from designer.interchange.wanted import read_wanted
+    from designer.proposals.reading import read_wanted
+    from designer.proposals.search import propose
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
     from designer.rules.door import check
@@ -40,8 +40,8 @@ _DOORS = {
     "import_design": ("designer.interchange.importing", "read_any"),
     "load_catalog": ("designer.catalog.loader", "load_catalog"),
     "open_design": ("designer.interchange.templates", "open_design"),
-    "propose": ("designer.interchange.proposing", "propose"),
-    "read_wanted": ("designer.interchange.wanted", "read_wanted"),
+    "propose": ("designer.proposals.search", "propose"),
+    "read_wanted": ("designer.proposals.reading", "read_wanted"),
     "save_design": ("designer.interchange.native.writer", "save"),
     "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),

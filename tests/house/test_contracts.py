@@ -20,7 +20,7 @@ interchange.native.reader interchange.native.upgrades.v1_to_v2 interchange.impor
 interchange.exporters.graphml interchange.exporters.svg
 drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
-interchange.families.hosts interchange.families.training_cluster
+proposals.families.hosts proposals.families.training_cluster
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
@@ -68,7 +68,7 @@ OFFENCES = [
     ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
     ("report.figures.timeline", "designer.report.figures.roofline", "Figures"),
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
-    ("interchange.families.hosts", "designer.interchange.families.training_cluster", "Families"),
+    ("proposals.families.hosts", "designer.proposals.families.training_cluster", "Families"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
 ]

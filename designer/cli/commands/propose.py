@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from designer.cli.command import Command
 
 if TYPE_CHECKING:
-    from designer.interchange.proposing import Proposals
+    from designer.proposals.results import Proposals
 
 _SHOWN = 20
 
@@ -61,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Search."""
     from designer.cli.output import print_json, print_problem, progress_bar
-    from designer.interchange.proposing import propose
-    from designer.interchange.wanted import read_wanted
+    from designer.proposals.reading import read_wanted
+    from designer.proposals.search import propose
     from designer.report.settings import load_settings
 
     listed = load_settings(None, Path(options.prices)).prices if options.prices else None
@@ -167,7 +167,7 @@ def as_document(found: Proposals) -> dict[str, Any]:
 
 def _print(found: Proposals) -> None:
     from designer.cli.output import paragraph, table
-    from designer.interchange.proposing import reasons, shown
+    from designer.proposals.wording import reasons, shown
 
     if found.best:
         heads = ("", "design", *(m.title for m in found.measures), "bottleneck")

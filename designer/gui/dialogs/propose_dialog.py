@@ -36,7 +36,7 @@ from designer.gui.viewmodels.propose import Form
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
-    from designer.interchange.proposing import Proposals
+    from designer.proposals.results import Proposals
 
 _THOUSANDTHS: Final = 1000
 
@@ -218,7 +218,7 @@ class ProposeDialog(QDialog):
             return
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.interchange.proposing import propose as search
+            from designer.proposals.search import propose as search
 
             return search(
                 asked,

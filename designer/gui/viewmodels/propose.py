@@ -10,8 +10,10 @@ from typing import Final
 from designer.design.document import Design
 from designer.errors import FormatError
 from designer.gui.viewmodels.table import Cell, Column, Line
-from designer.interchange.proposing import MONEY, PORTS, POWER, Proposals, Wanted, reasons, shown
-from designer.interchange.wanted import read_wanted
+from designer.proposals.goal import MONEY, PORTS, POWER, Wanted
+from designer.proposals.reading import read_wanted
+from designer.proposals.results import Proposals
+from designer.proposals.wording import reasons, shown
 from designer.report.figure import Axis, Figure, LineSeries
 from designer.report.settings import load_settings
 

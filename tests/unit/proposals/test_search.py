@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from designer.decisions.pareto import Settings
 from designer.errors import Cancelled, FormatError
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
-from designer.interchange.proposing import Question, families, propose
-from designer.interchange.wanted import read_wanted
+from designer.proposals.question import Question, families
+from designer.proposals.reading import read_wanted
+from designer.proposals.search import propose
 from designer.report.tables.cost import read_prices
 from designer.workload.jobs import Training
 
@@ -163,6 +165,8 @@ def test_stopped_and_gone_on_with(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="holds no search"):
         propose(wanted, keep=file)
     assert file.read_text(encoding="utf-8") == "something else\n"
+    with pytest.raises(FormatError, match="no plain file"):
+        propose(wanted, keep=Path(os.devnull))
 
 
 def test_a_load_is_served_together_or_apart() -> None:

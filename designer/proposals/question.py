@@ -1,169 +1,50 @@
-"""Designs for a goal: a load within limits, a training in so many days, a host emptied in minutes.
+"""All designs that answer a goal, with what each costs and does, and bounds that hold for all of a branch.
 
-Families draw designs out of templates, generated fabrics and parts of the catalog. Each is judged by the analysis, the
-bill of materials at the reader's own prices, rated power and racks; what remains are those that no other beats. Bounds
-that hold for every design of a branch keep most of them from being worked out at all: servers alone cost, draw and
-take so much, and their accelerators do no more arithmetic than their data sheets say.
+Bounds keep most designs from being worked out at all: servers alone cost, draw and take so much, and their accelerators
+do no more arithmetic than their data sheets say.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from designer.analysis.network import build_network
-from designer.analysis.results import Bottleneck
 from designer.analysis.serving import most_rate as serving_work
 from designer.analysis.study import run_workload
 from designer.analysis.training import least_time as training_work
 from designer.decisions.frontier import more_is_better
-from designer.decisions.pareto import (
-    SPACE_LIMIT,
-    Choice,
-    Found,
-    Limit,
-    Lost,
-    Measure,
-    Nearest,
-    Search,
-    Settings,
-    Worth,
-)
-from designer.design.document import Design, WorkloadSpec
+from designer.decisions.pareto import Choice, Limit, Measure, Settings, Worth
+from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, DesignerError, FormatError
 from designer.findings import Severity
-from designer.interchange.families._family import Asked, Family
+from designer.proposals.families._family import Asked, Family
+from designer.proposals.goal import KEPT_SHARE, MONEY, PORTS, POWER, RACKS, Wanted
 from designer.registry import discover
 from designer.report.inventory import bundles, inventory
-from designer.report.tables.cost import Price, priced
+from designer.report.tables.cost import priced
 from designer.report.tables.power import draws, total
 from designer.report.tables.racks import KEPT, RACK_HEIGHT, RACK_POWER, plan_of
-from designer.rules.runner import check
 from designer.sources import Estimate
-from designer.units import format_quantity, format_si
+from designer.units import format_quantity
 from designer.workload.jobs import Training
-from designer.workload.kind import lower, near, workload_kinds
+from designer.workload.kind import lower, near
 from designer.workload.metrics import METRICS
 from designer.workload.serving import Serving
 
-Progress = Callable[[float, str], None]
-MONEY: Final = "money"
-POWER: Final = "power_rated"
-RACKS: Final = "racks"
-#: network ports taken, which stand for money where no prices are known
-PORTS: Final = "ports"
-#: share of the requests that keep all limits of a serving goal
-KEPT_SHARE: Final = "requests_within_limits"
 #: what a goal of each kind is about
 _MAIN: Final[Mapping[str, str]] = {
     "training": "time_to_train",
     "serving": "ttft_p95",
     "evacuation": "evacuation_time",
 }
-GOALS: Final[Mapping[str, str]] = {"train": "training", "serve": "serving", "evacuate": "evacuation"}
-_FORMAT: Final = "designer-proposals"
-#: so many of those that lost are named, of each reason
-_TOLD_LIMIT: Final = 3
 
 
 def families() -> Mapping[str, Family]:
     """All families by name."""
-    return discover("designer.interchange.families", "FAMILY", Family)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A goal with its limits.
-
-    Parameters
-    ----------
-    goal
-        The workload that has to run.
-    limits
-        The most, or the least where more is better, of its metrics, in SI units.
-    budget
-        In the currency of the prices.
-    power
-        Of all units together, rated [W].
-    racks, rack_power, rack_height
-        How many, what one feeds [W] and holds [1].
-    unpriced
-        True to count what the price list does not hold as nothing.
-    sure
-        True if limits have to hold at the far end of the 80 % bands.
-    given
-        Values to choose from, by the name of the choice.
-    """
-
-    goal: WorkloadSpec
-    limits: Mapping[str, float] = field(default_factory=dict[str, float])
-    prices: Mapping[str, Price] | None = None
-    budget: float | None = None
-    power: float | None = None
-    racks: int | None = None
-    rack_power: float | None = None
-    rack_height: float | None = None
-    unpriced: bool = False
-    sure: bool = False
-    base: Design | None = None
-    given: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-
-    @property
-    def currency(self) -> str:
-        """Of the prices; empty without any."""
-        return next(iter(self.prices.values())).currency if self.prices else ""
-
-
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """One of the best designs.
-
-    Parameters
-    ----------
-    choices
-        What was chosen, by its title.
-    broken
-        Design rules that find an error in it.
-    unrated
-        Models without a rated power: they count nothing in its power.
-    """
-
-    title: str
-    settings: Settings
-    choices: Mapping[str, str]
-    design: Design
-    worth: Worth
-    binding: tuple[Bottleneck, ...]
-    broken: tuple[str, ...]
-    unrated: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Proposals:
-    """What a search for a goal found.
-
-    Parameters
-    ----------
-    best
-        Designs within all limits that no other beats.
-    nearest
-        Where there are none: what would do if one limit were lifted.
-    impossible
-        Where there are none: what stands in the way, in a sentence.
-    """
-
-    wanted: Wanted
-    measures: tuple[Measure, ...]
-    best: tuple[Proposal, ...]
-    found: Found
-    nearest: tuple[Nearest, ...]
-    impossible: str
-    titles: Callable[[Settings], str]
+    return discover("designer.proposals.families", "FAMILY", Family)
 
 
 class Question:
@@ -436,10 +317,6 @@ class _OneServer:
     peak: float
 
 
-def _errors(design: Design) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{f.code}: {f.text}" for f in check(design).findings if f.severity is Severity.ERROR))
-
-
 def _metric(metrics: Mapping[str, Estimate], name: str) -> Estimate | None:
     if name == KEPT_SHARE:
         goodput, rate = metrics.get("goodput"), metrics.get("requests_per_second")
@@ -455,236 +332,3 @@ def _metric(metrics: Mapping[str, Estimate], name: str) -> Estimate | None:
 
 def _words(error: DesignerError) -> str:
     return f"{error.text}: {error.remedy}" if error.remedy and isinstance(error, AnalysisError) else error.text
-
-
-def propose(
-    wanted: Wanted,
-    *,
-    keep: Path | None = None,
-    progress: Progress | None = None,
-    cancelled: Callable[[], bool] | None = None,
-) -> Proposals:
-    """The best designs for a goal.
-
-    Parameters
-    ----------
-    keep
-        A file that takes each design as it is worked out; given again, the search goes on from there.
-
-    Raises
-    ------
-    Cancelled
-        If `cancelled` says so; what was worked out stands in the file.
-    DesignerError
-        If the goal or a choice makes no sense, or the file holds something else.
-    """
-    question = Question(wanted)
-    kept = _Kept(keep, question) if keep is not None else None
-    search = Search(
-        question,
-        question.limits,
-        sure=wanted.sure,
-        known=kept.known if kept is not None else None,
-        told=kept.add if kept is not None else None,
-        progress=progress,
-        cancelled=cancelled,
-    )
-    if search.space > SPACE_LIMIT:
-        raise FormatError(f"{search.space:,} designs", place="--choose", remedy=f"at most {SPACE_LIMIT:,}")
-    try:
-        found = search.run()
-        nearest = search.nearest() if not found.front else ()
-        why = _impossible(question, search, found, nearest) if not found.front else ""
-    finally:
-        if kept is not None:
-            kept.close()
-    best = tuple(_proposal(question, point.settings, point.worth) for point in found.front)
-    return Proposals(wanted, question.measures, best, found, nearest, why, question.title)
-
-
-def _proposal(question: Question, settings: Settings, worth: Worth) -> Proposal:
-    design = question.design(settings)
-    spec = next(iter(design.workloads.values()))
-    result, _ = run_workload(build_network(design), spec, False)
-    titled, title = question.titled(settings), design.title or design.name
-    unrated = tuple(dict.fromkeys(total(draws(design, None))[2]))
-    return Proposal(title, settings, titled, design, worth, result.binding, _errors(design), unrated)
-
-
-def shown(measure: Measure, value: float) -> str:
-    """A value of a measure in words."""
-    if measure.name == MONEY:
-        return f"{value:,.0f} {measure.unit}".rstrip()
-    if measure.name == KEPT_SHARE:
-        return f"{value:.1%}"
-    if measure.unit == "1":
-        return f"{value:,.4g}"
-    return format_si(value, measure.unit)
-
-
-def reasons(found: Proposals) -> list[str]:
-    """Why the others lost, those that came nearest first, and what the power of the best leaves out."""
-    measures = {m.name: m for m in found.measures}
-    groups: dict[tuple[str, str], list[Lost]] = {}
-    for one in found.found.lost:
-        groups.setdefault((one.why, one.measure or one.text), []).append(one)
-    lines: list[str] = []
-    for (why, about), rows in groups.items():
-        count = sum(one.count for one in rows)
-        if why == "limit":
-            rows = sorted(rows, key=lambda one: one.by)
-            measure = measures[about]
-            near = "; ".join(
-                f"{found.titles(one.settings)} by {'' if one.worked_out else 'at least '}{shown(measure, one.by)}"
-                f"{'' if one.certain else ', within its band it may do'}"
-                for one in rows[:_TOLD_LIMIT]
-            )
-            lines.append(f"{count:,} break the limit of {measure.title.lower()}: {near}")
-        elif why == "dominated":
-            some = "; ".join(
-                f"{found.titles(one.settings)} by {found.titles(one.winner)}" for one in rows[:_TOLD_LIMIT]
-            )
-            sure = sum(one.count for one in rows if one.certain)
-            close = (
-                f", {count - sure:,} of them by values whose bands overlap or by bounds alone" if sure < count else ""
-            )
-            lines.append(f"{count:,} are beaten in every measure{close}: {some}")
-        else:
-            lines.append(f"{count:,} cannot be: {about} ({found.titles(rows[0].settings)})")
-    unrated = list(dict.fromkeys(model for one in found.best for model in one.unrated))
-    if unrated:
-        lines.append(f"rated power leaves out what states none: {', '.join(unrated)}")
-    return lines
-
-
-def _impossible(question: Question, search: Search, found: Found, nearest: Sequence[Nearest]) -> str:
-    """What stands in the way, in a sentence."""
-    measures = {m.name: m for m in question.measures}
-    if nearest:
-        first = nearest[0]
-        measure = measures[first.limit.measure]
-        way = "at least" if measure.more else "at most"
-        gap = "below" if measure.more else "above"
-        return (
-            f"{measure.title} of {way} {shown(measure, first.limit.amount)} cannot be kept: with all else as asked "
-            f"{shown(measure, first.value)} is the best there is ({question.title(first.point.settings)}), "
-            f"{shown(measure, first.by)} or {first.share:.0%} {gap} it"
-        )
-    reached: list[str] = []
-    for limit in question.limits:
-        measure = measures[limit.measure]
-        point = search.alone(limit.measure)
-        if point is None:
-            return f"none of the {found.space:,} designs runs: {_usual_reason(found.lost)}"
-        value = point.worth.values[limit.measure].value
-        if (value < limit.amount) if measure.more else (value > limit.amount):
-            reached.append(
-                f"{measure.title} gets to {shown(measure, value)} at best, {shown(measure, limit.amount)} "
-                "is asked for, whatever else is given up"
-            )
-    if reached:
-        return "; ".join(reached)
-    return (
-        "no single limit stands in the way: two or more of them cannot hold together"
-        if question.limits
-        else (f"none of the {found.space:,} designs runs: {_usual_reason(found.lost)}")
-    )
-
-
-def _usual_reason(lost: Iterable[Lost]) -> str:
-    counts: dict[str, int] = {}
-    for one in lost:
-        if one.text:
-            counts[one.text] = counts.get(one.text, 0) + one.count
-    return max(counts, key=lambda text: counts[text]) if counts else "no reason is told"
-
-
-class _Kept:
-    """What was worked out, a line each; a line that was cut off when the search was stopped counts as none."""
-
-    def __init__(self, path: Path, question: Question) -> None:
-        self._head = {"format": _FORMAT, "version": 1, "question": _digest(question)}
-        self.known: dict[Settings, Worth] = {}
-        try:
-            text = path.read_text("utf-8") if path.exists() else ""
-            if text:
-                self._read(text, path)
-            lines = [json.dumps(self._head, sort_keys=True)]
-            lines += [_line(settings, worth) for settings, worth in self.known.items()]
-            path.write_text("\n".join(lines) + "\n", "utf-8")
-            self._file = path.open("a", encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(
-                f"it cannot be kept there: {error}", file=str(path), remedy="choose another file"
-            ) from None
-
-    def _read(self, text: str, path: Path) -> None:
-        lines = text.splitlines()
-        try:
-            head = json.loads(lines[0])
-        except ValueError:
-            head = None
-        if not isinstance(head, dict) or cast("dict[str, Any]", head).get("format") != _FORMAT:
-            raise FormatError("the file holds no search", file=str(path), remedy="choose another file for --keep")
-        if head != self._head:
-            raise FormatError(
-                "the file holds the search for another goal, other prices or choices",
-                file=str(path),
-                remedy="choose another file for --keep, or ask as before",
-            )
-        for line in lines[1:]:
-            try:
-                settings, worth = _unlined(json.loads(line))
-            except (ValueError, TypeError, KeyError):
-                continue
-            self.known[settings] = worth
-
-    def add(self, settings: Settings, worth: Worth) -> None:
-        """Put one in."""
-        self._file.write(_line(settings, worth) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Nothing more comes."""
-        self._file.close()
-
-
-def _line(settings: Settings, worth: Worth) -> str:
-    values = {k: [e.value, e.low, e.high, e.unit] for k, e in worth.values.items()}
-    return json.dumps({"settings": list(settings), "values": values, "refused": worth.refused}, sort_keys=True)
-
-
-def _unlined(line: dict[str, Any]) -> tuple[Settings, Worth]:
-    values = {
-        k: Estimate(float(v), float(low), float(high), str(unit)) for k, (v, low, high, unit) in line["values"].items()
-    }
-    return tuple(str(s) for s in line["settings"]), Worth(values, str(line["refused"]))
-
-
-def _digest(question: Question) -> str:
-    """Tells whether two searches ask about the same designs and measures; limits may differ."""
-    wanted = question.wanted
-    pieces = [
-        wanted.goal.model_dump_json(),
-        json.dumps({k: list(v) for k, v in wanted.given.items()}, sort_keys=True),
-        json.dumps({k: [p.price, p.currency] for k, p in (wanted.prices or {}).items()}, sort_keys=True),
-        json.dumps([wanted.rack_power, wanted.rack_height, wanted.unpriced, [m.name for m in question.measures]]),
-        wanted.base.model_dump_json() if wanted.base is not None else "",
-    ]
-    return hashlib.sha256("\0".join(pieces).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def known_metric(kind: str, name: str) -> str:
-    """The name of a metric that workloads of a kind tell.
-
-    Raises
-    ------
-    FormatError
-        If they tell none of that name.
-    """
-    names = workload_kinds()[kind].metrics
-    if name in names:
-        return name
-    raise FormatError(
-        f"{kind} tells no {name!r}", place="--limit", remedy=f"use {', '.join(near(name, names) or names)}"
-    )

@@ -8,7 +8,8 @@ from typing import Final
 
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import DesignerError, FormatError
-from designer.interchange.proposing import GOALS, Question, Wanted, known_metric
+from designer.proposals.goal import GOALS, Wanted, known_metric
+from designer.proposals.question import Question
 from designer.report.tables.cost import Price
 from designer.units import DIMENSIONS, parse
 from designer.workload.kind import near, workload_kinds

@@ -12,9 +12,9 @@ from designer.catalog.loader import load_catalog
 from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.document import Block, Design, Group, Part, Wiring, WorkloadSpec, with_changes
 from designer.errors import DesignerError, FormatError
-from designer.interchange.families._family import server_design
 from designer.interchange.generating import generate
 from designer.interchange.generators._generator import ASKED, even
+from designer.proposals.families._family import server_design
 from designer.sources import Status
 
 #: no network: one server alone

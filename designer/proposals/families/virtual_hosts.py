@@ -8,9 +8,9 @@ from designer.decisions.pareto import Choice
 from designer.design.document import Block, Design, Wiring, with_changes
 from designer.errors import DesignerError, FormatError
 from designer.interchange.changes import apply_changes
-from designer.interchange.families._cluster import switch_for
-from designer.interchange.families._family import Asked, Chosen, Family, whole_number
 from designer.interchange.templates import open_design
+from designer.proposals.families._cluster import switch_for
+from designer.proposals.families._family import Asked, Chosen, Family, whole_number
 from designer.units import parse
 
 _BASE: Final = "vsphere-cluster-4"

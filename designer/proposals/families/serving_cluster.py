@@ -8,14 +8,14 @@ from typing import Any, Final
 from designer.decisions.pareto import Choice
 from designer.design.document import Design
 from designer.errors import FormatError
-from designer.interchange.families._cluster import (
+from designer.proposals.families._cluster import (
     ALONE,
     cluster,
     networks_for,
     server_of,
     with_settings,
 )
-from designer.interchange.families._family import Asked, Chosen, Family, whole_number
+from designer.proposals.families._family import Asked, Chosen, Family, whole_number
 
 _SERVERS: Final = ("dell-r750xa", "serving-l40s-4", "dell-r760xa", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
 _NODES: Final = ("1", "2", "3", "4", "6", "8", "12", "16")
