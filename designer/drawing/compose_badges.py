@@ -176,6 +176,6 @@ def _dots(points: list[tuple[float, float]], frame: Frame, theme: CanvasTheme) -
     if not points:
         return []
     size = int(9 * frame.ratio) | 1
-    corners = np.round(np.array(points) - size / 2)
+    corners = np.floor(np.array(points) - size / 2 + 0.5)
     rects = np.column_stack((corners, np.full((len(points), 2), float(size))))
     return [Boxes(rects, theme.bottleneck, theme.background, max(1, round(frame.ratio)), size // 2)]

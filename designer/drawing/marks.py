@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 import numpy as np
 import numpy.typing as npt
 
@@ -49,7 +51,8 @@ def pill(
     px = round(11 * frame.ratio)
     wide = round(text_width(text, px, bold) + 12 * frame.ratio)
     high = round(px * 1.7)
-    left, top = round(x - wide / 2), round(y - high / 2)
+    # halves always go the same way: a plate must not jump by a pixel while the view moves
+    left, top = floor(x - wide / 2 + 0.5), floor(y - high / 2 + 0.5)
     plate = Boxes(np.array([[left, top, wide, high]], dtype=np.float64), fill, edge, 1, int(high // 3))
     return plate, Label(left, top, wide + 2, high, text, px, colour, bold, "center")
 
