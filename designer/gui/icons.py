@@ -48,9 +48,8 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
 def _rendered(outlines: Sequence[Outline], colour: str, line: float, size: int) -> QPixmap:
     picture = QPixmap(size, size)
     picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    draw(painter, outlines, colour, line, size)
-    painter.end()
+    with QPainter(picture) as painter:
+        draw(painter, outlines, colour, line, size)
     return picture
 
 

@@ -117,24 +117,23 @@ class Card(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture in the upper part, with the round corners of the card."""
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        clip = QPainterPath()
-        clip.addRoundedRect(QRectF(1.5, 1.5, self.width() - 3, _PICTURE + 40), 7, 7)
-        painter.setClipPath(clip)
-        area = QRectF(1.5, 1.5, self.width() - 3, _PICTURE)
-        painter.setClipRect(area, Qt.ClipOperation.IntersectClip)
-        painter.fillRect(area, QColor(self._theme.sunken))
-        if self._picture is not None:
-            ratio = self._picture.devicePixelRatio()
-            width, height = self._picture.width() / ratio, self._picture.height() / ratio
-            at = QRectF(area.center().x() - width / 2, area.center().y() - height / 2, width, height)
-            painter.drawPixmap(at, self._picture, QRectF(self._picture.rect()))
-        painter.setClipping(False)
-        painter.setPen(QColor(self._theme.accent if self.hasFocus() else self._theme.border))
-        painter.drawLine(2, _PICTURE + 2, self.width() - 3, _PICTURE + 2)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            clip = QPainterPath()
+            clip.addRoundedRect(QRectF(1.5, 1.5, self.width() - 3, _PICTURE + 40), 7, 7)
+            painter.setClipPath(clip)
+            area = QRectF(1.5, 1.5, self.width() - 3, _PICTURE)
+            painter.setClipRect(area, Qt.ClipOperation.IntersectClip)
+            painter.fillRect(area, QColor(self._theme.sunken))
+            if self._picture is not None:
+                ratio = self._picture.devicePixelRatio()
+                width, height = self._picture.width() / ratio, self._picture.height() / ratio
+                at = QRectF(area.center().x() - width / 2, area.center().y() - height / 2, width, height)
+                painter.drawPixmap(at, self._picture, QRectF(self._picture.rect()))
+            painter.setClipping(False)
+            painter.setPen(QColor(self._theme.accent if self.hasFocus() else self._theme.border))
+            painter.drawLine(2, _PICTURE + 2, self.width() - 3, _PICTURE + 2)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Open."""
@@ -464,35 +463,34 @@ def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixma
         return pixmap
     x, y, width, height = geometry.bounds()
     scale = min((size.width() - 20) / max(width, 1), (size.height() - 16) / max(height, 1))
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.translate(size.width() / 2, size.height() / 2)
-    painter.scale(scale, scale)
-    painter.translate(-(x + width / 2), -(y + height / 2))
-    boxes = geometry.rect.tolist()
-    for box, rect in enumerate(boxes):
-        if geometry.is_container[box]:
-            painter.setPen(_pen(theme.border, 1.2 / scale))
-            painter.setBrush(QColor(theme.surface))
-            painter.drawRoundedRect(QRectF(*rect), 6 / scale, 6 / scale)
-    for connection, points in enumerate(geometry.connection_route.tolist()):
-        kind = geometry.connection_kinds[int(geometry.connection_kind[connection])]
-        colour = QColor(colours.link(kind))
-        colour.setAlpha(150)
-        painter.setPen(_pen(colour.name(QColor.NameFormat.HexArgb), 1.1 / scale))
-        path = QPainterPath()
-        path.moveTo(*points[0])
-        for point in points[1:]:
-            path.lineTo(*point)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(path)
-    painter.setPen(Qt.PenStyle.NoPen)
-    for box, rect in enumerate(boxes):
-        if not geometry.is_container[box]:
-            kind = geometry.kinds[int(geometry.kind[box])]
-            painter.setBrush(QColor(colours.kind(kind)))
-            painter.drawRoundedRect(QRectF(*rect), 2.5 / scale, 2.5 / scale)
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(size.width() / 2, size.height() / 2)
+        painter.scale(scale, scale)
+        painter.translate(-(x + width / 2), -(y + height / 2))
+        boxes = geometry.rect.tolist()
+        for box, rect in enumerate(boxes):
+            if geometry.is_container[box]:
+                painter.setPen(_pen(theme.border, 1.2 / scale))
+                painter.setBrush(QColor(theme.surface))
+                painter.drawRoundedRect(QRectF(*rect), 6 / scale, 6 / scale)
+        for connection, points in enumerate(geometry.connection_route.tolist()):
+            kind = geometry.connection_kinds[int(geometry.connection_kind[connection])]
+            colour = QColor(colours.link(kind))
+            colour.setAlpha(150)
+            painter.setPen(_pen(colour.name(QColor.NameFormat.HexArgb), 1.1 / scale))
+            path = QPainterPath()
+            path.moveTo(*points[0])
+            for point in points[1:]:
+                path.lineTo(*point)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(path)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for box, rect in enumerate(boxes):
+            if not geometry.is_container[box]:
+                kind = geometry.kinds[int(geometry.kind[box])]
+                painter.setBrush(QColor(colours.kind(kind)))
+                painter.drawRoundedRect(QRectF(*rect), 2.5 / scale, 2.5 / scale)
     return pixmap
 
 

@@ -128,23 +128,23 @@ class TimeRuler(QWidget):
     # ---- drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        if self._picture is None:
-            self._picture = self._rendered()
-        painter.drawPixmap(0, 0, self._picture)
-        if self.frames is None:
-            return
-        x = self.x_of(self.moment)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self.theme.text), 1.6))
-        painter.drawLine(QPointF(x, _HEAD - 1), QPointF(x, self.height() - 1))
-        painter.setBrush(QColor(self.theme.text))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.drawPolygon(QPolygonF([QPointF(x - 4.5, 0), QPointF(x + 4.5, 0), QPointF(x, _HEAD)]))
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(self.theme.accent), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
+        with QPainter(self) as painter:
+            if self._picture is None:
+                self._picture = self._rendered()
+            painter.drawPixmap(0, 0, self._picture)
+            if self.frames is None:
+                return
+            x = self.x_of(self.moment)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(QColor(self.theme.text), 1.6))
+            painter.drawLine(QPointF(x, _HEAD - 1), QPointF(x, self.height() - 1))
+            painter.setBrush(QColor(self.theme.text))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.drawPolygon(QPolygonF([QPointF(x - 4.5, 0), QPointF(x + 4.5, 0), QPointF(x, _HEAD)]))
+            if self.hasFocus():
+                painter.setPen(QPen(QColor(self.theme.accent), 1))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
 
     def _rendered(self) -> QPixmap:
         from designer.drawing.theme import STEPS, canvas_theme
@@ -153,31 +153,30 @@ class TimeRuler(QWidget):
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         picture.setDevicePixelRatio(ratio)
         picture.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(picture)
-        ground = QRectF(0, _HEAD, self.width(), self.height() - _HEAD)
-        painter.fillRect(ground, QColor(self.theme.sunken))
-        frames = self.frames
-        if frames is not None and self.width() > 2:
-            import numpy as np
+        with QPainter(picture) as painter:
+            ground = QRectF(0, _HEAD, self.width(), self.height() - _HEAD)
+            painter.fillRect(ground, QColor(self.theme.sunken))
+            frames = self.frames
+            if frames is not None and self.width() > 2:
+                import numpy as np
 
-            count = max(1, round((self.width() - 2) * ratio))
-            share, _ = frames.fullest(self.begin, self.end, count)
-            step, room = 1 / ratio, ground.height() - 2
-            heat = [QColor(c) for c in canvas_theme(self.theme.name).heat]
-            painter.setOpacity(0.4 if self.stale else 1.0)
-            classes = np.searchsorted(STEPS, share, side="right").tolist()
-            for k, (value, tone) in enumerate(zip(share.tolist(), classes, strict=True)):
-                if value > 0:
-                    high = max(step, value * room)
-                    painter.fillRect(QRectF(1 + k * step, self.height() - 1 - high, step, high), heat[tone])
-            painter.setOpacity(1.0)
-            for time, _name in self.marks:
-                self._tick(painter, time, self.theme.faint, 4)
-            for one in self.events:
-                self._tick(painter, one.at, self.theme.bad if one.share < 1 else self.theme.good, ground.height())
-        painter.setPen(QPen(QColor(self.theme.border), 1))
-        painter.drawRect(ground.adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.end()
+                count = max(1, round((self.width() - 2) * ratio))
+                share, _ = frames.fullest(self.begin, self.end, count)
+                step, room = 1 / ratio, ground.height() - 2
+                heat = [QColor(c) for c in canvas_theme(self.theme.name).heat]
+                painter.setOpacity(0.4 if self.stale else 1.0)
+                classes = np.searchsorted(STEPS, share, side="right").tolist()
+                for k, (value, tone) in enumerate(zip(share.tolist(), classes, strict=True)):
+                    if value > 0:
+                        high = max(step, value * room)
+                        painter.fillRect(QRectF(1 + k * step, self.height() - 1 - high, step, high), heat[tone])
+                painter.setOpacity(1.0)
+                for time, _name in self.marks:
+                    self._tick(painter, time, self.theme.faint, 4)
+                for one in self.events:
+                    self._tick(painter, one.at, self.theme.bad if one.share < 1 else self.theme.good, ground.height())
+            painter.setPen(QPen(QColor(self.theme.border), 1))
+            painter.drawRect(ground.adjusted(0.5, 0.5, -0.5, -0.5))
         return picture
 
     def _tick(self, painter: QPainter, time: float, colour: str, high: float) -> None:

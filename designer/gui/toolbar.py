@@ -86,10 +86,10 @@ class Freshness(SteadyButton):
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         option.text = ""
-        painter = QStylePainter(self)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
-        painter.setPen(QColor(self.colour or self.palette().color(QPalette.ColorRole.ButtonText)))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+        with QStylePainter(self) as painter:
+            painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+            painter.setPen(QColor(self.colour or self.palette().color(QPalette.ColorRole.ButtonText)))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
 
 class ToolBar(QToolBar):

@@ -77,6 +77,8 @@ class Stalls(QObject):
             frame = sys._current_frames().get(self._main)
             if frame is not None and time.perf_counter() - self._last > self.longer / 2:
                 self._seen.append(_place(frame))
+            # a frame that is held keeps all its names alive, painters among them
+            del frame
 
 
 def _place(frame: FrameType) -> str:

@@ -41,6 +41,9 @@ TEXTS = {"setToolTip": 0, "setTabToolTip": 1, "showText": 1, "setItemToolTip": 1
 BOXES = {"question", "warning", "critical", "information"}
 #: what an index may carry by name
 NUMBERS = ("number", "above")
+#: a painter that outlives its paint event, held by a traceback or a profiler, paints into what is gone: it is ended by
+#: the end of a block, whatever happens in it
+PAINTERS = ("QPainter", "QStylePainter")
 #: names of events that a handler is given
 EVENT = "event"
 
@@ -48,11 +51,15 @@ EVENT = "event"
 def offences(source: str, controls: bool = False) -> list[tuple[int, str]]:
     """Line and reason of each thing in a source text that the house does not do with Qt."""
     found: list[tuple[int, str]] = []
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    ended = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in FORBIDDEN_CALLS:
                 found.append((node.lineno, f"{name}: {FORBIDDEN_CALLS[name]}"))
+            if name in PAINTERS and id(node) not in ended:
+                found.append((node.lineno, f"{name}: write `with {name}(…) as painter:`"))
             if name in OURS and not controls:
                 found.append((node.lineno, f"{name}: write {OURS[name]}"))
             if name in TEXTS and len(node.args) > TEXTS[name] and not _is_plain(node.args[TEXTS[name]]):
@@ -114,6 +121,7 @@ def test_the_window_wraps_nothing_that_qt_deletes_and_shows_names_as_they_are(ch
         "QMessageBox.question(self, 'Title', f'Save {name}?')",
         "self._last = event",
         "table = QTableWidget()",
+        "painter = QPainter(self)",
     ],
 )
 def test_an_offence_is_seen(source: str) -> None:
@@ -130,6 +138,7 @@ def test_an_offence_is_seen(source: str) -> None:
         "self.setToolTip('' if part is None else plain(part.name))",
         "self._at = event.position()",
         "label = Label(part.name)",
+        "with QPainter(self) as painter:\n    painter.drawLine(0, 0, 9, 9)",
         "self.createIndex(row, 0, self._number[key])",
     ],
 )

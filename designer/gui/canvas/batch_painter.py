@@ -228,15 +228,14 @@ class BatchPainter:
                 self._sprite_cache.clear()
             found = QPixmap(width, height)
             found.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(found)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            half = batch.edge_width / 2
-            pen = QPen(self.colour(batch.edge), batch.edge_width) if batch.edge_width else QPen(Qt.PenStyle.NoPen)
-            painter.setPen(pen)
-            painter.setBrush(self.colour(batch.fill))
-            inner = batch.radius - half
-            painter.drawRoundedRect(QRectF(half, half, width - 2 * half, height - 2 * half), inner, inner)
-            painter.end()
+            with QPainter(found) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                half = batch.edge_width / 2
+                pen = QPen(self.colour(batch.edge), batch.edge_width) if batch.edge_width else QPen(Qt.PenStyle.NoPen)
+                painter.setPen(pen)
+                painter.setBrush(self.colour(batch.fill))
+                inner = batch.radius - half
+                painter.drawRoundedRect(QRectF(half, half, width - 2 * half, height - 2 * half), inner, inner)
             self._sprite_cache[key] = found
         return found
 

@@ -34,13 +34,12 @@ class GlyphSource:
 def _made(name: str, size: int, colour: str) -> QPixmap:
     pixmap = QPixmap(size, size)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if name in _SHAPES:
-        _SHAPES[name](painter, size, QColor(colour))
-    else:
-        draw(painter, glyph(name), colour, LINE, size)
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if name in _SHAPES:
+            _SHAPES[name](painter, size, QColor(colour))
+        else:
+            draw(painter, glyph(name), colour, LINE, size)
     return pixmap
 
 

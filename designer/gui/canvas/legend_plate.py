@@ -59,10 +59,9 @@ class LegendPlate:
             return None
         pixels = QPixmap(width, height)
         pixels.fill(Qt.GlobalColor.transparent)
-        inner = QPainter(pixels)
-        for batch in batches:
-            self._batch_painter.draw(inner, batch)
-        inner.end()
+        with QPainter(pixels) as inner:
+            for batch in batches:
+                self._batch_painter.draw(inner, batch)
         return pixels
 
     def point(self, at: QPointF, height: int, ratio: float) -> bool:

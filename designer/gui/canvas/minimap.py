@@ -54,25 +54,24 @@ class Minimap(QWidget):
         return min(room[0] / self._pixmap.width(), room[1] / self._pixmap.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        # what lies below it shows through
-        painter.setOpacity(0.88)
-        painter.drawPixmap(0, 0, self._kept_ground())
-        if self._pixmap is not None and self._frame is not None:
-            scale = self._scale()
-            x, y, w, h = self._seen()
-            f = self._frame
-            frame = QRectF(
-                _MARGIN + (x * f.scale + f.x) * scale,
-                _MARGIN + (y * f.scale + f.y) * scale,
-                w * f.scale * scale,
-                h * f.scale * scale,
-            )
-            painter.setPen(QPen(QColor(self.theme.selection), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            # what lies below it shows through
+            painter.setOpacity(0.88)
+            painter.drawPixmap(0, 0, self._kept_ground())
+            if self._pixmap is not None and self._frame is not None:
+                scale = self._scale()
+                x, y, w, h = self._seen()
+                f = self._frame
+                frame = QRectF(
+                    _MARGIN + (x * f.scale + f.x) * scale,
+                    _MARGIN + (y * f.scale + f.y) * scale,
+                    w * f.scale * scale,
+                    h * f.scale * scale,
+                )
+                painter.setPen(QPen(QColor(self.theme.selection), 1.5))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))
 
     def _kept_ground(self) -> QPixmap:
         """Plate, border and picture, in device pixels."""
@@ -82,16 +81,15 @@ class Minimap(QWidget):
             return self._ground[1]
         made = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         made.setDevicePixelRatio(ratio)
-        painter = QPainter(made)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.fillRect(self.rect(), QColor(self.theme.pill))
-        painter.setPen(QColor(self.theme.container_edges[0]))
-        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-        if self._pixmap is not None and self._frame is not None:
-            scale = self._scale()
-            target = QRectF(_MARGIN, _MARGIN, self._pixmap.width() * scale, self._pixmap.height() * scale)
-            painter.drawPixmap(target, self._pixmap, QRectF(self._pixmap.rect()))
-        painter.end()
+        with QPainter(made) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.fillRect(self.rect(), QColor(self.theme.pill))
+            painter.setPen(QColor(self.theme.container_edges[0]))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            if self._pixmap is not None and self._frame is not None:
+                scale = self._scale()
+                target = QRectF(_MARGIN, _MARGIN, self._pixmap.width() * scale, self._pixmap.height() * scale)
+                painter.drawPixmap(target, self._pixmap, QRectF(self._pixmap.rect()))
         self._ground = (key, made)
         return made
 

@@ -25,9 +25,8 @@ def picture(view_state: ViewState, batch_painter: BatchPainter, rect: Rect, scal
     wide, high = max(1, round(width * scale) + 2 * margin), max(1, round(height * scale) + 2 * margin)
     image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent if transparent else batch_painter.colour(view_state.theme.background))
-    painter = QPainter(image)
-    painter.translate(margin - round(x * scale), margin - round(y * scale))
-    for batch in full_detail(view_state, scale, rect):
-        batch_painter.draw(painter, batch)
-    painter.end()
+    with QPainter(image) as painter:
+        painter.translate(margin - round(x * scale), margin - round(y * scale))
+        for batch in full_detail(view_state, scale, rect):
+            batch_painter.draw(painter, batch)
     return image

@@ -89,12 +89,11 @@ class Surface:
         """Draw the whole picture at once."""
         started = time.perf_counter()
         job = self._started(frame)
-        painter = QPainter(job.pixmap)
-        # in one go: nothing is gained by cutting it in pieces
-        for batches in self.source(frame, ((0.0, 0.0, float(self.width), float(self.height)),)):
-            for batch in batches:
-                self.batch_painter.draw(painter, batch)
-        painter.end()
+        with QPainter(job.pixmap) as painter:
+            # in one go: nothing is gained by cutting it in pieces
+            for batches in self.source(frame, ((0.0, 0.0, float(self.width), float(self.height)),)):
+                for batch in batches:
+                    self.batch_painter.draw(painter, batch)
         job.spent = time.perf_counter() - started
         self._finish(job)
 
@@ -146,25 +145,24 @@ class Surface:
         rects = _rects(region.intersected(self.pixmap.rect()))
         if not rects:
             return
-        painter = QPainter(self.pixmap)
-        painter.setClipRegion(region)
-        for rect in rects:
-            painter.fillRect(rect, self.batch_painter.colour(self.background))
-        regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
-        display_list = self.display_list
-        dx = dy = 0
-        if display_list is not None and display_list.covers(self.frame, regions):
-            dx, dy = display_list.shift(self.frame)
-            painter.translate(dx, dy)
-            found = display_list.cut(self.frame, regions)
-        else:
-            found = (batch for batches in self.source(self.frame, regions) for batch in batches)
-        for batch in found:
-            if isinstance(batch, Lines):
-                self._draw_lines(painter, batch, rects, dx, dy)
+        with QPainter(self.pixmap) as painter:
+            painter.setClipRegion(region)
+            for rect in rects:
+                painter.fillRect(rect, self.batch_painter.colour(self.background))
+            regions = tuple((float(r.x()), float(r.y()), float(r.width()), float(r.height())) for r in rects)
+            display_list = self.display_list
+            dx = dy = 0
+            if display_list is not None and display_list.covers(self.frame, regions):
+                dx, dy = display_list.shift(self.frame)
+                painter.translate(dx, dy)
+                found = display_list.cut(self.frame, regions)
             else:
-                self.batch_painter.draw(painter, batch)
-        painter.end()
+                found = (batch for batches in self.source(self.frame, regions) for batch in batches)
+            for batch in found:
+                if isinstance(batch, Lines):
+                    self._draw_lines(painter, batch, rects, dx, dy)
+                else:
+                    self.batch_painter.draw(painter, batch)
 
     def _draw_lines(self, painter: QPainter, batch: Lines, rects: list[QRect], dx: int, dy: int) -> None:
         """Lines cut to each rectangle: Qt would walk along all of a long line to draw a little of it."""
@@ -214,17 +212,16 @@ class Surface:
 
     def _advance(self, job: _Job, seconds: float | None, calls: int | None) -> bool:
         started, first = time.perf_counter(), self.batch_painter.calls
-        painter = QPainter(job.pixmap)
-        done = True
-        for batch in job.batches:
-            self.batch_painter.draw(painter, batch)
-            if seconds is not None and time.perf_counter() - started > seconds:
-                done = False
-                break
-            if calls is not None and self.batch_painter.calls - first > calls:
-                done = False
-                break
-        painter.end()
+        with QPainter(job.pixmap) as painter:
+            done = True
+            for batch in job.batches:
+                self.batch_painter.draw(painter, batch)
+                if seconds is not None and time.perf_counter() - started > seconds:
+                    done = False
+                    break
+                if calls is not None and self.batch_painter.calls - first > calls:
+                    done = False
+                    break
         job.spent += time.perf_counter() - started
         return done
 

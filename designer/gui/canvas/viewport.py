@@ -208,17 +208,16 @@ class Viewport(QWidget):
     # ---- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        first = self.batch_painter.calls
-        frame = self.frame()
-        if frame.ratio != 1.0:
-            painter.scale(1 / frame.ratio, 1 / frame.ratio)
-        self.tile_cache.paint(painter, frame)
-        surface = self.tile_cache.surface
-        for batch in self.overlay(frame, (0.0, 0.0, float(surface.width), float(surface.height))):
-            self.batch_painter.draw(painter, batch)
-        self.legend.paint(painter, self.scene.view_state, frame, surface.height, not self._legend_has_room())
-        painter.end()
+        with QPainter(self) as painter:
+            first = self.batch_painter.calls
+            frame = self.frame()
+            if frame.ratio != 1.0:
+                painter.scale(1 / frame.ratio, 1 / frame.ratio)
+            self.tile_cache.paint(painter, frame)
+            surface = self.tile_cache.surface
+            for batch in self.overlay(frame, (0.0, 0.0, float(surface.width), float(surface.height))):
+                self.batch_painter.draw(painter, batch)
+            self.legend.paint(painter, self.scene.view_state, frame, surface.height, not self._legend_has_room())
         self.last_calls = self.batch_painter.calls - first
 
     def overlay(self, frame: Frame, region: Rect) -> list[Batch]:

@@ -45,11 +45,10 @@ class MarkedSlider(Slider):
         super().paintEvent(event)
         if not self.marks:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self.colour))
-        for mark in self.marks:
-            x = self.place_of(mark)
-            painter.drawPolygon(QPolygonF([QPointF(x - _HALF, 0), QPointF(x + _HALF, 0), QPointF(x, _HIGH)]))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self.colour))
+            for mark in self.marks:
+                x = self.place_of(mark)
+                painter.drawPolygon(QPolygonF([QPointF(x - _HALF, 0), QPointF(x + _HALF, 0), QPointF(x, _HIGH)]))

@@ -36,18 +36,17 @@ class Pane(QWidget):
         """Paint it."""
         if self.picture.isNull():
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        ratio, place = self.devicePixelRatioF(), self.place()
-        # scaled by itself first: a painter takes few of the points and loses thin lines
-        small = self.picture.scaled(
-            round(place.width() * ratio),
-            round(place.height() * ratio),
-            Qt.AspectRatioMode.KeepAspectRatio,
-            Qt.TransformationMode.SmoothTransformation,
-        )
-        painter.drawImage(place, small)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            ratio, place = self.devicePixelRatioF(), self.place()
+            # scaled by itself first: a painter takes few of the points and loses thin lines
+            small = self.picture.scaled(
+                round(place.width() * ratio),
+                round(place.height() * ratio),
+                Qt.AspectRatioMode.KeepAspectRatio,
+                Qt.TransformationMode.SmoothTransformation,
+            )
+            painter.drawImage(place, small)
 
 
 class PicturePair(QWidget):

@@ -108,35 +108,34 @@ class Chart(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """See ``QWidget``."""
-        painter = QPainter(self)
-        theme, frames = self.theme, self.frames
-        if frames is None:
-            painter.fillRect(event.rect(), QColor(theme.surface))
-            return
-        if self.height() > _KEPT_HEIGHT:
-            self._draw(painter, event.rect(), frames)
-        else:
-            # while a run is played only the line moves: the rest is kept as pixels
-            key = (self.size(), self.devicePixelRatioF(), self.begin, self.end, self.chosen, theme)
-            if self._picture is None or self._key != key:
-                self._picture, self._key = self._rendered(frames), key
-            painter.drawPixmap(0, 0, self._picture)
-        x = self.x_of(self.moment)
-        if self.left <= x <= self.width():
-            painter.setPen(QPen(QColor(theme.text), 1.4))
-            painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(theme.accent), 1))
-            painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
+        with QPainter(self) as painter:
+            theme, frames = self.theme, self.frames
+            if frames is None:
+                painter.fillRect(event.rect(), QColor(theme.surface))
+                return
+            if self.height() > _KEPT_HEIGHT:
+                self._draw(painter, event.rect(), frames)
+            else:
+                # while a run is played only the line moves: the rest is kept as pixels
+                key = (self.size(), self.devicePixelRatioF(), self.begin, self.end, self.chosen, theme)
+                if self._picture is None or self._key != key:
+                    self._picture, self._key = self._rendered(frames), key
+                painter.drawPixmap(0, 0, self._picture)
+            x = self.x_of(self.moment)
+            if self.left <= x <= self.width():
+                painter.setPen(QPen(QColor(theme.text), 1.4))
+                painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height()))
+            if self.hasFocus():
+                painter.setPen(QPen(QColor(theme.accent), 1))
+                painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
 
     def _rendered(self, frames: Frames) -> QPixmap:
         ratio = self.devicePixelRatioF()
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         picture.setDevicePixelRatio(ratio)
-        painter = QPainter(picture)
-        painter.setFont(self.font())
-        self._draw(painter, self.rect(), frames)
-        painter.end()
+        with QPainter(picture) as painter:
+            painter.setFont(self.font())
+            self._draw(painter, self.rect(), frames)
         return picture
 
     def _draw(self, painter: QPainter, dirty: QRect, frames: Frames) -> None:
