@@ -8,13 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QPaintEvent, QPalette, QShowEvent
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QProgressBar,
     QSizePolicy,
     QStyle,
     QStyleOptionToolButton,
-    QStylePainter,
     QToolBar,
     QToolButton,
 )
@@ -86,8 +85,8 @@ class Freshness(SteadyButton):
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         option.text = ""
-        with QStylePainter(self) as painter:
-            painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+        with QPainter(self) as painter:
+            self.style().drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option, painter, self)
             painter.setPen(QColor(self.colour or self.palette().color(QPalette.ColorRole.ButtonText)))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
