@@ -200,6 +200,12 @@ def metric_text(name: str, value: float, unit: str, digits: int = 3) -> str:
     return text.removesuffix(" 1/s") + " /s" if text.endswith(" 1/s") else text
 
 
+def band_digits(estimate: Estimate) -> int:
+    """How many digits the ends of a band are shown with: two, unless rounding would put the value outside."""
+    low, high = (float(f"{end:.2g}") for end in (estimate.low, estimate.high))
+    return 2 if low <= estimate.value <= high and low < high else 3
+
+
 def channel_title(label: str) -> str:
     """What a channel is called, with the kind of its link as people write it."""
 
@@ -226,7 +232,8 @@ def number(name: str, estimate: Estimate, of_step: bool = False, before: float |
     """One metric for people."""
     change, tone = change_of(name, before, estimate)
     text = metric_text(name, estimate.value, estimate.unit)
-    band = f"{metric_text(name, estimate.low, estimate.unit, 2)} – {metric_text(name, estimate.high, estimate.unit, 2)}"
+    low, high = (metric_text(name, end, estimate.unit, band_digits(estimate)) for end in (estimate.low, estimate.high))
+    band = f"{low} – {high}"
     rests = ", ".join(estimate.sources[:8])
     tip = "\n".join(x for x in (f"80 % band: {band}", estimate.note, f"Rests on: {rests}" if rests else "") if x)
     shown = band if estimate.low != estimate.high else ""

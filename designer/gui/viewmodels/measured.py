@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from designer.analysis.validation import Outcome, Validation
-from designer.gui.viewmodels.flow import metric_title
+from designer.gui.viewmodels.flow import band_digits, metric_title
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.gui.viewmodels.words import sentence_case
 from designer.units import format_si
@@ -44,7 +44,8 @@ def _line(outcome: Outcome) -> Line:
     if predicted is None:
         text = sentence_case(outcome.problem)
         return Line((*head, Cell("–"), Cell(text, tone="bad", tip=text), Cell("–", 1e9), Cell("")), told.id)
-    band = f"{format_si(predicted.low, unit, 2)} – {format_si(predicted.high, unit, 2)}"
+    low, high = (format_si(end, unit, band_digits(predicted)) for end in (predicted.low, predicted.high))
+    band = f"{low} – {high}"
     inside = {True: "in the band", False: "outside", None: ""}[outcome.inside]
     return Line(
         (
