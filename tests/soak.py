@@ -42,8 +42,9 @@ _PANELS = (
     "compare",
 )
 _THEMES = ("light", "dark", "contrast")
-#: edits before memory is first read: everything is loaded and shown once by then
-_WARM = 150
+#: edits before memory is first read: by then everything was loaded and shown once, and the memos, which are bounded, and
+#: the pools of Qt and of the allocator are mostly full
+_WARM = 500
 #: as long as the slowest single step may take [s]
 _HUNG = 120.0
 
