@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import designer
 
 pytestmark = pytest.mark.without_qt
 
+#: modules of extras → what the extra brings
+_EXTRAS = {"designer.cli.mcp_server": "mcp"}
 _LOAD_ALL = """
 import importlib, sys
 for name in ("PySide6", "shiboken6", "pyqtgraph"):
@@ -22,8 +25,10 @@ for name in sys.argv[1:]:
 
 
 def _modules() -> list[str]:
-    """All modules but those of the window, whose view-models count among the rest."""
-    names = [found.name for found in pkgutil.walk_packages(designer.__path__, "designer.", onerror=lambda name: None)]
+    """All modules but those of the window, whose view-models count among the rest, and those of extras that are absent."""
+    found = pkgutil.walk_packages(designer.__path__, "designer.", onerror=lambda name: None)
+    absent = {name for name, brings in _EXTRAS.items() if importlib.util.find_spec(brings) is None}
+    names = [module.name for module in found if module.name not in absent]
     return [n for n in names if not n.startswith("designer.gui") or n.startswith("designer.gui.viewmodels")]
 
 
