@@ -25,7 +25,7 @@ for name in sys.argv[1:]:
 
 
 def _modules() -> list[str]:
-    """All modules but those of the window, whose view-models count among the rest, and those of extras that are absent."""
+    """All modules but those of the window, whose view-models count among the rest, and those of absent extras."""
     found = pkgutil.walk_packages(designer.__path__, "designer.", onerror=lambda name: None)
     absent = {name for name, brings in _EXTRAS.items() if importlib.util.find_spec(brings) is None}
     names = [module.name for module in found if module.name not in absent]
