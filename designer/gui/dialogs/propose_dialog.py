@@ -7,17 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QDialog,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
-    QProgressBar,
     QPushButton,
     QSplitter,
     QTableView,
@@ -27,13 +25,14 @@ from PySide6.QtWidgets import (
 
 from designer.design.document import Design
 from designer.errors import Cancelled, DesignerError
-from designer.gui.controls import Choice, Label
+from designer.gui.controls import Choice
+from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.view import FigureView
 from designer.gui.itemmodels.table import TableModel
 from designer.gui.theme import Theme
 from designer.gui.viewmodels import propose
 from designer.gui.viewmodels.propose import Form
-from designer.gui.workers import Cancelled_, Newest
+from designer.gui.workers import Cancelled_
 
 if TYPE_CHECKING:
     from designer.proposals.results import Proposals
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 _THOUSANDTHS: Final = 1000
 
 
-class ProposeDialog(QDialog):
+class ProposeDialog(SearchDialog):
     """The search for designs; stays open beside the window.
 
     Parameters
@@ -54,14 +53,9 @@ class ProposeDialog(QDialog):
     wanted = Signal(object)
 
     def __init__(self, theme: Theme, base: Design | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Propose designs")
-        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        super().__init__("Propose designs", "Search", parent)
         self.base = base
         self.found: Proposals | None = None
-        self._jobs = Newest(self)
-        self._jobs.finished.connect(self._finished)
-        self._ticket = 0
         self.goal = Choice()
         self.goal.setAccessibleName("Goal")
         for one in propose.GOALS:
@@ -93,24 +87,7 @@ class ProposeDialog(QDialog):
         form.addRow("Price list", listed)
         form.addRow("Budget", self.budget)
         form.addRow("Choose from", self.choose)
-        self.problem = Label()
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
-        self.problem.hide()
-        self.progress = QProgressBar()
         self.progress.setRange(0, _THOUSANDTHS)
-        self.progress.setTextVisible(False)
-        self.state = Label()
-        self.state.setProperty("role", "muted")
-        self.state.setWordWrap(True)
-        self.go = QPushButton("Search")
-        self.go.setDefault(True)
-        self.stop = QPushButton("Stop")
-        self.stop.setEnabled(False)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.go)
-        buttons.addWidget(self.stop)
-        buttons.addStretch(1)
         side = QWidget()
         left = QVBoxLayout(side)
         left.setContentsMargins(14, 12, 10, 12)
@@ -118,7 +95,7 @@ class ProposeDialog(QDialog):
         left.addLayout(form)
         left.addWidget(self.sure)
         left.addWidget(self.problem)
-        left.addLayout(buttons)
+        left.addLayout(self.buttons)
         left.addWidget(self.progress)
         left.addWidget(self.state)
         left.addStretch(1)
@@ -163,8 +140,6 @@ class ProposeDialog(QDialog):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(split)
         self.resize(1000, 640)
-        self.go.clicked.connect(self.run)
-        self.stop.clicked.connect(self.halt)
         self.take.clicked.connect(self.open_chosen)
         self.command.clicked.connect(self.copy_command)
         self.table.doubleClicked.connect(self._open_row)
@@ -237,11 +212,6 @@ class ProposeDialog(QDialog):
         self._jobs.cancel()
         self._end("Stopped.")
 
-    @property
-    def busy(self) -> bool:
-        """True while it searches."""
-        return self.stop.isEnabled()
-
     def _progress(self, share: float, text: str) -> None:
         if self.busy:
             self.progress.setValue(round(share * _THOUSANDTHS))
@@ -263,11 +233,6 @@ class ProposeDialog(QDialog):
         self.progress.setValue(0)
         self.state.setText(text)
         self._enable()
-
-    def _refuse(self, error: Exception) -> None:
-        text = f"{error.text} — {error.remedy}" if isinstance(error, DesignerError) and error.remedy else str(error)
-        self.problem.setText(text)
-        self.problem.show()
 
     def _show(self, found: Proposals | None) -> None:
         self.found = found
@@ -299,30 +264,7 @@ class ProposeDialog(QDialog):
         QGuiApplication.clipboard().setText(shlex.join(propose.command(self.form)))
         self.state.setText("The command is on the clipboard.")
 
-    # ---- the end
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc stops what runs first, and closes then."""
-        if event.key() == Qt.Key.Key_Escape and self.busy:
-            self.halt()
-            return
-        super().keyPressEvent(event)
-
-    def done(self, result: int) -> None:
-        """Close: nothing goes on running."""
-        self.close_jobs()
-        super().done(result)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Close: nothing goes on running."""
-        self.close_jobs()
-        super().closeEvent(event)
-
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
         self.lines.set_theme(theme)
         self.plot.set_theme(theme)
-
-    def close_jobs(self) -> None:
-        """Stop what runs, for good."""
-        self._jobs.close()

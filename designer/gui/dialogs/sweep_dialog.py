@@ -7,17 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QCompleter,
-    QDialog,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QSplitter,
@@ -28,6 +26,7 @@ from PySide6.QtWidgets import (
 from designer import atomic
 from designer.errors import Cancelled, DesignerError, WriteError
 from designer.gui.controls import Choice, Label, plain
+from designer.gui.dialogs._search_dialog import SearchDialog
 from designer.gui.figures.marked_slider import MarkedSlider
 from designer.gui.figures.sweep_plot import SweepPlots
 from designer.gui.session import Session
@@ -35,7 +34,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep, workloads
 from designer.gui.viewmodels.along import Along, along, has_frontier, run_text
 from designer.gui.viewmodels.sweep import Varied
-from designer.gui.workers import Cancelled_, Newest
+from designer.gui.workers import Cancelled_
 
 if TYPE_CHECKING:
     from designer.decisions.answers import Row, Task
@@ -106,7 +105,7 @@ class ValueRow(QWidget):
         self.value.setToolTip(plain("\n".join(t for t in (varied.path if varied else "", now) if t)))
 
 
-class SweepDialog(QDialog):
+class SweepDialog(SearchDialog):
     """The sweep of a document; stays open beside the window.
 
     Parameters
@@ -116,17 +115,12 @@ class SweepDialog(QDialog):
     """
 
     def __init__(self, session: Session, theme: Theme, varied: Varied | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Sweep")
-        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        super().__init__("Sweep", "Run", parent)
         self.session, self._theme = session, theme
         self.task: Task | None = None
         self.rows: list[Row] = []
         self._titles: tuple[str, ...] = ()
         self._count = 0
-        self._jobs = Newest(self)
-        self._jobs.finished.connect(self._finished)
-        self._ticket = 0
         self._timer = QTimer(self, singleShot=True, interval=_DRAW)
         self._timer.timeout.connect(self._draw)
         self.workload = Choice()
@@ -145,29 +139,12 @@ class SweepDialog(QDialog):
         area.setWidgetResizable(True)
         area.setWidget(self._metric_page)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.problem = Label()
-        self.problem.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
-        self.problem.hide()
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.state = Label()
-        self.state.setProperty("role", "muted")
-        self.state.setWordWrap(True)
-        self.go = QPushButton("Run")
-        self.go.setDefault(True)
-        self.stop = QPushButton("Stop")
-        self.stop.setEnabled(False)
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow("Workload", self.workload)
         form.addRow("Vary", self.first)
         form.addRow("And", self.second)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.go)
-        buttons.addWidget(self.stop)
-        buttons.addStretch(1)
         side = QWidget()
         left = QVBoxLayout(side)
         left.setContentsMargins(14, 12, 10, 12)
@@ -176,7 +153,7 @@ class SweepDialog(QDialog):
         left.addWidget(Label("Answers"))
         left.addWidget(area, 1)
         left.addWidget(self.problem)
-        left.addLayout(buttons)
+        left.addLayout(self.buttons)
         left.addWidget(self.progress)
         left.addWidget(self.state)
         self.plots = SweepPlots(theme)
@@ -207,8 +184,6 @@ class SweepDialog(QDialog):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(split)
         self.resize(940, 600)
-        self.go.clicked.connect(self.run)
-        self.stop.clicked.connect(self.halt)
         self.whole.clicked.connect(self.plots.show_all)
         self.apart.clicked.connect(self.pop_out)
         self.save.clicked.connect(self._ask_save)
@@ -390,11 +365,6 @@ class SweepDialog(QDialog):
         self._jobs.cancel()
         self._end(f"Stopped after {len(self.rows):,} of {self._count:,} runs.")
 
-    @property
-    def busy(self) -> bool:
-        """True while runs are to come."""
-        return self.stop.isEnabled()
-
     def _arrived(self, task: Task, row: Row) -> None:
         if task is not self.task or not self.busy:
             return
@@ -419,11 +389,6 @@ class SweepDialog(QDialog):
         self._timer.stop()
         self._draw()
         self._enable()
-
-    def _refuse(self, error: Exception) -> None:
-        text = f"{error.text} — {error.remedy}" if isinstance(error, DesignerError) and error.remedy else str(error)
-        self.problem.setText(text)
-        self.problem.show()
 
     def _draw(self) -> None:
         if self.task is not None:
@@ -476,25 +441,6 @@ class SweepDialog(QDialog):
         QGuiApplication.clipboard().setText(sweep.command_line(file, self.workload_id, asked, metrics))
         self.state.setText("The command is on the clipboard.")
 
-    # ---- the end
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc stops what runs first, and closes then."""
-        if event.key() == Qt.Key.Key_Escape and self.busy:
-            self.halt()
-            return
-        super().keyPressEvent(event)
-
-    def done(self, result: int) -> None:
-        """Close: nothing goes on running."""
-        self.close_jobs()
-        super().done(result)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Close: nothing goes on running."""
-        self.close_jobs()
-        super().closeEvent(event)
-
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
         self._theme = theme
@@ -503,4 +449,4 @@ class SweepDialog(QDialog):
     def close_jobs(self) -> None:
         """Stop what runs, for good."""
         self._timer.stop()
-        self._jobs.close()
+        super().close_jobs()

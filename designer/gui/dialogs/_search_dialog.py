@@ -1,0 +1,91 @@
+"""What dialogs that search beside the window share: a job that can be stopped, how far it is, why it was refused."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QPushButton, QWidget
+
+from designer.errors import DesignerError
+from designer.gui.controls import Label
+from designer.gui.workers import Newest
+
+
+class SearchDialog(QDialog):
+    """Stays open beside the window. Esc stops what runs first; nothing goes on running once it is closed.
+
+    Parameters
+    ----------
+    start
+        What the button says that starts the search.
+    """
+
+    def __init__(self, title: str, start: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self._jobs = Newest(self)
+        self._jobs.finished.connect(self._finished)
+        self._ticket = 0
+        self.problem = Label()
+        self.problem.setWordWrap(True)
+        self.problem.setProperty("role", "bad")
+        self.problem.hide()
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.state = Label()
+        self.state.setProperty("role", "muted")
+        self.state.setWordWrap(True)
+        self.go = QPushButton(start)
+        self.go.setDefault(True)
+        self.go.clicked.connect(self.run)
+        self.stop = QPushButton("Stop")
+        self.stop.setEnabled(False)
+        self.stop.clicked.connect(self.halt)
+        self.buttons = QHBoxLayout()
+        self.buttons.addWidget(self.go)
+        self.buttons.addWidget(self.stop)
+        self.buttons.addStretch(1)
+
+    def run(self) -> None:
+        """Search; what runs already is stopped."""
+        raise NotImplementedError
+
+    def halt(self) -> None:
+        """Stop; what has come stays."""
+        raise NotImplementedError
+
+    def _finished(self, ticket: int, result: object) -> None:
+        """A job has ended; an earlier one is known by its ticket."""
+        raise NotImplementedError
+
+    @property
+    def busy(self) -> bool:
+        """True while it searches."""
+        return self.stop.isEnabled()
+
+    def _refuse(self, error: Exception) -> None:
+        text = f"{error.text} — {error.remedy}" if isinstance(error, DesignerError) and error.remedy else str(error)
+        self.problem.setText(text)
+        self.problem.show()
+
+    def close_jobs(self) -> None:
+        """Stop what runs, for good."""
+        self._jobs.close()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc stops what runs first, and closes then."""
+        if event.key() == Qt.Key.Key_Escape and self.busy:
+            self.halt()
+            return
+        super().keyPressEvent(event)
+
+    def done(self, result: int) -> None:
+        """Close: nothing goes on running."""
+        self.close_jobs()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Close: nothing goes on running."""
+        self.close_jobs()
+        super().closeEvent(event)
