@@ -284,7 +284,7 @@ class Question:
             return Worth(refused=_words(error))
         self._learn(settings, result.metrics)
         units = {m.name: m.unit for m in self.measures}
-        values = {name: Estimate(v, v, v, units[name], ("asked",)) for name, v in bill.items() if name in units}
+        values = {name: Estimate.exact(v, units[name], ("asked",)) for name, v in bill.items() if name in units}
         for measure in self.measures:
             found = _metric(result.metrics, measure.name)
             if found is not None:
@@ -326,7 +326,7 @@ def _metric(metrics: Mapping[str, Estimate], name: str) -> Estimate | None:
         share = min(1.0, goodput.value / rate.value)
         return Estimate(share, min(share, *ends), min(1.0, max(share, *ends)), "1", goodput.sources)
     if name == "machines_staying" and name not in metrics:
-        return Estimate(0.0, 0.0, 0.0, "1")
+        return Estimate.exact(0.0, "1")
     return metrics.get(name)
 
 
