@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, describe_classes
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, binding_gain, describe_classes
 from designer.analysis.capacities import SPREAD
 from designer.analysis.channel_order import ways
 from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
@@ -61,16 +61,15 @@ def evaluate_collective(
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
     group = asked_group(network, operation, place)
-    spreads = (_spread(network, group.inside), _spread(network, group.between))
+    spreads = _spreads(group)
     time = _time(group, operation, operation.size, spreads)
     binds, then = _bottlenecks(group, operation, time) if explained else ((), ())
     loads = loads_of(group, time)
     flows = Rows(lambda: flows_of(group, time))
-    n_flows = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
     swept = _sweep(group, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
     findings = (*role_findings(group), *_unused(group, operation)) if explained else ()
-    return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
+    return CollectiveAnswer(time, group.situation, binds, then, flows, group.n_legs, loads, swept, sources, findings)
 
 
 def _unused(group: Communicator, operation: Collective) -> list[Finding]:
@@ -156,8 +155,11 @@ def asked_group(network: Network, operation: Collective, place: str) -> Communic
 
 def time_of(group: Communicator, operation: Collective) -> CollectiveTime:
     """Time of a collective over its group, with its band."""
-    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
-    return _time(group, operation, operation.size, spreads)
+    return _time(group, operation, operation.size, _spreads(group))
+
+
+def _spreads(group: Communicator) -> tuple[float, float]:
+    return _spread(group.network, group.inside), _spread(group.network, group.between)
 
 
 def _spread(network: Network, activity: Activity | None) -> float:
@@ -231,7 +233,7 @@ def _bottlenecks(
         return (latency,), tuple(
             b for side in others for b in collective_bottlenecks(group, sides[side], gains[side], first=True)
         )
-    now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
+    now = [side for side, gain in gains.items() if gain >= binding_gain(best)]
     binds = tuple(b for side in now for b in collective_bottlenecks(group, sides[side], gains[side], first=True))
     then: list[Bottleneck] = []
     for side, activity in sides.items():
@@ -319,10 +321,7 @@ def _loads(
         carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
         load += carried
         busy += carried / raw * tightest * fill
-    shared = ~np.repeat(network.full, 2)
-    if shared.any():
-        busy = np.where(shared, busy.reshape(-1, 2).sum(axis=1).repeat(2), busy)
-    return load, busy
+    return load, network.over_both_ways(busy)
 
 
 def _sweep(group: Communicator, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:

@@ -65,10 +65,7 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
             found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, told = (*after, *start.bottlenecks), (*told, *start.findings)
     loads, flows, count = traffic(served, found["requests_per_second"].value)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         found,
         binding,
         after,

@@ -69,7 +69,7 @@ def update_engines(
         Estimate(
             sum(t.value for t in times), sum(t.low for t in times), sum(t.high for t in times), "s", sources, told
         ),
-        Estimate(rate, rate, rate, "1/s", sources, told),
+        Estimate.exact(rate, "1/s", sources, told),
     )
 
 
@@ -111,7 +111,7 @@ def start_engines(
     )
     found: list[Finding] = []
     bottlenecks = tuple(
-        Bottleneck(b.what, b.id, b.label, f"cold start: {b.why}", None, None, b.alike) for b in read.binding
+        replace(b, why=f"cold start: {b.why}", gain_if_doubled=None, gain_together=None) for b in read.binding
     )
     if limited:
         pace = format_quantity(ONE_READER.value, "rate")

@@ -35,7 +35,7 @@ def traffic(served: Served, rate: float) -> tuple[ChannelLoads, Rows[Flow], int]
     loads = ChannelLoads.made(lambda: _loads(served, rate))
     if not groups and not moved:
         return loads, Rows(lambda: ()), 0
-    count = sum(a.n_legs for group in groups for a in (group.inside, group.between) if a is not None)
+    count = sum(group.n_legs for group in groups)
     count += sum(len(path.flows) for path in paths)
 
     def flows() -> tuple[Flow, ...]:
