@@ -20,6 +20,7 @@ from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.guests import Work, guest_of
+from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -27,7 +28,7 @@ from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
-from designer.workload.program import Program
+from designer.workload.program import Collective, Program
 from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
@@ -243,9 +244,12 @@ def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
                 guest, _ = guest_of(network, parts, served.machines, Work.SERVING, job.place)
                 found |= set(guest.machines if guest is not None else ())
                 continue
-            asked: TrainingJob | None = getattr(step.task, "job", None)
+            asked: TrainingJob | Collective | None = getattr(step.task, "job", None)
+            if isinstance(step.task, Collective):
+                asked = step.task
             if asked is not None:
                 parts = resolve(network, asked.group, job.place)
+                parts = parts[network.has(Capability.ACCELERATE)[parts]] if asked is step.task else parts
                 guest, _ = guest_of(network, parts, asked.machines, Work.TRAINING, job.place)
                 found |= set(guest.machines if guest is not None else ())
     return frozenset(found)

@@ -51,6 +51,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "compute_share": Metric("1", "of an accelerator's arithmetic, that a slice or a turn has"),
         "memory_share": Metric("1", "of an accelerator's memory, that its profile has"),
         "bandwidth_share": Metric("1", "of an accelerator's memory bandwidth, that a slice or a turn has"),
+        "nic_share": Metric("1", "of a NIC's port, that the functions of its machines have while all are busy"),
         "virtualization_factor": Metric("1", "what the hypervisor leaves of the speed of bare metal, shares aside"),
         # serving
         "ttft": Metric("s", "until the first token of a request, in the mean"),
