@@ -38,6 +38,8 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "round_time": Metric("s", "one round of federated learning, the slowest site waited for"),
         "trial_time": Metric("s", "one trial of a sweep"),
         "retraining_share": Metric("1", "share of the time these accelerators retrain"),
+        "share_beside_retraining": Metric("1", "share of the time in which a retraining runs beside it"),
+        "slow_down_while_retraining": Metric("1", "times as long it takes while a retraining runs beside it"),
         "candidates": Metric("1", "layouts looked at"),
         "fitting": Metric("1", "layouts that fit in memory"),
         "workflow_time": Metric("s", "from when new data are there until the model trained on them is deployed"),

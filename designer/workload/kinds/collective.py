@@ -41,6 +41,8 @@ WORKLOAD = WorkloadKind(
         "compute_share",
         "nic_share",
         "virtualization_factor",
+        "share_beside_retraining",
+        "slow_down_while_retraining",
     ),
     lower=lower,
     program=program,
@@ -58,5 +60,6 @@ WORKLOAD = WorkloadKind(
             help="auto as the library chooses; in-network asks InfiniBand switches to add (SHARP)",
         ),
         Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
+        Setting("beside", "Beside", "text", "", help="ids of trainings with a retraining cadence on the same hardware"),
     ),
 )

@@ -85,6 +85,8 @@ WORKLOAD = WorkloadKind(
         "bandwidth_share",
         "nic_share",
         "virtualization_factor",
+        "share_beside_retraining",
+        "slow_down_while_retraining",
     ),
     lower=lower,
     program=program,

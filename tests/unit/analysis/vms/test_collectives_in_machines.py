@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def pair(machines: Sequence[VirtualMachine] = (), rate: str = "100 Gb/s") -> Des
     )
 
 
-def machine(name: str, host: int, *devices: dict[str, object], duty: str | None = None) -> VirtualMachine:
+def machine(name: str, host: int, *devices: Mapping[str, object], duty: str | None = None) -> VirtualMachine:
     """A machine on a host with these devices."""
     return VirtualMachine.model_validate(
         {
