@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, describe_classes
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, binding_gain, describe_classes
 from designer.analysis.capacities import SPREAD
 from designer.analysis.channel_order import ways
 from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
@@ -64,18 +64,17 @@ def evaluate_collective(
     """
     asked = asked_group(network, operation, place)
     group = asked.group
-    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
+    spreads = _spreads(group)
     bare = _time(group, operation, operation.size, spreads)
     time = asked.felt(operation, operation.size, bare)
     binds, then = _bottlenecks(group, operation, bare) if explained else ((), ())
     loads = loads_of(group, time, network)
     flows = Rows(lambda: flows_of(group, time))
-    n_flows = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
     swept = _sweep(asked, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
     findings = (*asked.told, *role_findings(group), *_unused(group, operation)) if explained else ()
     return CollectiveAnswer(
-        time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings, asked.guest
+        time, group.situation, binds, then, flows, group.n_legs, loads, swept, sources, findings, asked.guest
     )
 
 
@@ -162,8 +161,7 @@ class AskedGroup:
         turn, factor = guest.turn, guest.factor
         best, most = time.low, time.bus_high
         if self.whole is not None:
-            spreads = tuple(_spread(self.whole.network, side) for side in (self.whole.inside, self.whole.between))
-            wide = _time(self.whole, operation, size, (spreads[0], spreads[1]))
+            wide = _time(self.whole, operation, size, _spreads(self.whole))
             best, most = min(best, wide.low), max(most, wide.bus_high)
         value, low, high = (getattr(turn, end) * getattr(factor, end) for end in ("value", "low", "high"))
         return replace(
@@ -217,9 +215,11 @@ def _routed(network: Network, parts: npt.NDArray[np.int64], operation: Collectiv
 
 def time_of(asked: AskedGroup, operation: Collective) -> CollectiveTime:
     """Time of a collective over its group, with its band."""
-    group = asked.group
-    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
-    return asked.felt(operation, operation.size, _time(group, operation, operation.size, spreads))
+    return asked.felt(operation, operation.size, _time(asked.group, operation, operation.size, _spreads(asked.group)))
+
+
+def _spreads(group: Communicator) -> tuple[float, float]:
+    return _spread(group.network, group.inside), _spread(group.network, group.between)
 
 
 def _spread(network: Network, activity: Activity | None) -> float:
@@ -293,7 +293,7 @@ def _bottlenecks(
         return (latency,), tuple(
             b for side in others for b in collective_bottlenecks(group, sides[side], gains[side], first=True)
         )
-    now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
+    now = [side for side, gain in gains.items() if gain >= binding_gain(best)]
     binds = tuple(b for side in now for b in collective_bottlenecks(group, sides[side], gains[side], first=True))
     then: list[Bottleneck] = []
     for side, activity in sides.items():
@@ -381,10 +381,7 @@ def _loads(
         carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
         load += carried
         busy += carried / raw * tightest * fill
-    shared = ~np.repeat(network.full, 2)
-    if shared.any():
-        busy = np.where(shared, busy.reshape(-1, 2).sum(axis=1).repeat(2), busy)
-    return load, busy
+    return load, network.over_both_ways(busy)
 
 
 def _sweep(asked: AskedGroup, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:

@@ -288,11 +288,7 @@ def _loads(problem: Problem, rate: Float) -> tuple[Float, Float]:
     if problem.fold is not None:
         every = problem.fold.every_channel()
         load, occupied = load[every], occupied[every]
-    shared = ~np.repeat(network.full, 2)
-    if shared.any():
-        both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
-        occupied = np.where(shared, both, occupied)
-    return load, occupied / np.repeat(network.rate, 2)
+    return load, network.over_both_ways(occupied) / np.repeat(network.rate, 2)
 
 
 def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:

@@ -15,10 +15,7 @@ from designer.workload.operations import Collective
 def evaluate(network: Network, operation: Collective, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Time and bandwidths of a collective."""
     answer = evaluate_collective(network, operation, question.place, question.curves, question.explained)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         _collective_metrics(answer),
         answer.binding,
         answer.next,

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
 from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
@@ -66,10 +64,7 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
             found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, told = (*after, *start.bottlenecks), (*told, *start.findings)
     loads, flows, count = _traffic(network, served)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         found,
         binding,
         after,
@@ -84,10 +79,9 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
 
 def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow], int]:
     """What joining the devices puts on the links, in the mean."""
-    nothing = np.zeros(2 * network.net.n_links)
     group = served.placement.group
     if group is None:
-        return ChannelLoads(nothing, nothing), Rows(lambda: ()), 0
+        return ChannelLoads.none(network.net.n_links), Rows(lambda: ()), 0
     decoding = phases(served)[1]
     placement = served.placement
     size = max(1.0, decoding.requests * placement.shape.hidden * 2.0)
@@ -96,8 +90,7 @@ def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow]
     share = min(1.0, 2 * placement.shape.layers * placement.steps.joins.reduce(Bytes(size)) / whole)
     while_joining = loads_of(group, time)
     loads = ChannelLoads(while_joining.load * share, while_joining.utilization * share)
-    count = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
-    return loads, Rows(lambda: flows_of(group, time)), count
+    return loads, Rows(lambda: flows_of(group, time)), group.n_legs
 
 
 def _kept(found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:

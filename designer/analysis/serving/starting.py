@@ -55,7 +55,7 @@ def update_engines(placement: Placement, asked: Serving, most: float, place: str
     left = most * kept
     return (
         Estimate(time, start.low * factor, start.high * factor, "s", sources, note),
-        Estimate(left, left, left, "1/s", sources, note),
+        Estimate.exact(left, "1/s", sources, note),
     )
 
 
@@ -101,7 +101,7 @@ def start_engines(placement: Placement, storage: str, readers: int, place: str, 
     )
     found: list[Finding] = []
     bottlenecks = tuple(
-        Bottleneck(b.what, b.id, b.label, f"cold start: {b.why}", None, None, b.alike) for b in read.binding
+        replace(b, why=f"cold start: {b.why}", gain_if_doubled=None, gain_together=None) for b in read.binding
     )
     if limited:
         each = format_quantity(ONE_READER.value, "rate")

@@ -26,7 +26,7 @@ from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.memo import memo
-from designer.sources import Constant, Status
+from designer.sources import Constant, Estimate, Status
 from designer.workload.jobs import InputPath, Training
 from designer.workload.kind import lower
 from designer.workload.operations import Transfer
@@ -79,6 +79,15 @@ class Feed:
         size = samples * stored
         total = size / self.rate if overlapped else sum(size / rate for rate in self.stages.values())
         return total, total * self.rate / self.high, total * self.rate / self.low
+
+    def slowest(self, path: InputPath) -> str:
+        """The slowest stage in words."""
+        name = min(self.stages, key=lambda stage: self.stages[stage])
+        return LOADING if name == "decode" and path.decode_rate > 0 else name
+
+    def receiving(self, sources: tuple[str, ...], note: str) -> Estimate:
+        """Processor cores that receiving takes."""
+        return Estimate.relative(self.cores, 0.5, 2.0, "1", sources, note)
 
 
 def feed(

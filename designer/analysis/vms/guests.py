@@ -160,7 +160,7 @@ class Guest:
         source = self.bandwidth.source
         return {
             "compute_share": line(self.compute, as_what),
-            "memory_share": Estimate(self.memory_share, self.memory_share, self.memory_share, "1", (source,), as_what),
+            "memory_share": Estimate.exact(self.memory_share, "1", (source,), as_what),
             "bandwidth_share": line(self.bandwidth, as_what),
             "virtualization_factor": line(self.factor, self.factor.note),
             **({"nic_share": line(nic, nic.note)} if (nic := self.narrowest) is not None else {}),
