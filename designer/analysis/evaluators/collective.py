@@ -31,12 +31,20 @@ def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
     time = answer.time
     ratio = time.algorithm_bandwidth / time.bus_bandwidth if time.bus_bandwidth else 1.0
     note = f"{time.algorithm}, {time.protocol}"
-    return {
+    found = {
         "communication_time": Estimate(time.time, time.low, time.high, "s", answer.sources, note),
         "bus_bandwidth": Estimate(time.bus_bandwidth, time.bus_low, time.bus_high, "B/s", answer.sources, note),
         "algorithm_bandwidth": Estimate(
             time.algorithm_bandwidth, time.bus_low * ratio, time.bus_high * ratio, "B/s", answer.sources, note
         ),
+    }
+    if answer.guest is None:
+        return found
+    lines = answer.guest.metrics()
+    if not answer.guest.turns:
+        del lines["compute_share"]
+    return found | {
+        name: lines[name] for name in ("compute_share", "nic_share", "virtualization_factor") if name in lines
     }
 
 
