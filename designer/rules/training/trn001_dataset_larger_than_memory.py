@@ -22,9 +22,12 @@ from designer.analysis.selection import resolve
 from designer.catalog.parttype import Capability
 from designer.findings import Severity
 from designer.rules.context import Context
-from designer.rules.memory.mem001_less_memory_than_gpus import SYSTEM
 from designer.rules.rule import Offence, Rule
+from designer.sources import Constant, Status
 from designer.units import format_quantity
+
+#: kept for the operating system and the processes that train
+SYSTEM = Constant(4 * 2.0**30, 2.0**30, 32 * 2.0**30, "rule-thresholds", Status.ASSUMED, "B")
 
 
 def check(context: Context) -> Iterator[Offence]:
