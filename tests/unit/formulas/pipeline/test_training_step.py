@@ -318,12 +318,12 @@ def test_scaling_names_what_is_lost() -> None:
 def test_a_gain_that_cancels_a_loss_leaves_the_speedup_unsure() -> None:
     # base 100 ms; at 8: 12 of its 100 are lost to traffic, 12 spared: efficiency 1, and a quarter of 0.24 unsure.
     losses = MappingProxyType({"traffic": Ratio(0.12), "recompute": Ratio(-0.12)})
-    low, high = ScalingPoint(8, PerSecond(8.0), Ratio(8.0), Ratio(1.0), losses).spread(0.25)
+    low, high = ScalingPoint(8, PerSecond(8.0), Ratio(8.0), Ratio(1.0), losses).spread(Ratio(0.25))
     assert low == pytest.approx(1 / math.exp(0.06))
     assert high == pytest.approx(math.exp(0.06)), "without the loss it could be 1 / (1 - 0.12) = 1.136 at most"
     # Nothing but a loss of a tenth: it cannot do better than perfect scaling, 1 / 0.9 of what it does.
     lost = ScalingPoint(8, PerSecond(7.2), Ratio(7.2), Ratio(0.9), MappingProxyType({"traffic": Ratio(0.1)}))
-    assert lost.spread(2.0) == pytest.approx((1 / math.exp(0.2), 1 / 0.9))
+    assert lost.spread(Ratio(2.0)) == pytest.approx((1 / math.exp(0.2), 1 / 0.9))
 
 
 LIMITS = SearchLimits(8, most_pipeline=8, most_context=2)
