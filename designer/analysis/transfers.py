@@ -45,6 +45,8 @@ class TransferAnswer:
         What limits the slowest flows, and what would next.
     sources
         Keys of what the rates rest on.
+    loaded
+        Loads of all channels where each flow that has a way moves so much, in place of all it can [B/s].
     """
 
     traffic: Traffic
@@ -61,6 +63,7 @@ class TransferAnswer:
     findings: tuple[Finding, ...]
     problem: FlowProblem
     expanded: Callable[[], FlowProblem]
+    loaded: Callable[[float], ChannelLoads]
 
     @property
     def incidence(self) -> Incidence:
@@ -211,6 +214,7 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
         tuple(findings),
         classes,
         _expanded(problem, classes),
+        lambda each: ChannelLoads.made(lambda: _loads(problem, np.where(problem.alive, each, 0.0))),
     )
 
 

@@ -62,8 +62,10 @@ class Scaled:
 
 
 class HandedOver(Protocol):
-    """Hand-over of keys and values: use of the path, time of the bytes and of all of one [s], the path."""
+    """Hand-over of keys and values: bytes of a device [B], use of the path, time of the bytes and of all of one [s]."""
 
+    @property
+    def size(self) -> float: ...
     @property
     def use(self) -> float: ...
     @property
