@@ -75,9 +75,10 @@ def validation() -> str:
     lines = [
         "# Validation",
         "",
-        "Published measurements beside the predictions for designs drawn like them. *Off* is"
-        " |ln(predicted ÷ measured)|, the median of a publication or machine, then the mean over those. Many of the points were used to fit"
-        " constants; on machines never seen errors are larger, as the front page tells.",
+        "Published measurements beside the predictions for designs drawn like them. *Off*:"
+        " |ln(predicted ÷ measured)|, the median of a publication or machine, then the mean over those.",
+        "",
+        "Many of the points were used to fit constants; on machines never seen errors are larger: see the front page.",
         "",
         "## By area",
         "",
