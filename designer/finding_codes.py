@@ -187,6 +187,7 @@ SERVE-TIER             warning        Keys and values beyond the GPU help little
 SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators
 TRAIN-BATCH            warning        The batch is larger than the dataset
+TRAIN-BESIDE           info           A retraining beside a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one
 TRAIN-DATASET          warning        The dataset does not hold what the model reads
 TRAIN-IDLE             warning        Some accelerators do not train

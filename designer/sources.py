@@ -5,8 +5,8 @@ Standard library only, so that formulas can use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -89,3 +89,30 @@ class Estimate:
     sources: tuple[str, ...] = ()
     note: str = ""
     details: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @classmethod
+    def exact(cls, value: float, unit: str, sources: tuple[str, ...] = (), note: str = "") -> Estimate:
+        """A value that is counted or asked for: its band has no width."""
+        return cls(value, value, value, unit, sources, note)
+
+    @classmethod
+    def relative(
+        cls, value: float, low: float, high: float, unit: str, sources: tuple[str, ...] = (), note: str = ""
+    ) -> Estimate:
+        """A value whose band is given relative to it [1]."""
+        return cls(value, value * low, value * high, unit, sources, note)
+
+    @classmethod
+    def over(cls, values: Sequence[float], unit: str, sources: tuple[str, ...] = (), note: str = "") -> Estimate:
+        """The first of several values; the smallest and the largest of all are its band."""
+        return cls(values[0], min(values), max(values), unit, sources, note)
+
+    @classmethod
+    def total(cls, parts: Sequence[Estimate], sources: tuple[str, ...] = ()) -> Estimate:
+        """Parts added up, all at the same end of their bands at once; resting on what the first does if not told."""
+        low, high = sum(part.low for part in parts), sum(part.high for part in parts)
+        return cls(sum(part.value for part in parts), low, high, parts[0].unit, sources or parts[0].sources)
+
+    def scaled(self, factor: float) -> Estimate:
+        """So many times as much, the band with it."""
+        return replace(self, value=self.value * factor, low=self.low * factor, high=self.high * factor)

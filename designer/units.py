@@ -1,7 +1,7 @@
 """Quantities: SI floats inside, spelled units at every door.
 
 Inside, every quantity is a float in one unit per dimension: byte, second, byte/second, FLOP, FLOP/second,
-1/second, watt, joule, USD, plain ratio. Text carries its unit: ``"400 Gb/s"``, ``"80 GiB"``, ``"8.9 us"``.
+1/second, watt, joule, kilogram, USD, plain ratio. Text carries its unit: ``"400 Gb/s"``, ``"80 GiB"``, ``"8.9 us"``.
 The parser knows b (bit) from B (byte) and G (10^9) from Gi (2^30), reads the unambiguous spellings people type
 and refuses what could mean two things, each time with the reason and the likely meanings.
 
@@ -29,6 +29,7 @@ FlopPerSecond = NewType("FlopPerSecond", float)
 PerSecond = NewType("PerSecond", float)
 Watts = NewType("Watts", float)
 Dollars = NewType("Dollars", float)
+Kilograms = NewType("Kilograms", float)
 Ratio = NewType("Ratio", float)
 
 DECIMAL: Final = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -62,6 +63,7 @@ _TIMES: Final = {
 _WATTS: Final = {"W": 1.0, "kW": 1e3, "MW": 1e6}
 _JOULES: Final = {"mJ": 1e-3, "J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
 _MONEY: Final = {"USD": 1.0, "kUSD": 1e3}
+_MASS: Final = {"g": 1e-3, "kg": 1.0, "t": 1e3, "lb": 0.45359237, "lbs": 0.45359237}
 _RATIO: Final = {"": 1.0, "1": 1.0, "%": 0.01, "x": 1.0}
 
 #: the dimensions, with the SI unit values are kept in
@@ -75,6 +77,7 @@ DIMENSIONS: Final = {
     "power": "W",
     "energy": "J",
     "money": "USD",
+    "mass": "kg",
     "ratio": "1",
 }
 EXAMPLE: Final = {
@@ -87,6 +90,7 @@ EXAMPLE: Final = {
     "power": "700 W",
     "energy": "3 J",
     "money": "100 USD",
+    "mass": "130 kg",
     "ratio": "0.88",
 }
 
@@ -124,7 +128,14 @@ def _finite(value: float, text: str) -> float:
 def _scale(text: str, number: str, unit: str, dimension: str) -> float:
     if dimension in ("size", "rate"):
         return _bits_or_bytes(text, number, unit, dimension)
-    table = {"duration": _TIMES, "power": _WATTS, "energy": _JOULES, "money": _MONEY, "ratio": _RATIO}.get(dimension)
+    table = {
+        "duration": _TIMES,
+        "power": _WATTS,
+        "energy": _JOULES,
+        "money": _MONEY,
+        "mass": _MASS,
+        "ratio": _RATIO,
+    }.get(dimension)
     if table is not None:
         if unit in table:
             return table[unit]
@@ -210,6 +221,7 @@ _SPELLINGS: Final = {
     "power": [("MW", 1e6), ("kW", 1e3), ("W", 1.0)],
     "energy": [("MJ", 1e6), ("kJ", 1e3), ("J", 1.0), ("mJ", 1e-3)],
     "money": [("USD", 1.0)],
+    "mass": [("t", 1e3), ("kg", 1.0), ("g", 1e-3)],
     "ratio": [("", 1.0)],
 }
 _BINARY_SIZES: Final = [("TiB", 2.0**40), ("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)]
@@ -306,6 +318,7 @@ DIMENSION_OF_UNIT: Final = {
     "W": "power",
     "J": "energy",
     "USD": "money",
+    "kg": "mass",
 }
 
 

@@ -179,6 +179,16 @@ def with_gains(
     return tuple(replace(b, gain_if_doubled=g, gain_together=joint) for b, g in zip(bottlenecks, alone, strict=True))
 
 
+def arithmetic(path: str, name: str, why: str, alike: int) -> Bottleneck:
+    """How fast an accelerator calculates."""
+    return Bottleneck("compute", path, f"{name} (arithmetic)", why, alike=alike)
+
+
+def memory_bandwidth(path: str, name: str, why: str, alike: int) -> Bottleneck:
+    """How fast an accelerator reads its memory."""
+    return Bottleneck("part", path, f"{name} (memory bandwidth)", why, alike=alike)
+
+
 def tried(bottleneck: Bottleneck, whole: float, faster: float) -> Bottleneck:
     """A bottleneck with what is gained when it alone is twice as good: a time, and the time then."""
     return replace(bottleneck, gain_if_doubled=whole / faster, gain_together=whole / faster)
@@ -208,5 +218,10 @@ def gain_of(bottleneck: Bottleneck) -> float:
 def ranked(candidates: Sequence[Bottleneck]) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck, ...]]:
     """Those that gain at least half of what the best does, best first: they bind. Then those that would next."""
     found = sorted((b for b in candidates if gain_of(b) >= NOTICE_TOLERANCE), key=gain_of, reverse=True)
-    line = 1 + (gain_of(found[0]) - 1) / 2 if found else 1.0
+    line = binding_gain(gain_of(found[0])) if found else 1.0
     return tuple(b for b in found if gain_of(b) >= line), tuple(b for b in found if gain_of(b) < line)
+
+
+def binding_gain(best: float) -> float:
+    """What something must gain to bind beside the best: half of what that saves [1]."""
+    return 1 + (best - 1) / 2

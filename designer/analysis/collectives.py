@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.activities import Activity
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, describe_classes
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, Resources, binding_gain, describe_classes
 from designer.analysis.capacities import SPREAD
 from designer.analysis.channel_order import ways
 from designer.analysis.communicator import IN_NETWORK, Communicator, make_communicator, widened
@@ -21,6 +21,7 @@ from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Row
 from designer.analysis.routes import route
 from designer.analysis.selection import resolve
 from designer.analysis.staging import staged
+from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -48,6 +49,7 @@ class CollectiveAnswer:
     curves: tuple[Curve, ...]
     sources: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+    guest: Guest | None = None
 
 
 def evaluate_collective(
@@ -60,17 +62,20 @@ def evaluate_collective(
     AnalysisError
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
-    group = asked_group(network, operation, place)
-    spreads = (_spread(network, group.inside), _spread(network, group.between))
-    time = _time(group, operation, operation.size, spreads)
-    binds, then = _bottlenecks(group, operation, time) if explained else ((), ())
-    loads = loads_of(group, time)
+    asked = asked_group(network, operation, place)
+    group = asked.group
+    spreads = _spreads(group)
+    bare = _time(group, operation, operation.size, spreads)
+    time = asked.felt(operation, operation.size, bare)
+    binds, then = _bottlenecks(group, operation, bare) if explained else ((), ())
+    loads = loads_of(group, time, network)
     flows = Rows(lambda: flows_of(group, time))
-    n_flows = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
-    swept = _sweep(group, operation, spreads) if curves else ()
+    swept = _sweep(asked, operation, spreads) if curves else ()
     sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
-    findings = (*role_findings(group), *_unused(group, operation)) if explained else ()
-    return CollectiveAnswer(time, group.situation, binds, then, flows, n_flows, loads, swept, sources, findings)
+    findings = (*asked.told, *role_findings(group), *_unused(group, operation)) if explained else ()
+    return CollectiveAnswer(
+        time, group.situation, binds, then, flows, group.n_legs, loads, swept, sources, findings, asked.guest
+    )
 
 
 def _unused(group: Communicator, operation: Collective) -> list[Finding]:
@@ -126,13 +131,58 @@ def role_findings(group: Communicator) -> list[Finding]:
     ]
 
 
-def asked_group(network: Network, operation: Collective, place: str) -> Communicator:
-    """The group of a collective, routed.
+@dataclass(frozen=True, slots=True, eq=False)
+class AskedGroup:
+    """The group of a collective, routed, and what it has of its accelerators and NICs where it runs in machines.
+
+    Parameters
+    ----------
+    group
+        On NICs as narrow as its share of them.
+    whole
+        The same on whole NICs, as while other machines that have functions of them are idle; None where that is alike.
+    """
+
+    group: Communicator
+    guest: Guest | None = None
+    told: tuple[Finding, ...] = ()
+    whole: Communicator | None = None
+
+    def felt(self, operation: Collective, size: float, time: CollectiveTime) -> CollectiveTime:
+        """What `time` is in the machines, with what is not known of their shares in its band.
+
+        Notes
+        -----
+        A time slice that is not its own stops a rank, and all others wait for it: no step goes on meanwhile.
+        """
+        guest = self.guest
+        if guest is None:
+            return time
+        turn, factor = guest.turn, guest.factor
+        best, most = time.low, time.bus_high
+        if self.whole is not None:
+            wide = _time(self.whole, operation, size, _spreads(self.whole))
+            best, most = min(best, wide.low), max(most, wide.bus_high)
+        value, low, high = (getattr(turn, end) * getattr(factor, end) for end in ("value", "low", "high"))
+        return replace(
+            time,
+            time=time.time / value,
+            low=best / high,
+            high=time.high / low,
+            algorithm_bandwidth=time.algorithm_bandwidth * value,
+            bus_bandwidth=time.bus_bandwidth * value,
+            bus_low=time.bus_low * low,
+            bus_high=most * high,
+        )
+
+
+def asked_group(network: Network, operation: Collective, place: str, running: Collection[str] = ()) -> AskedGroup:
+    """The group of a collective, routed; `running` machines have work of their own on the same clock.
 
     Raises
     ------
     AnalysisError
-        If it has fewer than two accelerators, or they cannot reach each other.
+        If it has fewer than two accelerators, they cannot reach each other, or machines that are named are not theirs.
     """
     parts = resolve(network, operation.group, f"{place}.group")
     parts = parts[network.has(Capability.ACCELERATE)[parts]]
@@ -142,6 +192,15 @@ def asked_group(network: Network, operation: Collective, place: str) -> Communic
             place=f"{place}.group",
             remedy="choose a larger group",
         )
+    guest, told = guest_of(network, parts, operation.machines, Work.COPYING, place, running)
+    group = _routed(network_for(network, guest), parts, operation, place)
+    whole = None
+    if guest is not None and guest.nics:
+        whole = _routed(network_for(network, guest, nics=False), parts, operation, place)
+    return AskedGroup(group, guest, told, whole)
+
+
+def _routed(network: Network, parts: npt.NDArray[np.int64], operation: Collective, place: str) -> Communicator:
     group = make_communicator(network, parts, place)
     if operation.collective == CollectiveKind.ALL_TO_ALL:
         group = group.exchanging()
@@ -154,10 +213,13 @@ def asked_group(network: Network, operation: Collective, place: str) -> Communic
     return group
 
 
-def time_of(group: Communicator, operation: Collective) -> CollectiveTime:
+def time_of(asked: AskedGroup, operation: Collective) -> CollectiveTime:
     """Time of a collective over its group, with its band."""
-    spreads = (_spread(group.network, group.inside), _spread(group.network, group.between))
-    return _time(group, operation, operation.size, spreads)
+    return asked.felt(operation, operation.size, _time(asked.group, operation, operation.size, _spreads(asked.group)))
+
+
+def _spreads(group: Communicator) -> tuple[float, float]:
+    return _spread(group.network, group.inside), _spread(group.network, group.between)
 
 
 def _spread(network: Network, activity: Activity | None) -> float:
@@ -190,9 +252,9 @@ def _time(group: Communicator, operation: Collective, size: float, spreads: tupl
     )
 
 
-def loads_of(group: Communicator, time: CollectiveTime) -> ChannelLoads:
-    """Load of every channel while a collective runs."""
-    return ChannelLoads.made(lambda: _loads(group.network, group, time, *_egress(group, time)))
+def loads_of(group: Communicator, time: CollectiveTime, network: Network | None = None) -> ChannelLoads:
+    """Load of every channel while a collective runs; of the channels of `network`, where the group sees less of it."""
+    return ChannelLoads.made(lambda: _loads(network or group.network, group, time, *_egress(group, time)))
 
 
 def flows_of(group: Communicator, time: CollectiveTime) -> tuple[Flow, ...]:
@@ -231,7 +293,7 @@ def _bottlenecks(
         return (latency,), tuple(
             b for side in others for b in collective_bottlenecks(group, sides[side], gains[side], first=True)
         )
-    now = [side for side, gain in gains.items() if gain >= 1 + (best - 1) / 2]
+    now = [side for side, gain in gains.items() if gain >= binding_gain(best)]
     binds = tuple(b for side in now for b in collective_bottlenecks(group, sides[side], gains[side], first=True))
     then: list[Bottleneck] = []
     for side, activity in sides.items():
@@ -319,14 +381,11 @@ def _loads(
         carried = np.bincount(network.channels_of(activity.resource), activity.usage, n) * rate
         load += carried
         busy += carried / raw * tightest * fill
-    shared = ~np.repeat(network.full, 2)
-    if shared.any():
-        busy = np.where(shared, busy.reshape(-1, 2).sum(axis=1).repeat(2), busy)
-    return load, busy
+    return load, network.over_both_ways(busy)
 
 
-def _sweep(group: Communicator, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:
-    found = [(size, _time(group, operation, size, spreads)) for size in sizes()]
+def _sweep(asked: AskedGroup, operation: Collective, spreads: tuple[float, float]) -> tuple[Curve, ...]:
+    found = [(size, asked.felt(operation, size, _time(asked.group, operation, size, spreads))) for size in sizes()]
     x = tuple(size for size, _ in found)
     return (
         Curve(

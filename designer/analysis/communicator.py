@@ -75,6 +75,11 @@ class Communicator:
     groups: Int | None = None
     place: str = ""
 
+    @property
+    def n_legs(self) -> int:
+        """How many hops it makes, inside servers and between them."""
+        return sum(a.n_legs for a in (self.inside, self.between) if a is not None)
+
     def time(self, kind: str, message: float, algorithm: str = "auto") -> CollectiveTime:
         """Time of a collective over this group.
 

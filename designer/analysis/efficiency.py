@@ -54,6 +54,28 @@ def derated(found: Constant, attributes: Mapping[str, str], what: str) -> Consta
     return Constant(found.value * factor, found.low * factor, found.high * factor, source, Status.DERIVED, found.unit)
 
 
+def both_directions(network: Network, channel: Int, flow: Int, protocol: Int) -> tuple[Int, Int]:
+    """PCIe links that copies, or traffic between peers, use in both directions.
+
+    Parameters
+    ----------
+    channel, flow : (nnz,) of each entry of routes
+    protocol : (n_flows,)
+
+    Returns
+    -------
+    tuple
+        Entries of such traffic on PCIe, and the links that have it both ways, ascending.
+    """
+    net, link = network.net, channel >> 1
+    pcie = np.array([definition.kind == "pcie" for definition in net.link_defs], dtype=bool)
+    rows = np.flatnonzero(pcie[net.link_def[link]])
+    rows = rows[np.isin(protocol[flow[rows]], (COPY, P2P)) & network.full[link[rows]]]
+    used = np.zeros((2, net.n_links), dtype=bool)
+    used[channel[rows] & 1, link[rows]] = True
+    return rows, np.flatnonzero(used.all(axis=0))
+
+
 class Efficiencies:
     """Looks up the efficiency of every entry of routes, with its band."""
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.capacities import NETWORK
-from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, Efficiencies
+from designer.analysis.efficiency import COPY, N_PLACEMENTS, P2P, RDMA, Efficiencies, both_directions
 from designer.analysis.frame import STRUCTURES_LIMIT
 from designer.analysis.hashing import mix
 from designer.analysis.islands import find_islands
@@ -315,18 +315,10 @@ def _both_ways(network: Network, routes: Routes, protocol: Int) -> tuple[Int, fr
 
     Copies to and from host memory meet in the root and keep less than those between peers.
     """
-    net = network.net
-    pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
-    link = routes.channel >> 1
-    rows = np.flatnonzero(pcie[net.link_def[link]])
-    link, asked = link[rows], protocol[routes.flow[rows]]
-    keep = ((asked == P2P) | (asked == COPY)) & network.full[link]
-    back = (routes.channel[rows] & 1).astype(bool)
-    there, here = np.zeros(net.n_links, dtype=bool), np.zeros(net.n_links, dtype=bool)
-    there[link[keep & ~back]] = True
-    here[link[keep & back]] = True
-    hosted = net.link_def[link[keep & (asked == COPY)]]
-    return np.flatnonzero(there & here), frozenset(np.unique(hosted).tolist())
+    rows, links = both_directions(network, routes.channel, routes.flow, protocol)
+    hosted = rows[protocol[routes.flow[rows]] == COPY]
+    definitions = network.net.link_def[routes.channel[hosted] >> 1]
+    return links, frozenset(np.unique(definitions).tolist())
 
 
 def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:

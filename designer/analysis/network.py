@@ -238,6 +238,11 @@ class Network:
         back = self.full[link] & (resource - self.first_resource[link] >= self.cables[link])
         return 2 * link + back
 
+    def over_both_ways(self, use: Float) -> Float:
+        """Use of channels; of links whose directions share one capacity that of both together. : (n_channels,)"""
+        together = use.reshape(-1, 2).sum(axis=1).repeat(2)
+        return np.where(np.repeat(self.full, 2), use, together)
+
     def quantity_status(self, link: int) -> Status:
         """How sure the capacity of a link is."""
         return self.link_facts[int(self.net.link_def[link])].status

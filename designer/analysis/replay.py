@@ -216,7 +216,7 @@ def _metrics(
     sources = (_SOURCES[listed.format],)
 
     def exact(value: float, unit: str, note: str = "") -> Estimate:
-        return Estimate(value, value, value, unit, sources, note)
+        return Estimate.exact(value, unit, sources, note)
 
     waits = np.array([run.wait for run in runs])
     whole = gpus * end

@@ -202,6 +202,12 @@ class ChannelLoads:
         self._found: tuple[Float, Float] | Callable[[], tuple[Float, Float]] = (load, utilization)
 
     @staticmethod
+    def none(n_links: int) -> ChannelLoads:
+        """Nothing on any channel."""
+        nothing = np.zeros(2 * n_links)
+        return ChannelLoads(nothing, nothing)
+
+    @staticmethod
     def made(make: Callable[[], tuple[Float, Float]]) -> ChannelLoads:
         """Loads that `make` works out: load and utilization."""
         loads = ChannelLoads(_NONE, _NONE)

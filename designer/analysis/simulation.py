@@ -20,6 +20,7 @@ from designer.analysis.serving.felt import Felt
 from designer.analysis.shifts import WORTH_TOLERANCE, Shift, proposed, shifts_of
 from designer.analysis.training.accelerators import memory_of
 from designer.analysis.vms.guests import Work, guest_of
+from designer.catalog.parttype import Capability
 from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError
 from designer.findings import Finding, Severity
@@ -27,7 +28,7 @@ from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
-from designer.workload.program import Program
+from designer.workload.program import Collective, Program
 from designer.workload.program.serving import Serve
 from designer.workload.program.training import TrainStep
 
@@ -124,9 +125,11 @@ def simulate(
     network = build_network(design)
     specs = _beside(design, _chosen(design, workloads, bool(programs)))
     begins = dict(starts or {})
-    jobs = [_job(spec, begins.pop(spec.id, None)) for spec in specs] + [job_of(program) for program in programs]
+    jobs = [job_of_workload(spec, begins.pop(spec.id, None)) for spec in specs] + [
+        job_of(program) for program in programs
+    ]
     jobs = [_recovering(network, job, failures) for job in jobs]
-    prices = Prices(network, _machines(network, jobs), _in_turns(network, jobs))
+    prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
     if begins:
         raise AnalysisError(
             f"{next(iter(begins))!r} has a start and is not run",
@@ -215,9 +218,16 @@ def _beside(design: Design, specs: Sequence[WorkloadSpec]) -> list[WorkloadSpec]
     return list(found.values())
 
 
-def _job(spec: WorkloadSpec, start: float | None) -> Job:
+def job_of_workload(spec: WorkloadSpec, start: float | None = None, program: Program | None = None) -> Job:
+    """A workload as a job, or another program in its name.
+
+    Raises
+    ------
+    AnalysisError
+        If nothing runs for it over time.
+    """
     place = f"workloads.{spec.id}"
-    program = program_of(spec.kind, spec.settings, place)
+    program = program or program_of(spec.kind, spec.settings, place)
     if program is None:
         raise AnalysisError(
             f"{spec.id!r} is a question, nothing runs for it over time",
@@ -230,7 +240,7 @@ def _job(spec: WorkloadSpec, start: float | None) -> Job:
     return job if start is None else replace(job, start=start)
 
 
-def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
+def machines_of(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
     """Machines that jobs run in."""
     if not network.design.vms:
         return frozenset()
@@ -243,15 +253,18 @@ def _machines(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
                 guest, _ = guest_of(network, parts, served.machines, Work.SERVING, job.place)
                 found |= set(guest.machines if guest is not None else ())
                 continue
-            asked: TrainingJob | None = getattr(step.task, "job", None)
+            asked: TrainingJob | Collective | None = getattr(step.task, "job", None)
+            if isinstance(step.task, Collective):
+                asked = step.task
             if asked is not None:
                 parts = resolve(network, asked.group, job.place)
+                parts = parts[network.has(Capability.ACCELERATE)[parts]] if asked is step.task else parts
                 guest, _ = guest_of(network, parts, asked.machines, Work.TRAINING, job.place)
                 found |= set(guest.machines if guest is not None else ())
     return frozenset(found)
 
 
-def _in_turns(network: Network, jobs: Sequence[Job]) -> frozenset[int]:
+def parts_in_turns(network: Network, jobs: Sequence[Job]) -> frozenset[int]:
     """Parts on which a served model and something else compute."""
     served: list[set[int]] = []
     trained: list[set[int]] = []

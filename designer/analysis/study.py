@@ -126,6 +126,10 @@ def run_workload(
     question = Question(spec.id, kind.reports, title, place, curves, progress, cancelled, explained)
     evaluator = evaluator_of(operation)
     result, loads = evaluator.evaluate(network, operation, question)
+    if any(spec.settings.get(key) for key in ("background", "beside")):
+        from designer.analysis.retraining import retraining_names, with_retrainings
+
+        result = with_retrainings(network, spec, retraining_names(network, spec), result, cancelled)
     if not explained:
         return result, loads
     short = Question(spec.id, kind.reports, title, place, False, None, cancelled)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis import folding
 from designer.analysis.bottlenecks import Limit
-from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, Efficiencies
+from designer.analysis.efficiency import COPY, P2P, RDMA, STORAGE, Efficiencies, both_directions
 from designer.analysis.flows import Incidence
 from designer.analysis.folding import Fold, Meeting, fold
 from designer.analysis.hashing import mix
@@ -268,18 +268,11 @@ class Problem:
         """
         network, routes = self.network, self.routes
         net = network.net
-        pcie = np.array([link.kind == "pcie" for link in net.link_defs], dtype=bool)
-        copies = np.isin(self.protocol[routes.flow], (COPY, P2P))
-        rows = np.flatnonzero(pcie[net.link_def[self.channel >> 1]] & copies & (routes.share > 0))
+        taken = np.flatnonzero(routes.share > 0)
+        rows, opposite = both_directions(network, self.channel[taken], routes.flow[taken], self.protocol)
+        rows = taken[rows]
         link = self.channel[rows] >> 1
-        back = (self.channel[rows] & 1).astype(bool)
-        opposite = np.intersect1d(link[back], link[~back])
-        opposite = opposite[network.full[opposite]]
-        alike = (
-            np.ones(len(opposite), dtype=np.int64)
-            if self.fold is None
-            else self.fold.channel(2 * opposite.astype(np.int64))[1]
-        )
+        alike = np.ones(len(opposite), dtype=np.int64) if self.fold is None else self.fold.channel(2 * opposite)[1]
         found: list[_Entries] = []
         definitions: dict[int, int] = {}
         labels: dict[int, str] = {}

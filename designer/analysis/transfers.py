@@ -45,6 +45,8 @@ class TransferAnswer:
         What limits the slowest flows, and what would next.
     sources
         Keys of what the rates rest on.
+    loaded
+        Loads of all channels where each flow that has a way moves so much, in place of all it can [B/s].
     """
 
     traffic: Traffic
@@ -61,6 +63,7 @@ class TransferAnswer:
     findings: tuple[Finding, ...]
     problem: FlowProblem
     expanded: Callable[[], FlowProblem]
+    loaded: Callable[[float], ChannelLoads]
 
     @property
     def incidence(self) -> Incidence:
@@ -211,6 +214,7 @@ def _answer(question: Question, place: str, explained: bool) -> TransferAnswer:
         tuple(findings),
         classes,
         _expanded(problem, classes),
+        lambda each: ChannelLoads.made(lambda: _loads(problem, np.where(problem.alive, each, 0.0))),
     )
 
 
@@ -288,11 +292,7 @@ def _loads(problem: Problem, rate: Float) -> tuple[Float, Float]:
     if problem.fold is not None:
         every = problem.fold.every_channel()
         load, occupied = load[every], occupied[every]
-    shared = ~np.repeat(network.full, 2)
-    if shared.any():
-        both = occupied.reshape(-1, 2).sum(axis=1).repeat(2)
-        occupied = np.where(shared, both, occupied)
-    return load, occupied / np.repeat(network.rate, 2)
+    return load, network.over_both_ways(occupied) / np.repeat(network.rate, 2)
 
 
 def _listed(problem: Problem, rates: Float, bottleneck: Binding) -> Rows[Flow]:

@@ -103,7 +103,7 @@ def predict(design: Design, measured: Measured) -> Outcome:
                 remedy=f"its metrics: {', '.join(found)}",
             )
         if measured.per_accelerator:
-            estimate = _each(estimate, _taking_part(asked, measured.workload))
+            estimate = estimate.scaled(1 / _taking_part(asked, measured.workload))
     except DesignerError as error:
         return Outcome(measured, None, math.inf, str(error).replace(f"workloads.{measured.workload.id}", "workload", 1))
     except Exception as error:
@@ -133,10 +133,6 @@ def _demand_room(design: Design, result: WorkloadResult) -> None:
     room = number(network, int(resolve(network, tight.where[0], at)[0]), "memory_capacity")
     if room and need.value > room * MEMORY_EXCESS.value:
         raise AnalysisError(tight.text, place=at, remedy=tight.remedy)
-
-
-def _each(whole: Estimate, n: int) -> Estimate:
-    return Estimate(whole.value / n, whole.low / n, whole.high / n, whole.unit, whole.sources, whole.note)
 
 
 def _taking_part(design: Design, workload: WorkloadSpec) -> int:

@@ -10,21 +10,23 @@ from typing import Final
 from designer.findings import Finding
 from designer.units import DIMENSIONS, format_quantity
 
-#: exponents of byte, second, FLOP, watt and dollar
-Unit = tuple[int, int, int, int, int]
-NONE: Final[Unit] = (0, 0, 0, 0, 0)
+#: exponents of byte, second, FLOP, watt, dollar and kilogram
+Unit = tuple[int, int, int, int, int, int]
+NONE: Final[Unit] = (0, 0, 0, 0, 0, 0)
 _UNITS: Final[Mapping[str, Unit]] = {
-    "size": (1, 0, 0, 0, 0),
-    "rate": (1, -1, 0, 0, 0),
-    "duration": (0, 1, 0, 0, 0),
-    "flop": (0, 0, 1, 0, 0),
-    "flops": (0, -1, 1, 0, 0),
-    "frequency": (0, -1, 0, 0, 0),
-    "power": (0, 0, 0, 1, 0),
-    "money": (0, 0, 0, 0, 1),
+    "size": (1, 0, 0, 0, 0, 0),
+    "rate": (1, -1, 0, 0, 0, 0),
+    "duration": (0, 1, 0, 0, 0, 0),
+    "flop": (0, 0, 1, 0, 0, 0),
+    "flops": (0, -1, 1, 0, 0, 0),
+    "frequency": (0, -1, 0, 0, 0, 0),
+    "power": (0, 0, 0, 1, 0, 0),
+    "energy": (0, 1, 0, 1, 0, 0),
+    "money": (0, 0, 0, 0, 1, 0),
+    "mass": (0, 0, 0, 0, 0, 1),
     "ratio": NONE,
 }
-_SYMBOLS: Final = ("B", "s", "FLOP", "W", "USD")
+_SYMBOLS: Final = ("B", "s", "FLOP", "W", "USD", "kg")
 
 
 def unit_of(dimension: str) -> Unit:

@@ -20,7 +20,7 @@ class Kept:
     """What was worked out, a line each; a line that was cut off when the search was stopped counts as none."""
 
     def __init__(self, path: Path, question: Question) -> None:
-        self._head = {"format": _FORMAT, "version": 1, "question": _digest(question)}
+        self._head = {"format": _FORMAT, "version": 2, "question": _digest(question)}
         self.known: dict[Settings, Worth] = {}
         if path.exists() and not path.is_file():
             # a pipe or device holds nothing to go on from

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from designer.analysis.network import build_network
@@ -27,6 +28,7 @@ from designer.report.inventory import bundles, inventory
 from designer.report.tables.cost import priced
 from designer.report.tables.power import draws, total
 from designer.report.tables.racks import KEPT, RACK_HEIGHT, RACK_POWER, plan_of
+from designer.rules.runner import check
 from designer.sources import Estimate
 from designer.units import format_quantity
 from designer.workload.jobs import Training
@@ -276,6 +278,9 @@ class Question:
         try:
             design = self.design(settings)
             bill = self._bill(design)
+            errors = self.errors(design)
+            if errors:
+                return Worth(refused=f"it breaks a design rule, {errors[0]}")
             spec = next(iter(design.workloads.values()))
             result, _ = run_workload(build_network(design), spec, False, None, None, explained=False)
         except Cancelled:
@@ -284,7 +289,7 @@ class Question:
             return Worth(refused=_words(error))
         self._learn(settings, result.metrics)
         units = {m.name: m.unit for m in self.measures}
-        values = {name: Estimate(v, v, v, units[name], ("asked",)) for name, v in bill.items() if name in units}
+        values = {name: Estimate.exact(v, units[name], ("asked",)) for name, v in bill.items() if name in units}
         for measure in self.measures:
             found = _metric(result.metrics, measure.name)
             if found is not None:
@@ -295,6 +300,14 @@ class Question:
             return Worth(refused=told or f"the analysis tells no {missing[0]}")
         return Worth(values)
 
+    def errors(self, design: Design) -> tuple[str, ...]:
+        """Errors that design rules find, without those of the drawing it was made from, which are the reader's own."""
+        return tuple(dict.fromkeys(text for key, text in _errors(design) if key not in self._own))
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return frozenset(key for key, _ in _errors(self.wanted.base)) if self.wanted.base is not None else frozenset()
+
     def _learn(self, settings: Settings, metrics: Mapping[str, Estimate]) -> None:
         """What a step takes without waiting for samples, which no other source of them makes shorter."""
         following = self.following(settings[:-1])
@@ -304,6 +317,11 @@ class Question:
         run = self.operation.run
         if step and stall and whole and not run.checkpoint_every and not run.validate_every:
             self._floors[settings[:-1]] = whole.value * (1 - stall.value / step.value)
+
+
+def _errors(design: Design) -> list[tuple[str, str]]:
+    """Errors that design rules find: what tells one apart, and its text."""
+    return [(f.key, f"{f.code}: {f.text}") for f in check(design).findings if f.severity is Severity.ERROR]
 
 
 @dataclass(frozen=True)
@@ -326,7 +344,7 @@ def _metric(metrics: Mapping[str, Estimate], name: str) -> Estimate | None:
         share = min(1.0, goodput.value / rate.value)
         return Estimate(share, min(share, *ends), min(1.0, max(share, *ends)), "1", goodput.sources)
     if name == "machines_staying" and name not in metrics:
-        return Estimate(0.0, 0.0, 0.0, "1")
+        return Estimate.exact(0.0, "1")
     return metrics.get(name)
 
 

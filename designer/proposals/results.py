@@ -20,7 +20,7 @@ class Proposal:
     choices
         What was chosen, by its title.
     broken
-        Design rules that find an error in it.
+        Errors of design rules that the drawing it was made from has already; a proposal adds none.
     unrated
         Models without a rated power: they count nothing in its power.
     """

@@ -100,6 +100,9 @@ def _unit_factor(name: str, unit: str, rough: float) -> float:
         "MW": 1e6,
         "kW": 1e3,
         "W": 1.0,
+        "t": 1e3,
+        "kg": 1.0,
+        "g": 1e-3,
     }
     if name in exact:
         return exact[name]

@@ -72,7 +72,9 @@ INPUT: Final = (
     Setting("cached", "Page cache share", "ratio", 0, help="share of reads the page cache serves"),
     Setting("access", "Access", "choice", "auto", choices=("auto", "random", "sequential")),
     Setting("gpudirect", "GPUDirect", "choice", "policy", choices=("policy", "on", "off")),
-    Setting("background", "Beside it", "text", "", help="ids of transfer workloads that share the hardware"),
+    Setting(
+        "background", "Beside it", "text", "", help="ids of transfers and of trainings with a cadence that share it"
+    ),
 )
 RUN: Final = (
     Setting("epochs", "Epochs", "ratio", 1),

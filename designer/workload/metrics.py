@@ -38,6 +38,8 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "round_time": Metric("s", "one round of federated learning, the slowest site waited for"),
         "trial_time": Metric("s", "one trial of a sweep"),
         "retraining_share": Metric("1", "share of the time these accelerators retrain"),
+        "share_beside_retraining": Metric("1", "share of the time in which a retraining runs beside it"),
+        "slow_down_while_retraining": Metric("1", "times as long it takes while a retraining runs beside it"),
         "candidates": Metric("1", "layouts looked at"),
         "fitting": Metric("1", "layouts that fit in memory"),
         "workflow_time": Metric("s", "from when new data are there until the model trained on them is deployed"),
@@ -51,6 +53,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType(
         "compute_share": Metric("1", "of an accelerator's arithmetic, that a slice or a turn has"),
         "memory_share": Metric("1", "of an accelerator's memory, that its profile has"),
         "bandwidth_share": Metric("1", "of an accelerator's memory bandwidth, that a slice or a turn has"),
+        "nic_share": Metric("1", "of a NIC's port, that the functions of its machines have while all are busy"),
         "virtualization_factor": Metric("1", "what the hypervisor leaves of the speed of bare metal, shares aside"),
         # serving
         "ttft": Metric("s", "until the first token of a request, in the mean"),

@@ -60,7 +60,13 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B]."""
+    """A collective over a group of accelerators; ``size`` is the message of nccl-tests [B].
+
+    Parameters
+    ----------
+    machines
+        Ids of the virtual machines whose accelerators they are; empty for those they are given to.
+    """
 
     answered_by: ClassVar[str] = "collective"
     name: str
@@ -68,6 +74,7 @@ class Collective:
     group: str
     size: float
     algorithm: str = "auto"
+    machines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

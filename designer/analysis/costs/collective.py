@@ -6,6 +6,8 @@ anyone else. The other side, inside or between servers, is busy in proportion.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from designer.analysis.collectives import asked_group, time_of
@@ -24,12 +26,18 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
     AnalysisError
         If the group has fewer than two accelerators, or they cannot reach each other.
     """
-    operation = Operation("collective", task.collective, task.group, task.size, task.algorithm)
-    group = asked_group(prices.network, operation, place)
-    time = time_of(group, operation)
+    operation = Operation("collective", task.collective, task.group, task.size, task.algorithm, task.machines)
+    asked = asked_group(prices.network, operation, place, prices.running)
+    time = time_of(asked, operation)
     latency = min(time.latency_term, time.time)
-    uses, weight = occupied(prices.network, [group])
-    return alone(
+    uses, weight = occupied(asked.group.network, [asked.group])
+    if asked.guest is not None and time.time > latency:
+        # what waits for turns takes nothing meanwhile
+        share = asked.guest.turn.value * asked.guest.factor.value
+        moving = max(0.0, time.time * share - latency) / (time.time - latency)
+        uses = {resource: usage * moving for resource, usage in uses.items()}
+        uses |= dict.fromkeys([prices.table.turns(part) for part in sorted(asked.guest.turns)], 1.0)
+    found = alone(
         time.time - latency,
         latency=latency,
         uses=uses,
@@ -39,6 +47,7 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
         group=f"collective:{task.group}",
         sources=("nccl-tuning", "collectives-fit"),
     )
+    return replace(found, findings=asked.told) if asked.told else found
 
 
 def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, float], float]:

@@ -19,16 +19,15 @@ from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
 from designer.analysis.serving.answers import SOURCES, most_of, saturated, step_spread
-from designer.analysis.serving.clocked import Engines, Handing, Loading, Tasks
+from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks
 from designer.analysis.serving.clocked_split import SplitEngines
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.sharing import one_each
 from designer.analysis.serving.split import place_split, serve_split
-from designer.analysis.serving.starting import hosts_of
-from designer.analysis.serving.tiers import stored
+from designer.analysis.serving.starting import loading_ways
+from designer.analysis.serving.tiers import fetching, stored
 from designer.analysis.transfers import evaluate_transfer
 from designer.analysis.vms.guests import machines_at
-from designer.errors import AnalysisError
 from designer.findings import Finding
 from designer.formulas.serving.cold_start import ONE_READER, START, START_EAGER
 from designer.formulas.serving.hand_over import descriptors, hand_over
@@ -57,7 +56,7 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     placement = place_deployment(prices.network, asked.deployment, place, prices.running)
     if _shares(prices, asked, place):
         placement = one_each(placement)
-    placement, sent, _, told = stored(placement, asked)
+    placement, sent, tier, told = stored(placement, asked)
     load = asked.load
     if load.reuse and sent.requests.cached:
         share = sum(sent.requests.cached) / sum(sent.requests.prompt)
@@ -73,12 +72,15 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
             count = len(placement.replicas)
             findings.append(saturated(rate * count, most * count, "the replicas together"))
     tasks = [_replica(prices, placement, k, spread, place) for k in range(len(placement.replicas))]
-    loading = _loading(prices, placement, asked, place) if task.cold else None
+    loading = _loading(prices, [placement], asked, place) if task.cold else None
+    fetches = [_fetch(prices, placement, asked, k, place) for k in range(len(tasks))] if tier is not None else []
     extra = math.sqrt(max(0.0, placement.release.first_spread**2 - placement.release.step_spread**2))
-    path = placement.release.overheads.path + placement.fetch
+    path = placement.release.overheads.path
 
     def make() -> Engines:
-        return Engines(placement, load, sent.first, tasks, loading, path, extra, saturated=too_much)
+        return Engines(
+            placement, load, sent.first, tasks, loading, path, extra, saturated=too_much, tier=tier, fetches=fetches
+        )
 
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement))
 
@@ -94,8 +96,6 @@ def _shares(prices: Prices, asked: Serving, place: str) -> bool:
 def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     """Engines for prompts, engines for answers, and the hand-over between them."""
     asked, network = task.operation, prices.network
-    if task.cold:
-        raise AnalysisError("a split deployment is not started cold", place=f"{place}.cold", remedy="start it warm")
     answers, prompts = place_split(network, asked, place, prices.running)
     served = serve_split(network, asked, place)
     spread = served.spread
@@ -104,9 +104,12 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     pairs = {(k % len(reading), k % len(saying)) for k in range(math.lcm(len(reading), len(saying)))}
     handing = {pair: _handing(prices, prompts, answers, pair, place) for pair in sorted(pairs)}
     extra = math.sqrt(max(0.0, answers.release.first_spread**2 - answers.release.step_spread**2))
+    loading = _loading(prices, [answers, prompts], asked, place) if task.cold else None
 
     def make() -> SplitEngines:
-        return SplitEngines(prompts, answers, asked.load, (reading, saying), handing, extra, saturated=served.saturated)
+        return SplitEngines(
+            prompts, answers, asked.load, (reading, saying), handing, loading, extra, saturated=served.saturated
+        )
 
     held = Counter(_holds(prompts)) + Counter(_holds(answers))
     findings = (*answers.findings, *served.findings)
@@ -134,6 +137,16 @@ def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple
     return Handing(
         Priced(flows_of(prices, answer, share, f"pull:{place}")), lambda tokens: answers.steps.kv.held(tokens), beside
     )
+
+
+def _fetch(prices: Prices, placement: Placement, asked: Serving, which: int, place: str) -> Fetching:
+    """Keys and values from beyond the GPU to every device of a replica."""
+    network = prices.network
+    answer = evaluate_transfer(network, fetching(placement, asked.tiers, [which]), place, explained=False)
+    each = placement.steps.kv.token
+    amount = np.full(int((answer.rate > 0).sum()), each)
+    slowest = float(answer.rate[answer.rate > 0].min())
+    return Fetching(Priced(flows_of(prices, answer, amount, f"fetch:{asked.tiers}")), each / slowest)
 
 
 def _replica(prices: Prices, placement: Placement, which: int, spread: float, place: str) -> Tasks:
@@ -214,7 +227,7 @@ def _cuts(cost: Cost) -> list[tuple[int, int]]:
     return list(zip(cost.ptr[:-1].tolist(), cost.ptr[1:].tolist(), strict=True))
 
 
-def _loading(prices: Prices, placement: Placement, asked: Serving, place: str) -> Loading:
+def _loading(prices: Prices, placements: Sequence[Placement], asked: Serving, place: str) -> Loading:
     """Weights from where they lie to every server, and on to its devices; the slower of the two counts.
 
     Raises
@@ -222,26 +235,18 @@ def _loading(prices: Prices, placement: Placement, asked: Serving, place: str) -
     AnalysisError
         If nothing holds the weights, or there is no way.
     """
-    if not asked.storage.strip():
-        raise AnalysisError("a cold start from nowhere", place=f"{place}.storage", remedy="say what holds the weights")
-    if asked.readers < 1:
-        raise AnalysisError("no reader", place=f"{place}.readers", remedy="use 1 reader or more")
-    network = placement.network
-    devices = np.unique(placement.replicas)
-    hosts = hosts_of(network, devices)
-    local = int(np.unique(network.island[devices], return_counts=True)[1].max())
-    stored_there = placement.weights * min(placement.split.devices, local)
+    ways = loading_ways(placements, asked.storage, asked.readers, place, peers=asked.peers)
     moves: list[tuple[str, Task]] = []
-    ways = [("read weights", asked.storage, hosts)]
-    if asked.peers and len(hosts) > 1:
+    steps = [("read weights", asked.storage, ways.readers)]
+    if len(ways.readers) < len(ways.hosts):
         # one server reads, the others have them from the one before while it still reads
-        ways = [("read weights", asked.storage, hosts[:1])]
-        ways += [(f"hand weights to server {k}", a, [b]) for k, (a, b) in enumerate(pairwise(hosts), 2)]
-    for name, source, targets in ways:
-        moves.append((name, _brought(prices, source, targets, stored_there, asked.readers * ONE_READER.value, place)))
-    paths = [network.net.path(int(p)) for p in devices.tolist()]
-    moves.append(("copy weights", _brought(prices, ",".join(hosts), paths, placement.weights, math.inf, place)))
-    return Loading(tuple(moves), (START if asked.deployment.graph else START_EAGER).value)
+        steps += [(f"hand weights to server {k}", a, (b,)) for k, (a, b) in enumerate(pairwise(ways.hosts), 2)]
+    for name, source, targets in steps:
+        moves.append((name, _brought(prices, source, targets, ways.stored, asked.readers * ONE_READER.value, place)))
+    copied = _brought(prices, ",".join(ways.hosts), ways.devices, ways.held, math.inf, place)
+    moves.append(("copy weights", copied))
+    graph = any(placement.deployment.graph for placement in placements)
+    return Loading(tuple(moves), (START if graph else START_EAGER).value)
 
 
 def _brought(prices: Prices, source: str, targets: Sequence[str], size: float, most: float, place: str) -> Priced:

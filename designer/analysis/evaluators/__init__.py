@@ -7,12 +7,14 @@ operation is one dataclass and one file. Only what a study needs is imported.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, WorkloadResult
+from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Flow, Table, WorkloadResult
+from designer.findings import Finding
+from designer.sources import Estimate
 from designer.workload.operations import Operation
 from designer.workload.program import Programmed
 
@@ -33,6 +35,32 @@ class Question:
     progress: Callable[[float, str], None] | None = None
     cancelled: Callable[[], bool] | None = None
     explained: bool = True
+
+    def result(
+        self,
+        metrics: Mapping[str, Estimate],
+        binding: Sequence[Bottleneck],
+        after: Sequence[Bottleneck] = (),
+        flows: Sequence[Flow] = (),
+        n_flows: int = 0,
+        findings: Sequence[Finding] = (),
+        curves: Mapping[str, tuple[Curve, ...]] | None = None,
+        tables: Mapping[str, Table] | None = None,
+    ) -> WorkloadResult:
+        """What the workload does, under its own name: what binds it, and what would `after` that."""
+        return WorkloadResult(
+            self.id,
+            self.reports,
+            self.title,
+            metrics,
+            tuple(binding),
+            tuple(after),
+            flows,
+            n_flows,
+            tuple(findings),
+            curves or {},
+            tables or {},
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,10 +115,7 @@ def answer(
     frame_buffers = sum(
         1 for m in plan.moved if m.migration is not None and m.migration.stun and m.going.name in plan.drains
     )
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         {**report.metrics(plan, name), **users.metrics(plan)},
         plan.binding,
         plan.next,

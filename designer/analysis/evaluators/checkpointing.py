@@ -49,7 +49,7 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
         "checkpoint_time": timed(found.write, out, "burst of all ranks"),
         "checkpoint_stall": timed(found.stall, out, "training stands still"),
         "restore_time": timed(found.restore, back, _readers(plan.layout, operation.restore_from_one)),
-        "checkpoint_size": Estimate(found.size, found.size * less, found.size * more, "B", sources),
+        "checkpoint_size": Estimate.relative(found.size, less, more, "B", sources),
         "rate": Estimate(
             found.size / found.write,
             found.size / found.write / out[1],
@@ -77,10 +77,7 @@ def evaluate(network: Network, operation: Checkpointing, question: Question) -> 
                 "write less often, or give the path more bandwidth",
             )
         )
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         metrics,
         write.binding,
         write.next,
@@ -122,7 +119,7 @@ def _goodput(
         )
     if operation.repair > 0:
         count = float(spares(failures.between, Seconds(operation.repair)))
-        metrics["spares"] = Estimate(count, count, count, "1", ("assumed-training",), "failures at random, M/G/∞")
+        metrics["spares"] = Estimate.exact(count, "1", ("assumed-training",), "failures at random, M/G/∞")
     return metrics
 
 

@@ -15,10 +15,7 @@ from designer.workload.operations import Collective
 def evaluate(network: Network, operation: Collective, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """Time and bandwidths of a collective."""
     answer = evaluate_collective(network, operation, question.place, question.curves, question.explained)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         _collective_metrics(answer),
         answer.binding,
         answer.next,
@@ -34,12 +31,20 @@ def _collective_metrics(answer: CollectiveAnswer) -> Mapping[str, Estimate]:
     time = answer.time
     ratio = time.algorithm_bandwidth / time.bus_bandwidth if time.bus_bandwidth else 1.0
     note = f"{time.algorithm}, {time.protocol}"
-    return {
+    found = {
         "communication_time": Estimate(time.time, time.low, time.high, "s", answer.sources, note),
         "bus_bandwidth": Estimate(time.bus_bandwidth, time.bus_low, time.bus_high, "B/s", answer.sources, note),
         "algorithm_bandwidth": Estimate(
             time.algorithm_bandwidth, time.bus_low * ratio, time.bus_high * ratio, "B/s", answer.sources, note
         ),
+    }
+    if answer.guest is None:
+        return found
+    lines = answer.guest.metrics()
+    if not answer.guest.turns:
+        del lines["compute_share"]
+    return found | {
+        name: lines[name] for name in ("compute_share", "nic_share", "virtualization_factor") if name in lines
     }
 
 

@@ -6,7 +6,7 @@ from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, WorkloadResult
 from designer.analysis.selection import resolve
-from designer.analysis.training.feeding import LOADING, feed
+from designer.analysis.training.feeding import feed
 from designer.analysis.training.preparation import samples_of
 from designer.errors import AnalysisError
 from designer.sources import Estimate
@@ -32,12 +32,8 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
     answer, n = fed.answer, len(readers)
     sources = tuple(sorted({"fit-storage", *answer.sources}))
 
-    slowest = min(fed.stages, key=lambda name: fed.stages[name])
-    if slowest == "decode" and operation.input.decode_rate > 0:
-        slowest = LOADING
-
     def rate(values: tuple[float, float, float], unit: str) -> Estimate:
-        return Estimate(*values, unit, sources, f"slowest: {slowest}")
+        return Estimate(*values, unit, sources, f"slowest: {fed.slowest(operation.input)}")
 
     each = tuple(operation.batch / t for t in (taken[0], taken[2], taken[1]))
     together = tuple(n * value for value in each)
@@ -51,13 +47,10 @@ def evaluate(network: Network, operation: DataLoading, question: Question) -> tu
         "epoch_time": Estimate(
             samples.epoch / together[0], samples.epoch / together[2], samples.epoch / together[1], "s", sources
         ),
-        "input_cores": Estimate(fed.cores, fed.cores / 2, fed.cores * 2, "1", sources, "cores receiving"),
+        "input_cores": fed.receiving(sources, "cores receiving"),
     }
     stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stages.items()))
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         metrics,
         answer.binding,
         answer.next,

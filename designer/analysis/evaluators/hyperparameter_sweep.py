@@ -16,7 +16,6 @@ from designer.analysis.training.metrics import metrics
 from designer.analysis.training.preparation import prepare
 from designer.analysis.training.step import route_step
 from designer.errors import AnalysisError
-from designer.sources import Estimate
 from designer.workload.jobs import HyperparameterSweep
 
 
@@ -55,14 +54,11 @@ def evaluate(
     if "time_to_train" in one:
         trial = one["time_to_train"]
         found["trial_time"] = trial
-        found["time_to_train"] = _times(trial, rounds, note)
-    rate = found["samples_per_second"]
-    found["samples_per_second"] = _times(rate, at_once, "all trials together")
+        found["time_to_train"] = replace(trial.scaled(rounds), note=note)
+    rate = found["samples_per_second"].scaled(at_once)
+    found["samples_per_second"] = replace(rate, note="all trials together")
     binding, after = bottlenecks(routed_step)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         found,
         binding,
         after,
@@ -71,10 +67,6 @@ def evaluate(
         routed_step.findings,
     )
     return result, loads(network, routed_step)
-
-
-def _times(one: Estimate, factor: float, note: str) -> Estimate:
-    return Estimate(one.value * factor, one.low * factor, one.high * factor, one.unit, one.sources, note)
 
 
 EVALUATOR = Evaluator(HyperparameterSweep, evaluate)

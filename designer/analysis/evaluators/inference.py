@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.analysis.bottlenecks import arithmetic, gain_of, memory_bandwidth, tried
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck, ChannelLoads, Curve, Rows, WorkloadResult
@@ -167,11 +168,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
             curves = {"serving-ttft": (Curve("time to the answer", tuple(spread.tolist()), tuple(at.tolist())),)}
     if operation.scenario == "video":
         found["streams"] = _estimate([m / operation.frames for m in most], "1", "streams whose frames all get through")
-    nothing = np.zeros(2 * network.net.n_links)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         found,
         binding[:1],
         binding[1:],
@@ -180,7 +177,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
         tuple(findings),
         curves,
     )
-    return result, ChannelLoads(nothing, nothing)
+    return result, ChannelLoads.none(network.net.n_links)
 
 
 def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
@@ -286,13 +283,13 @@ def _arrivals(asked: Inference, instances: int) -> Float:
 
 
 def _estimate(values: list[float], unit: str, note: str) -> Estimate:
-    return Estimate(values[0], min(values), max(values), unit, SOURCES, note)
+    return Estimate.over(values, unit, SOURCES, note)
 
 
 def _exact(instances: int, devices: int) -> dict[str, Estimate]:
     return {
-        "replicas": Estimate(instances, instances, instances, "1", (), "one instance on each part"),
-        "accelerators": Estimate(devices, devices, devices, "1", (), "as placed"),
+        "replicas": Estimate.exact(instances, "1", (), "one instance on each part"),
+        "accelerators": Estimate.exact(devices, "1", (), "as placed"),
     }
 
 
@@ -369,23 +366,14 @@ def _binding(
         return tuple(replace(b, why=f"{what}: {b.why}", alike=len(path.binding)) for b in path.binding[:1])
     here = network.net.path(int(parts[0]))
     quicker = replace(device.kernels, floor=device.kernels.floor / 2)
+    alike = len(parts) * cut.each
     better = (
-        ("compute", f"{device.name} (arithmetic)", replace(device, flops={k: 2 * v for k, v in device.flops.items()})),
-        ("part", f"{device.name} (memory bandwidth)", replace(device, bandwidth=2 * device.bandwidth)),
-        (
-            "limit",
-            "launches of kernels",
-            replace(device, kernels=quicker),
-        ),
+        (arithmetic(here, device.name, what, alike), device.faster()),
+        (memory_bandwidth(here, device.name, what, alike), device.wider()),
+        (Bottleneck("limit", "launches", "launches of kernels", what, alike=alike), replace(device, kernels=quicker)),
     )
-    found: list[Bottleneck] = []
-    for kind, label, other in better:
-        gain = base / _timed(other, work, asked.precision)(size)
-        if gain >= _NOTICE_TOLERANCE:
-            name = here if kind != "limit" else "launches"
-            alike = len(parts) * cut.each
-            found.append(Bottleneck(kind, name, label, what, gain, gain, alike))
-    return tuple(sorted(found, key=lambda b: b.gain_together or 1.0, reverse=True))
+    found = [tried(one, base, _timed(other, work, asked.precision)(size)) for one, other in better]
+    return tuple(sorted((b for b in found if gain_of(b) >= _NOTICE_TOLERANCE), key=gain_of, reverse=True))
 
 
 EVALUATOR = Evaluator(Inference, evaluate)

@@ -13,6 +13,7 @@ from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Curve, Rows, WorkloadResult
 from designer.analysis.training.bottlenecks import bottlenecks
 from designer.analysis.training.loads import flows, loads, n_flows
+from designer.analysis.training.metrics import memory_of
 from designer.analysis.training.preparation import TrainingPlan, prepare
 from designer.analysis.training.step import route_step
 from designer.errors import AnalysisError, Cancelled
@@ -43,10 +44,7 @@ def evaluate(network: Network, operation: LayoutSearch, question: Question) -> t
         )
         for place, step in enumerate(found.best, 1)
     )
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         _metrics(found),
         binding,
         after,
@@ -87,9 +85,6 @@ def _metrics(found: SearchResult) -> Mapping[str, Estimate]:
     low, high = best.low / best.step_time, best.high / best.step_time
     note = best.layout.describe()
 
-    def exact(value: float, note: str) -> Estimate:
-        return Estimate(value, value, value, "1", sources, note)
-
     def rate(value: float, unit: str = "1/s") -> Estimate:
         return Estimate(value, value / high, value / low, unit, sources, note)
 
@@ -98,16 +93,9 @@ def _metrics(found: SearchResult) -> Mapping[str, Estimate]:
         "samples_per_second": rate(best.samples_per_second),
         "tokens_per_second": rate(best.tokens_per_second),
         "mfu": rate(best.mfu, "1"),
-        "memory_per_gpu": Estimate(
-            best.memory.total,
-            best.memory.total - best.memory.reserve / 2,
-            best.memory.total + best.memory.reserve / 2,
-            "B",
-            sources,
-            note,
-        ),
-        "candidates": exact(found.candidates, "layouts looked at"),
-        "fitting": exact(found.fitting, "layouts that fit in memory"),
+        "memory_per_gpu": memory_of(best, sources, note),
+        "candidates": Estimate.exact(found.candidates, "1", sources, "layouts looked at"),
+        "fitting": Estimate.exact(found.fitting, "1", sources, "layouts that fit in memory"),
     }
 
 

@@ -69,7 +69,7 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     )
 
     def metric(value: float, unit: str) -> Estimate:
-        return Estimate(value, value, value, unit, SOURCES)
+        return Estimate.exact(value, unit, SOURCES)
 
     metrics = {
         "gpu_utilization": metric(found.shared.utilisation, "1"),
@@ -80,10 +80,7 @@ def evaluate(network: Network, operation: Pooling, question: Question) -> tuple[
     }
     words = f"{operation.owners} teams, {each} accelerators each, {found.shared.utilisation:.0%} busy"
     bottleneck = Bottleneck("limit", "queue", "arrival of jobs against accelerators", words)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         metrics,
         (bottleneck,),
         (),

@@ -16,10 +16,7 @@ from designer.workload.program import Programmed
 def evaluate(network: Network, operation: Programmed, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
     """A program alone."""
     found = answer(Prices(network), job_of(operation.program, question.place), cancelled=question.cancelled)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         found.metrics,
         found.why.binding,
         found.why.next,

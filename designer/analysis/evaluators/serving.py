@@ -6,14 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
-from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
-from designer.analysis.results import ChannelLoads, Column, Flow, Rows, Table, WorkloadResult
+from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResult
 from designer.analysis.serving.answers import SOURCES, Served, metrics, serve
-from designer.analysis.serving.bottlenecks import bottlenecks, phases
+from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.curves import curves
 from designer.analysis.serving.frontier import frontier
 from designer.analysis.serving.placement import place_deployment
@@ -21,9 +18,10 @@ from designer.analysis.serving.readings import read
 from designer.analysis.serving.sharing import shared
 from designer.analysis.serving.split import serve_split
 from designer.analysis.serving.starting import start_engines, update_engines
+from designer.analysis.serving.traffic import traffic
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
-from designer.units import Bytes, format_quantity
+from designer.units import format_quantity
 from designer.workload.serving import Limits, Serving
 
 #: fixed part and descriptors of a hand-over were measured on one set-up [logarithm of the factor either way]
@@ -58,18 +56,16 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         wide = math.exp(HAND_OVER_SPREAD.value)
         found["hand_over_time"] = Estimate(time, time / wide, time * wide, "s", ("vllm-nixl",))
     if operation.storage:
-        start = start_engines(placement, operation.storage, operation.readers, question.place, peers=operation.peers)
+        engines = [placement, *([served.prompts] if served.prompts is not None else [])]
+        start = start_engines(engines, operation.storage, operation.readers, question.place, peers=operation.peers)
         found["cold_start_time"] = start.time
         if operation.update:
             most = found["most_requests_per_second"].value
-            time, left = update_engines(placement, operation, most, question.place)
+            time, left = update_engines(engines, operation, most, question.place)
             found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, told = (*after, *start.bottlenecks), (*told, *start.findings)
-    loads, flows, count = _traffic(network, served)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    loads, flows, count = traffic(served, found["requests_per_second"].value)
+    result = question.result(
         found,
         binding,
         after,
@@ -80,24 +76,6 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         _tables(served),
     )
     return result, loads
-
-
-def _traffic(network: Network, served: Served) -> tuple[ChannelLoads, Rows[Flow], int]:
-    """What joining the devices puts on the links, in the mean."""
-    nothing = np.zeros(2 * network.net.n_links)
-    group = served.placement.group
-    if group is None:
-        return ChannelLoads(nothing, nothing), Rows(lambda: ()), 0
-    decoding = phases(served)[1]
-    placement = served.placement
-    size = max(1.0, decoding.requests * placement.shape.hidden * 2.0)
-    time = group.time("all-reduce", size)
-    whole = decoding.time(placement.steps)
-    share = min(1.0, 2 * placement.shape.layers * placement.steps.joins.reduce(Bytes(size)) / whole)
-    while_joining = loads_of(group, time)
-    loads = ChannelLoads(while_joining.load * share, while_joining.utilization * share)
-    count = sum(a.n_legs for a in (group.inside, group.between) if a is not None)
-    return loads, Rows(lambda: flows_of(group, time)), count
 
 
 def _kept(found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:

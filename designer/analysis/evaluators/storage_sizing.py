@@ -102,10 +102,7 @@ def evaluate(network: Network, operation: StorageSizing, question: Question) -> 
     else:
         why = f"{format_quantity(found.rate, 'rate')} for {format_quantity(work.demand, 'rate')} each"
         binding, after = (Bottleneck("limit", found.binding, _BINDING[found.binding], why),), reads.binding
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         metrics,
         binding,
         after,

@@ -28,10 +28,7 @@ def evaluate(network: Network, operation: Training, question: Question) -> tuple
     found = metrics(network, routed_step, operation)
     if operation.run.online and found["samples_per_second"].value < routed_step.step.samples_per_second:
         after, binding = binding, (_arrivals(operation, routed_step),)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         found,
         binding,
         after,

@@ -25,10 +25,7 @@ def evaluate(network: Network, operation: Transfer, question: Question) -> tuple
     answer = evaluate_transfer(network, operation, question.place, explained=question.explained, shares=shares)
     binding, then = _with_latency(operation, answer)
     metrics = _transfer_metrics(network, operation, answer)
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         metrics if guest is None else _in_machine(metrics, guest),
         binding,
         then,

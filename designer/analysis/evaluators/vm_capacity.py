@@ -50,7 +50,7 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
         )
     )
     count = float(len(found.places))
-    metrics = {"more_machines": Estimate(count, count, count, "1", ("nvidia-aie-user-guide",))}
+    metrics = {"more_machines": Estimate.exact(count, "1", ("nvidia-aie-user-guide",))}
     columns = (Column("host"), Column("more", "1"), Column("on"), Column("then"))
     tables = {"hosts": Table(f"More machines like {vm.label}", columns, rows)}
     example = placement.placed.get(vm.id) or next(iter(found.places), None)
@@ -66,10 +66,7 @@ def evaluate(network: Network, operation: VmCapacity, question: Question) -> tup
         tables["stranded"] = stranded
     tables["spare"], findings = _spare(placement, operation.release)
     reason = next(iter(found.reasons.values()), "there is no host")
-    result = WorkloadResult(
-        question.id,
-        question.reports,
-        question.title,
+    result = question.result(
         metrics,
         (Bottleneck("limit", "room", "room on the hosts", reason),),
         (),

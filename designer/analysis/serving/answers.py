@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -62,8 +62,10 @@ class Scaled:
 
 
 class HandedOver(Protocol):
-    """Hand-over of keys and values: use of the path, time of the bytes and of all of one [s], the path."""
+    """Hand-over of keys and values: bytes of a device [B], use of the path, time of the bytes and of all of one [s]."""
 
+    @property
+    def size(self) -> float: ...
     @property
     def use(self) -> float: ...
     @property
@@ -243,8 +245,8 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     found: dict[str, Estimate] = {}
     value, high, low = (most * served.stands for most in served.most)
     found["most_requests_per_second"] = Estimate(value, low, high, "1/s", SOURCES, note)
-    found["replicas"] = _exact(replicas, "as placed")
-    found["accelerators"] = _exact(devices, "as placed")
+    found["replicas"] = Estimate.exact(replicas, "1", (), "as placed")
+    found["accelerators"] = Estimate.exact(devices, "1", (), "as placed")
     low, high = placement.capacity_band
     found["kv_capacity"] = Estimate(
         placement.capacity,
@@ -267,10 +269,6 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     found |= _timed(served, note)
     found |= _rates(served, note, devices)
     return found
-
-
-def _exact(value: float, note: str) -> Estimate:
-    return Estimate(value, value, value, "1", (), note)
 
 
 def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
@@ -299,12 +297,9 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     placement, replicas, run = served.placement, served.stands, served.runs[0]
     pairs = [throughput(one, served.sent.first) for one in served.runs]
 
-    def spread(values: Sequence[float], factor: float = 1.0, unit: str = "1/s") -> Estimate:
-        return Estimate(values[0] * factor, min(values) * factor, max(values) * factor, unit, SOURCES, note)
-
     found = {
-        "requests_per_second": spread([p[0] for p in pairs], replicas),
-        "tokens_per_second": spread([p[1] for p in pairs], replicas),
+        "requests_per_second": Estimate.over([p[0] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
+        "tokens_per_second": Estimate.over([p[1] for p in pairs], "1/s", SOURCES, note).scaled(replicas),
     }
     begin, end = window(run, served.sent.first)
     turns = run.turns
@@ -315,10 +310,10 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     busy = min(1.0, float(share.sum()) / whole)
     running = float((share * turns[:, 4]).sum() / whole)
     waiting = float((share * turns[:, 6]).sum() / whole)
-    found["requests_running"] = Estimate(
+    found["requests_running"] = Estimate.relative(
         running,
-        running * math.exp(-served.spread),
-        running * math.exp(served.spread),
+        math.exp(-served.spread),
+        math.exp(served.spread),
         "1",
         SOURCES,
         "that decode, of a replica",
@@ -330,7 +325,7 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     hits = served.sent.requests.cached
     if hits:
         part = sum(hits) / sum(served.sent.requests.prompt)
-        found["prefix_hits"] = Estimate(part, part, part, "1", SOURCES)
+        found["prefix_hits"] = Estimate.exact(part, "1", SOURCES)
     if served.tier is not None:
         time, rates = served.tier.fetch, served.tier.path
         ends = [float((rates.rate / side).max()) for side in (rates.high, rates.low)]
@@ -338,7 +333,8 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     limits = served.serving.limits
     if limits.ttft or limits.tpot or limits.latency:
         shares = [within(one, served.sent.first, limits) for one in served.runs]
-        found["goodput"] = spread([s * p[0] for s, p in zip(shares, pairs, strict=True)], replicas)
+        good = [share * pair[0] for share, pair in zip(shares, pairs, strict=True)]
+        found["goodput"] = Estimate.over(good, "1/s", SOURCES, note).scaled(replicas)
     if placement.device.power:
         found |= _power(served, found["tokens_per_second"].value, busy, devices)
     return found
@@ -378,12 +374,12 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     if tokens > 0:
         band = math.hypot(POWER_SPREAD.value, served.spread)
         each = watts / tokens
-        found["energy_per_token"] = Estimate(
-            each, each * math.exp(-band), each * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
+        found["energy_per_token"] = Estimate.relative(
+            each, math.exp(-band), math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
         )
         million = _MILLION_LIMIT * each * float(np.mean(run.output[run.served]))
-        found["energy_per_million_requests"] = Estimate(
-            million, million * math.exp(-band), million * math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
+        found["energy_per_million_requests"] = Estimate.relative(
+            million, math.exp(-band), math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
         )
     return found
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, first_of, ranked, tried
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, arithmetic, first_of, memory_bandwidth, ranked, tried
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.results import Bottleneck
 from designer.analysis.serving.answers import Served
@@ -124,15 +124,13 @@ def candidates(placement: Placement, phase: Phase) -> list[Bottleneck]:
     def add(bottleneck: Bottleneck, steps: StepTime) -> None:
         found.append(tried(bottleneck, whole, phase.time(steps)))
 
-    faster = replace(device, flops={k: 2 * v for k, v in device.flops.items()})
     runs = device.runs_as(placement.steps.weights)
     alike = placement.replicas.size
     why = f"{what}; {runs} at {format_quantity(device.flops[runs], 'flops')} peak"
-    add(Bottleneck("compute", path, f"{device.name} (arithmetic)", why, alike=alike), placement.again(faster))
-    wider = replace(device, bandwidth=2 * device.bandwidth)
+    add(arithmetic(path, device.name, why, alike), placement.again(device.faster()))
     held = format_quantity(placement.weights, "size")
     why = f"{what}; memory {format_quantity(device.bandwidth, 'rate')}, {held} of weights"
-    add(Bottleneck("part", path, f"{device.name} (memory bandwidth)", why, alike=alike), placement.again(wider))
+    add(memory_bandwidth(path, device.name, why, alike), placement.again(device.wider()))
     found += _engine(placement, phase, whole, what)
     if placement.group is not None:
         gain = whole / phase.time(placement.again(links=2.0))

@@ -12,16 +12,18 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import Final
 
 import numpy as np
 
 from designer.analysis.serving.drafting import Drafted
-from designer.analysis.serving.load import Sent, sent_to
+from designer.analysis.serving.load import Sent
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import TURN, Book, Held, Requests, Steps, engine
+from designer.analysis.serving.tiers import Tier, sent_from
 from designer.formulas.serving.step_time import Joins, StepTime
 from designer.sources import Constant, Status
 from designer.workload.program.process import Item
@@ -50,6 +52,8 @@ _STOCK_LIMIT: Final = 1000
 SEEDS_APART_LIMIT: Final = 1_000_003
 
 ARRIVES: Final = Mark("next request")
+ENGINE_START: Final = "engine start"
+_FETCHES: Final = "fetches"
 _WIDTH: Final = len(TURN)
 
 
@@ -136,6 +140,14 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Fetching:
+    """Keys and values from beyond the GPU: a token to every device of a replica, and how long one takes alone [s]."""
+
+    move: Task
+    pace: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Handing:
     """Hand-over between two replicas: moving a byte to every device, and what a prompt of so many tokens takes.
 
@@ -153,13 +165,32 @@ class Handing:
 
 
 class Replica:
-    """One engine, held after every window."""
+    """One engine, held after every window.
 
-    def __init__(self, placement: Placement, requests: Requests, window: float, path: float, begin: float) -> None:
+    Parameters
+    ----------
+    called
+        True if requests come to it when `come` says so, and not at their time.
+    """
+
+    def __init__(
+        self,
+        placement: Placement,
+        requests: Requests,
+        window: float,
+        path: float,
+        begin: float,
+        *,
+        called: bool = False,
+    ) -> None:
         self.placement, self.window = placement, window
         self.steps = Metered(placement)
         at = [begin + t for t in requests.at]
-        self.book = Book(replace(requests, at=at), path)
+        self.book = Book(replace(requests, at=at), path, called=called)
+        #: when those that are on their way come if nothing is in it, and which of them are there
+        self.due: list[tuple[float, int]] = []
+        self.there: set[int] = set()
+        self.asked = 0
         if requests.clients:
             # clients begin when the program does
             self.book.sent[: self.book.upcoming] = [begin] * self.book.upcoming
@@ -185,7 +216,7 @@ class Replica:
         book.touched.clear()
         self.begin, self.rows = now, len(book.told) // _WIDTH
         length = self.window if self.steps.pace == 1 else min(self.window, MET_WINDOW.value)
-        self.reached, wake = self._engine.send((now, now + length))
+        self.reached, wake = self._engine.send((now, self._held(now, length)))
         if self.reached <= now:
             self.idle, self.wake = True, wake
             return 0.0, 0.0, wake
@@ -195,6 +226,20 @@ class Replica:
         whole = (self.reached - now) / self.steps.pace
         joins = min(whole, self.steps.joined(book.told[self.rows * _WIDTH :]))
         return whole - joins, joins, math.inf
+
+    def _held(self, now: float, length: float) -> float:
+        """When to look up again: at the end of the window, or when a request is due [s]."""
+        while self.due and self.due[0][1] in self.there:
+            self.there.discard(heappop(self.due)[1])
+        if not self.due:
+            return now + length
+        soon = self.due[0][0]
+        return min(now + length, soon if soon > now else now + SHORT_WINDOW.value)
+
+    def come(self, number: int, now: float) -> None:
+        """A request is there."""
+        self.there.add(number)
+        self.book.coming.append((now, number))
 
     def over(self, now: float, pauses: Sequence[tuple[float, float]]) -> float:
         """The window is over; the time the engine takes it to be [s].
@@ -330,6 +375,8 @@ class Engines:
         Requests of each replica that fill it, and are not counted.
     path
         A request's way to the queue [s].
+    tier, fetches
+        What lies beyond the GPU, and how each replica fetches it: a request is in the queue when that is there.
     """
 
     def __init__(
@@ -343,8 +390,11 @@ class Engines:
         extra: float,
         *,
         saturated: bool,
+        tier: Tier | None = None,
+        fetches: Sequence[Fetching] = (),
     ) -> None:
         self.placement, self.load, self.first = placement, load, first
+        self._tier, self._fetches = tier, tuple(fetches)
         self._tasks, self._loading = tuple(tasks), loading
         self._path, self._extra, self._saturated = path, extra, saturated
         self.replicas: list[Replica] = []
@@ -362,14 +412,16 @@ class Engines:
         found += [task for _, task in self._loading.moves] if self._loading is not None else []
         for each in self._tasks:
             found += [each.compute, *([each.join] if each.join is not None else [])]
-        return found
+        return [*found, *(each.move for each in self._fetches)]
 
     def start(self, now: float) -> Iterable[Item]:
         """Weights are loaded, or the first requests are looked at."""
         self._begin = now
-        count = len(self._tasks)
-        sent = [sent_to(self.load, count, k, self.placement.place, self.placement.capacity) for k in range(count)]
-        self.replicas = [Replica(self.placement, s.requests, WINDOW.value, self._path, now) for s in sent]
+        count, fetches = len(self._tasks), bool(self._fetches)
+        sent = [sent_from(self.load, self.placement, k, self._tier) for k in range(count)]
+        # a client that has its answer asks at once: what it fetches then begins with the end of a step
+        window = ONE_STEP.value if fetches and self.load.kind == "clients" else WINDOW.value
+        self.replicas = [Replica(self.placement, s.requests, window, self._path, now, called=fetches) for s in sent]
         self._last = max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=now)
         if self._loading is None:
             return self._all(now)
@@ -381,6 +433,10 @@ class Engines:
         if not item.step.startswith("replica"):
             return self._loaded(item, now)
         which = int(item.step.split()[1]) - 1
+        if item.step.endswith(_FETCHES):
+            replica = self.replicas[which]
+            replica.come(item.number, now)
+            return self._window(which, now) if replica.idle else []
         return self._next(which, item, now)
 
     def waits_for(self) -> str:
@@ -402,10 +458,10 @@ class Engines:
 
     def _loaded(self, item: Item, now: float) -> list[Item]:
         assert self._loading is not None
-        if item.step == "engine start":
+        if item.step == ENGINE_START:
             return self._all(now)
         self._pending -= 1
-        return [] if self._pending else [Item(Delay(1.0), "engine start", 0, self._loading.start)]
+        return [] if self._pending else [Item(Delay(1.0), ENGINE_START, 0, self._loading.start)]
 
     def _next(self, which: int, item: Item, now: float) -> list[Item]:
         replica, tasks = self.replicas[which], self._tasks[which]
@@ -419,35 +475,50 @@ class Engines:
     def _window(self, which: int, now: float) -> list[Item]:
         replica = self.replicas[which]
         self._stock(replica, now)
+        begun = [item for k in range(len(self._fetches)) for item in self._fetched(k, now)]
         computes, replica.joins, wake = replica.ahead(now)
         if replica.idle:
             if math.isinf(wake):
-                return []
-            return [Item(ARRIVES, f"replica {which + 1} waits", replica.number, wait=max(0.0, wake - now))]
-        return [Item(self._tasks[which].compute, f"replica {which + 1} computes", replica.number, computes)]
+                return begun
+            return [*begun, Item(ARRIVES, f"replica {which + 1} waits", replica.number, wait=max(0.0, wake - now))]
+        return [*begun, Item(self._tasks[which].compute, f"replica {which + 1} computes", replica.number, computes)]
+
+    def _fetched(self, which: int, now: float) -> list[Item]:
+        """Fetching for requests that are known by now and were not before, each from when it is looked up on."""
+        replica, fetch = self.replicas[which], self._fetches[which]
+        book = replica.book
+        known = book.upcoming if book.clients else len(book.prompt)
+        found: list[Item] = []
+        for number in range(replica.asked, known):
+            ready = max(now, book.sent[number] + self._path)
+            tokens = book.fetched[number]
+            heappush(replica.due, (ready + tokens * fetch.pace, number))
+            task, times = (fetch.move, float(tokens)) if tokens else (ARRIVES, 1.0)
+            found.append(Item(task, f"replica {which + 1} {_FETCHES}", number, times, ready - now))
+        replica.asked = known
+        return found
 
     def _stock(self, replica: Replica, now: float) -> None:
         """Requests are drawn as they are needed: none of the next window is missing."""
-        load, count = self.load, len(self.replicas)
+        load = self.load
         if load.kind == "clients":
             book = replica.book
             while len(book.prompt) - book.upcoming < book.clients + _STOCK_LIMIT:
                 self._chunk += 1
-                book.write(self._more(count, 0).requests)
+                book.write(self._more(0).requests)
         elif load.kind == "rate":
             # a step may be longer than its window
             while min(r.book.sent[-1] for r in self.replicas) < now + 2 * replica.window + LONGEST_STEP.value:
                 self._chunk += 1
                 offset = self._last
                 for k, one in enumerate(self.replicas):
-                    more = self._more(count, k).requests
+                    more = self._more(k).requests
                     one.book.write(replace(more, at=[offset + t for t in more.at]))
                 self._last = max(r.book.sent[-1] for r in self.replicas)
 
-    def _more(self, count: int, which: int) -> Sent:
+    def _more(self, which: int) -> Sent:
         seed = self.load.seed + self._chunk * SEEDS_APART_LIMIT
-        load = replace(self.load, seed=seed)
-        return sent_to(load, count, which, self.placement.place, self.placement.capacity)
+        return sent_from(replace(self.load, seed=seed), self.placement, which, self._tier)
 
 
 def until_end(run: ServingRun, asked: int, end: float) -> ServingRun:

@@ -13,11 +13,13 @@ import numpy as np
 
 from designer.analysis.serving.clocked import (
     ARRIVES,
+    ENGINE_START,
     LONGEST_STEP,
     ONE_STEP,
     SEEDS_APART_LIMIT,
     SHORT_WINDOW,
     Handing,
+    Loading,
     Replica,
     RequestLog,
     Tasks,
@@ -29,7 +31,7 @@ from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests
 from designer.workload.program.process import Item
-from designer.workload.program.tasks import Task
+from designer.workload.program.tasks import Delay, Task
 from designer.workload.serving import Load
 
 _READS, _ANSWERS = "prompts", "answers"
@@ -54,13 +56,15 @@ class SplitEngines:
         load: Load,
         tasks: tuple[Sequence[Tasks], Sequence[Tasks]],
         handing: Mapping[tuple[int, int], Handing],
+        loading: Loading | None,
         extra: float,
         *,
         saturated: bool,
     ) -> None:
         self.prompts, self.answers, self.load = prompts, answers, load
         self._tasks = {_READS: tuple(tasks[0]), _ANSWERS: tuple(tasks[1])}
-        self._handing = handing
+        self._handing, self._loading = handing, loading
+        self._pending = 0
         self._extra, self._saturated = extra, saturated
         self.replicas: dict[str, list[Replica]] = {_READS: [], _ANSWERS: []}
         #: of every request: tokens, and when it was sent
@@ -72,14 +76,15 @@ class SplitEngines:
 
     @property
     def tasks(self) -> Sequence[Task]:
-        """Computing and joining of all replicas, and all hand-overs."""
-        found: list[Task] = [ARRIVES, *(each.move for each in self._handing.values())]
+        """Computing and joining of all replicas, all hand-overs, and what a cold start takes."""
+        found: list[Task] = [Delay(1.0), ARRIVES, *(each.move for each in self._handing.values())]
+        found += [task for _, task in self._loading.moves] if self._loading is not None else []
         for each in (*self._tasks[_READS], *self._tasks[_ANSWERS]):
             found += [each.compute, *([each.join] if each.join is not None else [])]
         return found
 
     def start(self, now: float) -> Iterable[Item]:
-        """The first requests are looked at."""
+        """Weights are loaded, or the first requests are looked at."""
         path = self.prompts.release.overheads.path
         none = Requests([], [], [])
         for side, placement, window, way in (
@@ -92,6 +97,12 @@ class SplitEngines:
         sent = sent_to_one(self.load, 1, self.answers.place, self.answers.capacity)
         self._first = sent.first
         self._write(sent.requests, now)
+        if self._loading is None:
+            return self._all(now)
+        self._pending = len(self._loading.moves)
+        return [Item(task, name) for name, task in self._loading.moves]
+
+    def _all(self, now: float) -> list[Item]:
         return [item for k in range(len(self.replicas[_READS])) for item in self._window(_READS, k, now)]
 
     def finished(self, item: Item, now: float) -> Iterable[Item]:
@@ -99,6 +110,8 @@ class SplitEngines:
         what = item.step.split()
         if what[0] == "pull":
             return self._handed(item.number, now)
+        if what[0] not in self.replicas:
+            return self._loaded(item, now)
         side, which = what[0], int(what[1]) - 1
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
         if what[2] == "compute" and tasks.join is not None and replica.joins > 0:
@@ -109,6 +122,13 @@ class SplitEngines:
         reached = replica.over(now, stood)
         pulls = self._pulls(which) if side == _READS else []
         return [*pulls, *self._window(side, which, reached)]
+
+    def _loaded(self, item: Item, now: float) -> list[Item]:
+        assert self._loading is not None
+        if item.step == ENGINE_START:
+            return self._all(now)
+        self._pending -= 1
+        return [] if self._pending else [Item(Delay(1.0), ENGINE_START, 0, self._loading.start)]
 
     def waits_for(self) -> str:
         """Nothing: engines without requests are done."""

@@ -18,7 +18,7 @@ from designer.analysis.serving.devices import device_of, in_machine
 from designer.analysis.serving.drafting import Drafted
 from designer.analysis.serving.slices import Slice, slice_of
 from designer.analysis.training.preparation import shape_of
-from designer.analysis.vms.guests import Guest, Work, guest_of, quiet_network
+from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
 from designer.errors import AnalysisError, CatalogError
 from designer.findings import Finding, Severity
 from designer.formulas.serving._device import Device
@@ -176,7 +176,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         )
     if guest is not None:
         device = in_machine(device, guest)
-        network = quiet_network(network, guest.silent)
+        network = network_for(network, guest)
     try:
         chosen = release(asked.engine, asked.release)
     except CatalogError as error:

@@ -54,6 +54,7 @@ class Requests:
     clients
         In a closed loop: each sends its next request when it has its answer; 0 for an open loop.
     cached : (n,) tokens of each prompt that are in the prefix cache; empty for none
+    fetched : (n,) how many of those lie beyond the GPU and are fetched first; empty for none
     """
 
     prompt: Sequence[int]
@@ -61,6 +62,7 @@ class Requests:
     at: Sequence[float] = ()
     clients: int = 0
     cached: Sequence[int] = field(default=())
+    fetched: Sequence[int] = field(default=())
 
     def __post_init__(self) -> None:
         if not len(self.prompt) == len(self.output) or (not self.clients and len(self.at) != len(self.prompt)):
@@ -111,6 +113,8 @@ class Book:
     ----------
     path
         A request's way to the queue [s].
+    called
+        True if someone else writes down in `coming` when a request gets there.
 
     Attributes
     ----------
@@ -121,13 +125,14 @@ class Book:
         Requests of which a time was written down since this was emptied; kept while an engine is held now and then.
     """
 
-    def __init__(self, requests: Requests, path: float) -> None:
+    def __init__(self, requests: Requests, path: float, *, called: bool = False) -> None:
         n = len(requests.prompt)
         self.clients = requests.clients
-        self.path = path
+        self.path, self.called = path, called
         self.asked = list(requests.prompt), list(requests.output)
         self.prompt, self.left = list(requests.prompt), list(requests.output)
         self.hits = list(requests.cached) or [0] * n
+        self.fetched = list(requests.fetched) or [0] * n
         self.sent, self.first, self.done = [0.0] * n, [math.nan] * n, [math.nan] * n
         #: when each prompt was first worked on
         self.taken = [math.nan] * n
@@ -143,13 +148,15 @@ class Book:
                 self.send(0.0)
         else:
             self.sent = list(requests.at)
-            self.coming.extend((at + path, i) for i, at in enumerate(self.sent))
+            if not called:
+                self.coming.extend((at + path, i) for i, at in enumerate(self.sent))
 
     def send(self, now: float) -> None:
         """A client has its answer and sends its next request."""
         if self.clients and self.upcoming < len(self.prompt):
             self.sent[self.upcoming] = now
-            self.coming.append((now + self.path, self.upcoming))
+            if not self.called:
+                self.coming.append((now + self.path, self.upcoming))
             self.touched.append(self.upcoming)
             self.upcoming += 1
 
@@ -161,12 +168,13 @@ class Book:
         self.prompt.extend(requests.prompt)
         self.left.extend(requests.output)
         self.hits.extend(list(requests.cached) or [0] * n)
+        self.fetched.extend(list(requests.fetched) or [0] * n)
         self.sent.extend(requests.at or [0.0] * n)
         for rows in (self.first, self.done, self.taken):
             rows.extend([math.nan] * n)
         for rows in (self.version_of, self.began):
             rows.extend([0] * n)
-        if not self.clients:
+        if not self.clients and not self.called:
             self.coming.extend((at + self.path, old + k) for k, at in enumerate(requests.at))
         return range(old, old + n)
 
@@ -199,7 +207,7 @@ class Book:
                 # quicker than it was thought to be: nothing is answered before it was asked
                 if factor < 1 and not self.clients and row[i] < self.sent[i]:
                     row[i] = self.sent[i]
-        if self.clients:
+        if self.clients and not self.called:
             coming = [(late(at), i) for at, i in self.coming]
             self.coming.clear()
             self.coming.extend(coming)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,8 +11,9 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.load import Sent, sent_to_one
+from designer.analysis.serving.load import Sent, sent_to, sent_to_one
 from designer.analysis.serving.placement import Placement
+from designer.analysis.serving.scheduler import Requests
 from designer.analysis.training.accelerators import number
 from designer.analysis.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError, DesignerError
@@ -20,7 +22,7 @@ from designer.formulas.serving.attention_prefill import prefill_area
 from designer.formulas.serving.reuse import reused
 from designer.units import format_quantity
 from designer.workload.operations import Transfer
-from designer.workload.serving import Serving
+from designer.workload.serving import Load, Serving
 from designer.workload.traces import reuse_curve
 
 Int = npt.NDArray[np.int64]
@@ -39,10 +41,14 @@ class Tier:
         Whose keys and values it has room for, all replicas together.
     near, all
         Share of prompt tokens found on the GPU, and with the tier [1].
+    kept
+        Of what is found in the tier alone, the share that its path can bring [1].
     path
         What the links bring to every device while all fetch.
     use
         Share of that path in use [1].
+    size
+        Bytes that each device fetches of a mean request [B].
     fetch
         Mean time of fetching what is found there [s].
     """
@@ -50,9 +56,37 @@ class Tier:
     tokens: float
     near: float
     all: float
+    kept: float
     path: TransferAnswer
     use: float
+    size: float
     fetch: float
+
+
+def sent_from(load: Load, placement: Placement, which: int, tier: Tier | None) -> Sent:
+    """The requests of one replica; with a tier, how much of each is found, and how much of that is fetched."""
+    count, place, room = len(placement.replicas), placement.place, placement.capacity
+    if tier is None:
+        return sent_to(load, count, which, place, room)
+    if load.kind != "trace":
+        sent = sent_to(load, count, which, place)
+        far = 1 - tier.near / tier.all if tier.all > 0 else 0.0
+        fetched = [int(c * far) for c in sent.requests.cached]
+        return replace(sent, requests=replace(sent.requests, fetched=fetched))
+    near = sent_to(load, count, which, place, room).requests
+    sent = sent_to(load, count, which, place, room + int(tier.tokens / count))
+    return _brought(sent, near, tier.kept)
+
+
+def _brought(sent: Sent, near: Requests, kept: float) -> Sent:
+    """What is found on the GPU, and of the rest the share that can be fetched."""
+    requests = sent.requests
+    if not requests.cached:
+        return sent
+    at_hand = list(near.cached) or [0] * len(requests.cached)
+    fetched = [int(kept * max(0, c - n)) for c, n in zip(requests.cached, at_hand, strict=True)]
+    cached = [n + f for n, f in zip(at_hand, fetched, strict=True)]
+    return replace(sent, requests=replace(requests, cached=cached, fetched=fetched))
 
 
 def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier | None, tuple[Finding, ...]]:
@@ -71,6 +105,7 @@ def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier 
         if not tier or load.kind != "trace":
             return placement, near, None, _useless(tier)
         sent = sent_to_one(load, replicas, placement.place, placement.capacity + int(tier / replicas))
+        sent = _brought(sent, near.requests, 1.0)
         shares = _share(near), _share(sent)
     else:
         try:
@@ -79,6 +114,8 @@ def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier 
             raise AnalysisError(error.text, place=f"{placement.place}.reuse", remedy=error.remedy) from None
         shares = reused(curve, room), reused(curve, room + tier)
         sent = sent_to_one(replace(load, prefix=shares[1]), replicas, placement.place)
+        beyond = [int(p * (shares[1] - shares[0])) for p in sent.requests.prompt]
+        sent = replace(sent, requests=replace(sent.requests, fetched=beyond))
     if not tier:
         return placement, sent, None, ()
     return _fetched(placement, asked, sent, tier, shares)
@@ -117,10 +154,12 @@ def _fetched(
     placement: Placement, asked: Serving, sent: Sent, tier: float, shares: tuple[float, float]
 ) -> tuple[Placement, Sent, Tier, tuple[Finding, ...]]:
     network, requests = placement.network, sent.requests
-    devices = ",".join(network.net.path(int(p)) for p in np.unique(placement.replicas).tolist())
-    path = evaluate_transfer(network, Transfer("fetch", asked.tiers, devices, "nearest"), placement.place)
-    rate = float(path.rate.min())
-    beyond = max(0.0, shares[1] - shares[0]) * float(np.mean(requests.prompt))
+    path, alone = (
+        evaluate_transfer(network, fetching(placement, asked.tiers, which), placement.place)
+        for which in (range(len(placement.replicas)), range(1))
+    )
+    rate, quickest = float(path.rate.min()), float(alone.rate.min())
+    beyond = float(np.mean(requests.fetched)) if requests.fetched else 0.0
     moved = beyond * placement.steps.kv.token
     last = requests.at[-1] if len(requests.at) else 0.0
     pace = (len(requests.at) - 1) / last if last > 0 else 0.0
@@ -134,12 +173,13 @@ def _fetched(
             f"{format_quantity(pace * moved, 'rate')} would be fetched: the rest is computed again"
         )
         told.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "widen that way, or keep less there"))
-        found = shares[0] + kept * (shares[1] - shares[0])
-        again = [int(p * found) for p in requests.prompt]
-        sent = replace(sent, requests=replace(requests, cached=again))
-        shares = shares[0], found
+        near = [c - f for c, f in zip(requests.cached, requests.fetched, strict=True)]
+        sent = _brought(sent, replace(requests, cached=near), kept)
+        shares = shares[0], shares[0] + kept * (shares[1] - shares[0])
     use = min(use, _FULL_TOLERANCE)
-    fetch = kept * moved / rate / (1 - use)
+    size = kept * moved
+    # one engine fetches as quickly as its own way lets it, but for what others take of that meanwhile
+    fetch = size / quickest / (1 - use)
     tokens = max(1, round(beyond * kept))
     steps = placement.steps
     computed = steps.step(tokens, prefill_area(tokens, 0.0), 0, 0, 0.0) if beyond > 0 else 0.0
@@ -147,5 +187,11 @@ def _fetched(
         slow, quick = format_quantity(fetch, "duration"), format_quantity(computed, "duration")
         text = f"fetching takes {slow}, computing the same again {quick}: that tier only spares the GPU work"
         told.append(Finding("SERVE-TIER", Severity.WARNING, text, (), "use a quicker tier"))
-    tiered = Tier(tier, shares[0], shares[1], path, use, fetch)
+    tiered = Tier(tier, shares[0], shares[1], kept, path, use, size, fetch)
     return replace(placement, fetch=fetch), sent, tiered, tuple(told)
+
+
+def fetching(placement: Placement, tiers: str, which: Sequence[int]) -> Transfer:
+    """From a tier to every device of some replicas."""
+    path, parts = placement.network.net.path, placement.replicas[list(which)]
+    return Transfer("fetch", tiers, ",".join(path(int(p)) for p in np.unique(parts).tolist()), "nearest")

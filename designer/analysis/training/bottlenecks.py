@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from designer.analysis.bottlenecks import NOTICE_TOLERANCE, ranked, tried
+from designer.analysis.bottlenecks import NOTICE_TOLERANCE, arithmetic, memory_bandwidth, ranked, tried
 from designer.analysis.collectives import collective_bottlenecks
 from designer.analysis.results import Bottleneck
 from designer.analysis.training.costs import arrangement_of
@@ -55,12 +55,11 @@ def _computing(routed_step: RoutedStep) -> list[Bottleneck]:
     quicker = replace(part, flops={k: FlopPerSecond(2 * v) for k, v in part.flops.items()})
     wider = replace(part, memory_bandwidth=BytesPerSecond(2 * part.memory_bandwidth))
     found: list[Bottleneck] = []
-    for what, label, why, better, measured in (
-        ("compute", "arithmetic", half, quicker, 2.0),
-        ("part", "memory bandwidth", reads, wider, 1.0),
+    for one, better, measured in (
+        (arithmetic(path, part.name, half, plan.layout.ranks), quicker, 2.0),
+        (memory_bandwidth(path, part.name, reads, plan.layout.ranks), wider, 1.0),
     ):
         other = plan.estimate(routed_step.costs, accelerator=better, faster=measured).step_time
-        one = Bottleneck(what, path, f"{part.name} ({label})", why, alike=plan.layout.ranks)
         found.append(tried(one, whole, together(routed_step, other, routed_step.input[0])))
     return found
 

@@ -26,8 +26,8 @@ from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.memo import memo
-from designer.sources import Constant, Status
-from designer.workload.jobs import InputPath
+from designer.sources import Constant, Estimate, Status
+from designer.workload.jobs import InputPath, Training
 from designer.workload.kind import lower
 from designer.workload.operations import Transfer
 
@@ -79,6 +79,15 @@ class Feed:
         size = samples * stored
         total = size / self.rate if overlapped else sum(size / rate for rate in self.stages.values())
         return total, total * self.rate / self.high, total * self.rate / self.low
+
+    def slowest(self, path: InputPath) -> str:
+        """The slowest stage in words."""
+        name = min(self.stages, key=lambda stage: self.stages[stage])
+        return LOADING if name == "decode" and path.decode_rate > 0 else name
+
+    def receiving(self, sources: tuple[str, ...], note: str) -> Estimate:
+        """Processor cores that receiving takes."""
+        return Estimate.relative(self.cores, 0.5, 2.0, "1", sources, note)
 
 
 def feed(
@@ -291,12 +300,14 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
     for name in (part.strip() for part in ids.split(",") if part.strip()):
         spec = network.design.workloads.get(name)
         operation = lower(spec.kind, spec.settings, f"workloads.{name}") if spec is not None else None
+        if isinstance(operation, Training) and operation.run.retrain_every > 0:
+            continue  # what it takes for a part of the time is counted when the step is known
         if not isinstance(operation, Transfer):
             known = ", ".join(w.id for w in network.design.workloads.values() if w.kind == "transfer") or "none"
             raise AnalysisError(
                 f"{name!r} is no transfer workload of this design",
                 place=f"{place}.background",
-                remedy=f"its transfers: {known}; another job is one from its storage, with a demand",
+                remedy=f"its transfers: {known}; or a training with a cadence; another job is a transfer with a demand",
             )
         traffic = pair_up(network, operation, f"workloads.{name}")
         traffic = replace(traffic, legs=staged(network, traffic.legs))

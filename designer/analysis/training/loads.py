@@ -67,7 +67,5 @@ def flows(routed_step: RoutedStep) -> list[Flow]:
 
 def n_flows(routed_step: RoutedStep) -> int:
     """How many flows there are."""
-    total = routed_step.feed.answer.traffic.n_flows if routed_step.feed is not None else 0
-    for one, _ in _running(routed_step):
-        total += sum(a.n_legs for a in (one.inside, one.between) if a is not None)
-    return total
+    loading = routed_step.feed.answer.traffic.n_flows if routed_step.feed is not None else 0
+    return loading + sum(one.n_legs for one, _ in _running(routed_step))

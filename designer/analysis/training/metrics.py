@@ -10,7 +10,6 @@ from typing import Final
 from designer.analysis.network import Network
 from designer.analysis.training.checkpoints import RoutedCheckpoint, route_checkpoint
 from designer.analysis.training.curves import scaling_points
-from designer.analysis.training.feeding import LOADING
 from designer.analysis.training.preparation import ALONE
 from designer.analysis.training.step import RoutedStep
 from designer.errors import AnalysisError
@@ -21,11 +20,12 @@ from designer.formulas.compute.transformer_layer import FORMULA as LAYER
 from designer.formulas.memory.convolutional_memory import FORMULA as CONVOLUTION_MEMORY
 from designer.formulas.memory.transformer_memory import FORMULA as TRANSFORMER_MEMORY
 from designer.formulas.pipeline.overlap import FORMULA as OVERLAP
-from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND
+from designer.formulas.pipeline.scaling import ScalingPoint
+from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, StepEstimate
 from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
-from designer.units import Seconds, format_quantity, format_si
+from designer.units import Ratio, Seconds, format_quantity, format_si
 from designer.workload.jobs import Training
 
 
@@ -37,7 +37,7 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
     shorter, longer = routed_step.low / step.step_time, routed_step.high / step.step_time
 
     def timed(value: float, note: str = "") -> Estimate:
-        return Estimate(value, value * shorter, value * longer, "s", sources, note)
+        return Estimate.relative(value, shorter, longer, "s", sources, note)
 
     def per_time(value: float, unit: str = "1/s", note: str = "", cap: float = math.inf) -> Estimate:
         return Estimate(value, value / longer, min(cap, value / shorter), unit, sources, note)
@@ -69,33 +69,23 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
     main = point.main_cause
     cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")
     note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
-    efficiency = point.efficiency
-    spread = math.exp(min(1.0, 1 - min(1.0, efficiency)) * band)
-    found["speedup"] = Estimate(point.speedup, point.speedup / spread, point.speedup * spread, "1", sources, note)
-    found["scaling_efficiency"] = Estimate(
-        # more memory in all can spare recomputing, so the efficiency may pass 1
-        efficiency,
-        efficiency / spread,
-        max(efficiency, min(1.0, efficiency * spread)),
-        "1",
-        sources,
-        note,
-    )
+    found |= _of_scaling(point, band, sources, note)
     busy = min(1.0, computing / step.step_time)
     found["gpu_utilization"] = per_time(busy * rate / step.samples_per_second, "1", "computing share of a step", 1.0)
     memory = step.memory
-    found["memory_per_gpu"] = Estimate(
-        memory.total,
-        memory.total - memory.reserve / 2,
-        memory.total + memory.reserve / 2,
-        "B",
-        rests.memory,
-        f"of {format_si(memory.capacity, 'B')}",
-    )
+    found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}")
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
     if plan.guest is not None:
         found |= plan.guest.metrics()
     return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
+
+
+def memory_of(step: StepEstimate, sources: tuple[str, ...], note: str) -> Estimate:
+    """Memory that a rank needs: what the allocator sets aside may be half as much again, or half of it."""
+    memory = step.memory
+    return Estimate(
+        memory.total, memory.total - memory.reserve / 2, memory.total + memory.reserve / 2, "B", sources, note
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +147,15 @@ _CAUSES: Final = {
 }
 
 
+def _of_scaling(point: ScalingPoint, band: float, sources: tuple[str, ...], note: str) -> dict[str, Estimate]:
+    """Speed-up and its share of perfect scaling, as unsure as what changed against the base: losses and gains."""
+    low, high = point.spread(Ratio(band))
+    return {
+        name: Estimate.relative(value, low, high, "1", sources, note)
+        for name, value in (("speedup", point.speedup), ("scaling_efficiency", point.efficiency))
+    }
+
+
 def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
@@ -175,15 +174,17 @@ def _arriving(training: Training, rate: float, place: str) -> float:
 def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
     fed = routed_step.feed
     assert fed is not None
-    slowest = min(fed.stages, key=lambda name: fed.stages[name])
-    if slowest == "decode" and routed_step.path.decode_rate > 0:
-        slowest = LOADING
     need = routed_step.training_rate
     verdict = "enough" if fed.rate >= need else "too little"
     busy = routed_step.busy
     return {
         "input_time": Estimate(
-            routed_step.input[0], routed_step.input[1], routed_step.input[2], "s", rests.input, f"slowest: {slowest}"
+            routed_step.input[0],
+            routed_step.input[1],
+            routed_step.input[2],
+            "s",
+            rests.input,
+            f"slowest: {fed.slowest(routed_step.path)}",
         ),
         "input_stall": Estimate(
             routed_step.step.input_stall, 0.0, max(routed_step.step.input_stall, routed_step.input[2]), "s", rests.all
@@ -204,9 +205,7 @@ def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
             rests.all,
             "what training uses up when it never waits",
         ),
-        "input_cores": Estimate(
-            fed.cores, fed.cores / 2, fed.cores * 2, "1", rests.input, "cores receiving at full rate"
-        ),
+        "input_cores": fed.receiving(rests.input, "cores receiving at full rate"),
     }
 
 
@@ -223,7 +222,7 @@ def _of_run(
     found: dict[str, Estimate] = {}
 
     def timed(value: float, note: str = "") -> Estimate:
-        return Estimate(value, value * shorter, value * longer, "s", sources, note)
+        return Estimate.relative(value, shorter, longer, "s", sources, note)
 
     step = Seconds(plan.global_batch / rate)
     epoch = routed_step.samples.epoch if routed_step.samples is not None else 0.0
@@ -238,9 +237,7 @@ def _of_run(
         stall = one.estimate.stall
         if run.time_between_failures > 0:
             found["ettr"] = _effective(training, one, run.checkpoint_every * step, longer / shorter)
-        found["checkpoint_time"] = Estimate(
-            one.estimate.write, one.estimate.write / 2, one.estimate.write * 2, "s", sources
-        )
+        found["checkpoint_time"] = Estimate.relative(one.estimate.write, 0.5, 2.0, "s", sources)
     if not samples:
         if run.retrain_every > 0:
             raise AnalysisError(
@@ -267,7 +264,7 @@ def _of_run(
     found["time_to_train"] = timed(whole.total, parts)
     if run.retrain_every > 0:
         share = whole.total / run.retrain_every
-        found["retraining_share"] = Estimate(
-            share, share * shorter, share * longer, "1", sources, "of this group, kept busy by retraining"
+        found["retraining_share"] = Estimate.relative(
+            share, shorter, longer, "1", sources, "of this group, kept busy by retraining"
         )
     return found

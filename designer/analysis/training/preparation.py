@@ -17,7 +17,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.training.accelerators import accelerator_of
 from designer.analysis.training.costs import Ranks, ranks_of
 from designer.analysis.training.feeding import SHARD_SAMPLES, Samples
-from designer.analysis.vms.guests import Guest, Work, guest_of, quiet_network
+from designer.analysis.vms.guests import Guest, Work, guest_of, network_for
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import Accelerator
@@ -200,7 +200,9 @@ def _less_sure(step: StepEstimate, guest: Guest) -> StepEstimate:
     computing = step.compute + step.recompute + step.optimizer
     shorter, longer = guest.longer
     whole = step.step_time
-    low = whole - math.hypot(whole - step.low, computing * (1 - shorter))
+    # while other machines leave a NIC alone, all of it is there for what groups exchange
+    spared = step.communication * (1 - guest.narrowest.value) if guest.narrowest is not None else 0.0
+    low = whole - math.hypot(whole - step.low, computing * (1 - shorter), spared)
     high = whole + math.hypot(step.high - whole, computing * (longer - 1))
     return replace(step, low=Seconds(max(0.0, low)), high=Seconds(high))
 
@@ -244,7 +246,7 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
         accelerator = accelerator.slice(Ratio(guest.speed.value), Ratio(guest.traffic.value), memory)
         if guest.compute.value == guest.bandwidth.value == 1:
             accelerator = replace(accelerator, name=whole)
-        network = quiet_network(network, guest.silent)
+        network = network_for(network, guest)
     layout = _layout(job, len(parts), place)
     if job.forward_only and isinstance(shape, TransformerShape):
         raise AnalysisError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -23,6 +23,7 @@ from designer.analysis.selection import resolve
 from designer.analysis.vms.demands import memory_of
 from designer.analysis.vms.free_capacity import Placed, PlacedDevice
 from designer.analysis.vms.hosts import find_hosts
+from designer.analysis.vms.nic_functions import nic_shares, with_nic_shares
 from designer.analysis.vms.placement import Placement, place_vms
 from designer.catalog.parttype import Capability
 from designer.errors import AnalysisError, CatalogError
@@ -105,6 +106,8 @@ class Guest:
         Profiles, as the hypervisor shows them.
     silent
         NVLinks, by number, that carry nothing for it: those its device groups switch off, and all of MIG slices.
+    nics
+        By NIC, its share of the port, where other machines have functions of it [1].
     """
 
     machines: tuple[str, ...]
@@ -118,6 +121,12 @@ class Guest:
     rates: Mapping[int, float]
     names: tuple[str, ...]
     silent: tuple[int, ...] = ()
+    nics: Mapping[int, Constant] = field(default_factory=dict[int, Constant])
+
+    @property
+    def turn(self) -> Constant:
+        """Share of the time that the slowest of its accelerators runs anything of it [1]."""
+        return self.compute if self.turns else _exactly(1.0)
 
     @property
     def speed(self) -> Constant:
@@ -151,10 +160,16 @@ class Guest:
         source = self.bandwidth.source
         return {
             "compute_share": line(self.compute, as_what),
-            "memory_share": Estimate(self.memory_share, self.memory_share, self.memory_share, "1", (source,), as_what),
+            "memory_share": Estimate.exact(self.memory_share, "1", (source,), as_what),
             "bandwidth_share": line(self.bandwidth, as_what),
             "virtualization_factor": line(self.factor, self.factor.note),
+            **({"nic_share": line(nic, nic.note)} if (nic := self.narrowest) is not None else {}),
         }
+
+    @property
+    def narrowest(self) -> Constant | None:
+        """The least share it has of any of its NICs; None where it shares none."""
+        return min(self.nics.values(), key=lambda share: share.value, default=None)
 
 
 def _times(share: Constant, factor: Constant) -> Constant:
@@ -332,6 +347,7 @@ def _guest(
         rates,
         tuple(names),
         _silent(network, mine, slices),
+        nic_shares(network, place_vms(network), machines, running),
     )
 
 
@@ -359,6 +375,20 @@ def _nvlinks_of(network: Network, parts: Sequence[int]) -> tuple[int, ...]:
 def quiet_network(network: Network, silent: tuple[int, ...]) -> Network:
     """The network as a workload sees it whose machines switch some NVLinks off."""
     return network_without_links(network, silent) if silent else network
+
+
+def network_for(network: Network, guest: Guest | None, *, nics: bool = True) -> Network:
+    """The network as a workload in machines sees it: NVLinks switched off, NICs as narrow as its share of them.
+
+    Parameters
+    ----------
+    nics
+        False for whole NICs, as while other machines that have functions of them are idle.
+    """
+    if guest is None:
+        return network
+    quiet = quiet_network(network, guest.silent)
+    return with_nic_shares(quiet, guest.nics) if nics else quiet
 
 
 def _of_slices(share: float) -> Constant:

@@ -184,7 +184,7 @@ def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> Migr
             "s",
             total.sources,
         ),
-        transferred=Estimate(sent.value + disks, sent.low + disks, sent.high + disks, "B", sent.sources),
+        transferred=Estimate.total([sent, Estimate.exact(disks, "B")]),
         size=migration.size + disks,
         time=(0.0, *(at + took for at in migration.time)),
         remaining=(migration.remaining[0] + disks, *migration.remaining),

@@ -252,7 +252,7 @@ class _Run:
         self.staying: list[Staying] = []
         self.moved: tuple[Moved, ...] = ()
         self.schedule: Evacuation | None = None
-        self.makespan = Estimate(0.0, 0.0, 0.0, "s")
+        self.makespan = Estimate.exact(0.0, "s")
         rate = self._planned(going)
         migrations: dict[str, MigrationEstimate] = {}
         load: list[EvacuationVm] = []
@@ -394,7 +394,7 @@ def _bottlenecks(
             )
             plain = resources.bottleneck(resource, max(1, users), fractions.get(resource))
             why = plain.why.replace("flows", "migrations").replace("flow", "migration")
-            found.append(Bottleneck(plain.what, plain.id, plain.label, why, alone, together))
+            found.append(replace(plain, why=why, gain_if_doubled=alone, gain_together=together))
         return found
 
     said = [

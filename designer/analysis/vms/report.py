@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -59,11 +59,11 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
     found: dict[str, Estimate] = {}
     if stays:
         # what is left behind comes before how long the others take
-        found["machines_staying"] = Estimate(float(stays), float(stays), float(stays), "1", STAYING_SOURCES)
+        found["machines_staying"] = Estimate.exact(float(stays), "1", STAYING_SOURCES)
     if moved:
         # no time is told for what does not happen
         sources = makespan.sources or SCHEDULE_SOURCES
-        found[name] = Estimate(makespan.value, makespan.low, makespan.high, "s", sources, note)
+        found[name] = replace(makespan, unit="s", sources=sources, note=note)
     if not migrations:
         return found
     worst = max(migrations, key=lambda migration: migration.downtime.value)
@@ -71,15 +71,12 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
     stunned = [migration.stun for migration in migrations if migration.stun is not None]
     if stunned:
         found["stun_time"] = max(stunned, key=lambda stun: stun.value)
-    sums = [
-        sum(getattr(migration.transferred, corner) for migration in migrations) for corner in ("value", "low", "high")
-    ]
-    found["transferred"] = Estimate(sums[0], sums[1], sums[2], "B", migrations[0].transferred.sources)
+    found["transferred"] = Estimate.total([migration.transferred for migration in migrations])
     rates = [moved.rate for moved in plan.moved if moved.migration is not None]
     peak = max(_peak(plan), max(rates))
     spread = BANDWIDTH_SPREAD
-    found["rate"] = Estimate(
-        peak, peak * spread.low, peak * spread.high, "B/s", ("migration-calibration",), "most at one time, payload"
+    found["rate"] = Estimate.relative(
+        peak, spread.low, spread.high, "B/s", ("migration-calibration",), "most at one time, payload"
     )
     return found
 

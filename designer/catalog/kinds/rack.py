@@ -14,5 +14,7 @@ KIND = PartKind(
     fields=(
         Field("power_capacity", "Power it can feed", "power"),
         Field("height", "Height units", "count"),
+        Field("weight", "Weight, empty", "mass"),
+        Field("weight_capacity", "Weight it can carry", "mass"),
     ),
 )

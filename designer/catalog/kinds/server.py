@@ -14,6 +14,7 @@ KIND = PartKind(
     fields=(
         Field("height", "Height units", "count"),
         Field("power_max", "Largest power draw", "power"),
+        Field("weight", "Weight", "mass"),
         Field("vendor_model", "Vendor model", "text"),
     ),
 )

@@ -27,5 +27,6 @@ KIND = PartKind(
         Field("ports", "Network ports", "count"),
         Field("height", "Height units", "count"),
         Field("power_max", "Largest power draw", "power"),
+        Field("weight", "Weight", "mass"),
     ),
 )

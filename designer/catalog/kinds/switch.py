@@ -32,6 +32,8 @@ KIND = PartKind(
         Field("technology", "Technology", "text"),
         Field("tier", "Tier", "text"),
         Field("in_switch_reduction", "Reduces in the switch (SHARP)", "flag"),
+        Field("power_typical", "Typical power draw", "power", help="At work, with copper cables that draw nothing."),
         Field("power_max", "Largest power draw", "power"),
+        Field("weight", "Weight", "mass"),
     ),
 )

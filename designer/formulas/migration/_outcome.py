@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -60,11 +59,6 @@ class Outcome:
     def converged(self) -> bool:
         """True if the virtual machine arrives."""
         return self.verdict is not Verdict.NEVER
-
-
-def band(values: Sequence[float], unit: str, sources: tuple[str, ...], note: str = "") -> Estimate:
-    """The first value, with the smallest and largest of all as its band."""
-    return Estimate(values[0], min(values), max(values), unit, sources, note)
 
 
 def curve(rounds: Rounds, start: float, end: float) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -295,7 +295,7 @@ def _band(makespan: float, moves: Sequence[Move]) -> Estimate:
     part = flowing / held if held > 0 else 0.0
     fast = part / BANDWIDTH_SPREAD.high + (1 - part) * SETUP_TIME.low / SETUP_TIME.value
     slow = part / BANDWIDTH_SPREAD.low + (1 - part) * SETUP_TIME.high / SETUP_TIME.value
-    return Estimate(makespan, makespan * fast, makespan * slow, "s", SOURCES)
+    return Estimate.relative(makespan, fast, slow, "s", SOURCES)
 
 
 def lower_bound(vms: Sequence[EvacuationVm], bandwidth_out: Mapping[str, float]) -> float:

@@ -8,7 +8,7 @@ from typing import Final
 
 from designer.formulas.formula import Formula
 from designer.formulas.migration._inputs import not_negative, positive
-from designer.formulas.migration._outcome import Outcome, Verdict, band, curve, slowed
+from designer.formulas.migration._outcome import Outcome, Verdict, curve, slowed
 from designer.formulas.migration._qemu import (
     BANDWIDTH_SPREAD,
     DIRTIED_ONCE,
@@ -231,11 +231,11 @@ def _outcome(
         verdict=verdict,
         reason=reason,
         rounds=nominal.rounds.rounds,
-        total_time=band([case.total for case in cases], "s", SOURCES),
-        precopy_time=band([case.passes_time for case in cases], "s", SOURCES),
-        downtime=band([case.downtime for case in cases], "s", SOURCES),
+        total_time=Estimate.over([case.total for case in cases], "s", SOURCES),
+        precopy_time=Estimate.over([case.passes_time for case in cases], "s", SOURCES),
+        downtime=Estimate.over([case.downtime for case in cases], "s", SOURCES),
         longest_downtime=longest_downtime,
-        transferred=band(
+        transferred=Estimate.over(
             [
                 (case.rounds.sent + case.rounds.left) / squeeze + vfio_state if case.rounds.converged else math.inf
                 for case in cases
@@ -243,7 +243,7 @@ def _outcome(
             "B",
             SOURCES,
         ),
-        slowdown=band([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
+        slowdown=Estimate.over([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
         slowed_time=slowed_time,
         time=time,
         remaining=remaining,

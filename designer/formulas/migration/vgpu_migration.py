@@ -103,7 +103,7 @@ def vgpu_migration(
         working_set=working_set,
     )
     precopy = _scaled(vgpu.precopy_time, vgpu.stun)
-    total = _sum(guest.total_time, vgpu.stun, precopy)
+    total = Estimate.total([guest.total_time, vgpu.stun, precopy], SOURCES)
     arrives = guest.converged and vgpu.feasible
     reason = vgpu.reason if guest.converged else guest.reason
     vgpu_bytes = vgpu.precopied + vgpu.stunned
@@ -121,22 +121,12 @@ def vgpu_migration(
         memory=guest,
         vgpu=vgpu,
         total_time=total,
-        downtime=_sum(guest.downtime, vgpu.stun),
-        transferred=_sum(guest.transferred, Estimate(vgpu_bytes, vgpu_bytes, vgpu_bytes, "B")),
+        downtime=Estimate.total([guest.downtime, vgpu.stun], SOURCES),
+        transferred=Estimate.total([guest.transferred, Estimate.exact(vgpu_bytes, "B")], SOURCES),
         arrives=arrives,
         reason=reason,
         time=tuple(time),
         remaining=tuple(remaining),
-    )
-
-
-def _sum(*parts: Estimate) -> Estimate:
-    return Estimate(
-        sum(part.value for part in parts),
-        sum(part.low for part in parts),
-        sum(part.high for part in parts),
-        parts[0].unit,
-        SOURCES,
     )
 
 

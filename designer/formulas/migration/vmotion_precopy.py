@@ -18,7 +18,7 @@ from designer.formulas.migration._esxi import (
     SWITCHOVER_GOAL,
 )
 from designer.formulas.migration._inputs import not_negative, positive
-from designer.formulas.migration._outcome import Outcome, Verdict, band, curve, slowed
+from designer.formulas.migration._outcome import Outcome, Verdict, curve, slowed
 from designer.formulas.migration._rounds import Dirtying, Rounds, iterate
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Seconds
@@ -157,14 +157,14 @@ def _outcome(
         verdict=verdict,
         reason=reason,
         rounds=nominal.rounds.rounds,
-        total_time=band([case.total for case in cases], "s", SOURCES),
-        precopy_time=band(
+        total_time=Estimate.over([case.total for case in cases], "s", SOURCES),
+        precopy_time=Estimate.over(
             [case.rounds.duration if case.rounds.converged else math.inf for case in cases], "s", SOURCES
         ),
-        downtime=band([case.downtime for case in cases], "s", SOURCES),
+        downtime=Estimate.over([case.downtime for case in cases], "s", SOURCES),
         longest_downtime=longest_downtime,
-        transferred=band([_sent(case.rounds, checkpoint) for case in cases], "B", SOURCES),
-        slowdown=band([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
+        transferred=Estimate.over([_sent(case.rounds, checkpoint) for case in cases], "B", SOURCES),
+        slowdown=Estimate.over([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
         slowed_time=slowed_time,
         time=time,
         remaining=remaining,

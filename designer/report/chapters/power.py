@@ -14,7 +14,7 @@ from designer.report.wording import DASH, ends, in_words, percent, quantity, sen
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing states its power."""
-    result = busiest(subject.analysis)
+    result = busiest(subject.design, subject.analysis)
     found = draws(subject.design, result)
     rated, load, missing = total(found)
     if rated <= 0:
@@ -127,7 +127,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         "What does each feed carry, and how much heat is there?",
         (*blocks, Follows(tuple(follows))),
         rich(
-            f"{deck} Its median error is {percent(FIT_ERROR.value, 1)}.",
+            f"{deck} Its median error is {percent(FIT_ERROR.value, 1)}; bands of other models are wider.",
             sources(context, ("ml-energy-fit", "wall-readings")),
         ),
         context.lettered(subject),

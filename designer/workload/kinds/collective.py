@@ -14,12 +14,18 @@ COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broa
 
 def lower(settings: Mapping[str, Any]) -> Collective:
     """One collective operation."""
-    return Collective("collective", settings["collective"], settings["group"], settings["size"], settings["algorithm"])
+    return Collective("collective", *_asked(settings))
+
+
+def _asked(settings: Mapping[str, Any]) -> tuple[str, str, float, str, str]:
+    names = ("collective", "group", "size", "algorithm", "machines")
+    kind, group, size, algorithm, machines = (settings[name] for name in names)
+    return kind, group, size, algorithm, machines
 
 
 def program(settings: Mapping[str, Any]) -> Program:
     """One collective after the other."""
-    task = Task(settings["collective"], settings["group"], settings["size"], settings["algorithm"])
+    task = Task(*_asked(settings))
     measures = (Measure("communication_time", "s", "period", "collective"),)
     return Program("collective", (Step("collective", task),), math.inf, measures=measures)
 
@@ -32,6 +38,11 @@ WORKLOAD = WorkloadKind(
         "communication_time",
         "bus_bandwidth",
         "algorithm_bandwidth",
+        "compute_share",
+        "nic_share",
+        "virtualization_factor",
+        "share_beside_retraining",
+        "slow_down_while_retraining",
     ),
     lower=lower,
     program=program,
@@ -48,5 +59,7 @@ WORKLOAD = WorkloadKind(
             choices=("auto", "ring", "tree", "in-switch", "in-network", "hierarchical", "direct"),
             help="auto as the library chooses; in-network asks InfiniBand switches to add (SHARP)",
         ),
+        Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
+        Setting("beside", "Beside", "text", "", help="ids of trainings with a retraining cadence on the same hardware"),
     ),
 )

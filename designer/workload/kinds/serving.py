@@ -162,6 +162,7 @@ WORKLOAD = WorkloadKind(
         "compute_share",
         "memory_share",
         "bandwidth_share",
+        "nic_share",
         "virtualization_factor",
     ),
     lower=lower,

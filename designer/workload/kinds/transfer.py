@@ -53,6 +53,8 @@ WORKLOAD = WorkloadKind(
         "memory_share",
         "bandwidth_share",
         "virtualization_factor",
+        "share_beside_retraining",
+        "slow_down_while_retraining",
     ),
     lower=lower,
     program=program,
@@ -73,5 +75,6 @@ WORKLOAD = WorkloadKind(
         Setting("both_ways", "Both ways at once", "flag", False),
         Setting("seed", "Seed of a permutation", "count", 0),
         Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
+        Setting("beside", "Beside", "text", "", help="ids of trainings with a retraining cadence on the same hardware"),
     ),
 )

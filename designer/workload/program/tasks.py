@@ -87,6 +87,7 @@ class Collective(Task):
     group: str
     size: float
     algorithm: str = "auto"
+    machines: str = ""
 
     def __post_init__(self) -> None:
         _amount(self.size, "size")

@@ -11,13 +11,18 @@ import pytest
 from designer.analysis.study import analyze
 from designer.analysis.training.least_time import least_work, peak_rate
 from designer.decisions.pareto import Settings
+from designer.design.document import Design, Part, with_changes
 from designer.errors import Cancelled, FormatError
+from designer.fields import Quantity
+from designer.findings import Severity
 from designer.interchange.native.reader import load
 from designer.interchange.native.writer import save
+from designer.interchange.templates import open_design
 from designer.proposals.question import Question, families
 from designer.proposals.reading import read_wanted
 from designer.proposals.search import propose
 from designer.report.tables.cost import read_prices
+from designer.rules.runner import check
 from designer.workload.jobs import Training
 
 TRAIN = ["model=llama-2-7b", "dataset=c4-en", "global_batch=256"]
@@ -45,13 +50,13 @@ def leaves(question: Question) -> list[Settings]:
 
 def test_the_bill_of_four_servers_by_hand() -> None:
     """Four DGX H100 under one leaf: 4 × 8 NICs are 32 cables, one QM9700, no spine above a single leaf. At 300,000 a
-    server, 30,000 a switch and 1,000 a cable: 1,200,000 + 30,000 + 32,000 = 1,262,000. Rated 4 × 10.2 kW = 40.8 kW,
-    which the switch states nothing beside; a rack of 40 kW takes three of them: two racks, and one for the switch."""
+    server, 30,000 a switch and 1,000 a cable: 1,200,000 + 30,000 + 32,000 = 1,262,000. Rated 4 × 10.2 kW = 40.8 kW
+    and 1.72 kW of the switch: 42.52 kW; a rack of 40 kW takes three of them: two racks, and one for the switch."""
     question = Question(read_wanted("train", TRAIN, prices=PRICES, choose=SMALL))
     settings = ("training-cluster", "dgx-h100", "4", "leaf-spine 1:1", "sharded", "drives")
     best = question.best(settings)
     assert not isinstance(best, str)
-    assert (best["money"], best["power_rated"], best["racks"]) == (1_262_000, 40_800, 3)
+    assert (best["money"], best["power_rated"], best["racks"]) == (1_262_000, 42_520, 3)
     assert question.design(settings).groups["leaves"].replicas == 1
 
 
@@ -216,3 +221,43 @@ def test_bad_wishes_are_refused_in_words(arguments: dict[str, object], message: 
 
 def test_every_family_answers_a_goal() -> None:
     assert {g for f in families().values() for g in f.goals} == {"training", "serving", "evacuation"}
+
+
+def racked(height: int) -> Design:
+    """Four hosts of two units each in a rack."""
+    design = open_design("vsphere-cluster-4")
+    rack = Part(id="rack0", kind="rack", overrides={"height": Quantity(value=height)})
+    hosts = with_changes(design.groups["hosts"], parent="rack0")
+    parts = {**design.parts, "rack0": rack}
+    return with_changes(design, parts=parts, groups={**design.groups, "hosts": hosts})
+
+
+def test_a_design_that_breaks_a_rule_is_not_proposed() -> None:
+    """Hosts take 2 units each: 4 take 8, 5 take 10. In a rack of 9 units the fifth does not stand, so the design that
+    would be best is dropped and says which rule it breaks; in one of 10 units it is proposed."""
+    asked = {"within": "10 min", "choose": ["nodes=5", "migration=100 Gb/s"]}
+    fits = propose(read_wanted("evacuate", base=racked(10), **asked))  # type: ignore[arg-type]
+    assert [p.design.groups["hosts"].replicas for p in fits.best] == [5]
+    dropped = propose(read_wanted("evacuate", base=racked(9), **asked))  # type: ignore[arg-type]
+    assert dropped.best == ()
+    (lost,) = dropped.found.lost
+    assert lost.why == "refused"
+    assert "PWR002" in lost.text
+    assert "PWR002" in dropped.impossible
+
+
+def test_an_error_of_the_drawing_itself_is_told_and_rules_nothing_out() -> None:
+    """Eight units of hosts in a rack of 7: that is the reader's own drawing, and a proposal makes it no better."""
+    found = propose(read_wanted("evacuate", base=racked(7), within="10 min", choose=["nodes=5", "migration=100 Gb/s"]))
+    assert len(found.best) == 1
+    assert any("PWR002" in text for text in found.best[0].broken)
+
+
+def test_no_proposal_breaks_a_rule() -> None:
+    for found in (
+        propose(read_wanted("train", TRAIN, choose=[*SMALL[:1], "nodes=1", *SMALL[2:]])),
+        propose(read_wanted("serve", ["model=llama-3-8b", "rate=2 1/s"], choose=["nodes=1,2"])),
+    ):
+        assert found.best
+        for proposal in found.best:
+            assert [f for f in check(proposal.design).findings if f.severity is Severity.ERROR] == []

@@ -292,3 +292,100 @@ def test_split_clients_are_refused() -> None:
     design = with_workloads("serving-split-2-racks", s=("serving", {**SPLIT, "load": "clients"}))
     with pytest.raises(AnalysisError, match="not run with clients"):
         simulated(design, "s", until=1.0)
+
+
+def test_a_split_model_starts_cold_as_the_analysis_says() -> None:
+    """Both kinds of engines load: four servers from one storage, then the engines' own start, then the first answer.
+
+    Of the 70 GB of fp8 weights each server has a copy: engines of eight fill theirs, two of four share one.
+    """
+    settings = {**SPLIT, "storage": "storage", "readers": 400, "rate": "2 1/s", "count": 50}
+    design = with_workloads(
+        "serving-split-2-racks", cold=("serving", {**settings, "cold": True}), warm=("serving", settings)
+    )
+    run = simulated(design, "cold", until=120.0).run
+    start = designer.analyze(design, ["warm"]).workloads[0].metrics["cold_start_time"].value
+    ready = next(t.ended for t in run.tasks if t.step == "engine start")
+    assert ready == pytest.approx(start, rel=0.02)
+    # by hand: 72.7 GB to each of four servers, two links of 43.5 GB/s out of the storage, 35 s for the engine
+    read = next(t for t in run.tasks if t.step == "read weights")
+    assert read.time == pytest.approx(4 * 72.7e9 / 87e9, rel=0.01)
+    assert ready == pytest.approx(4 * 72.7e9 / 87e9 + 35, rel=0.01)
+    first = run.requests["cold"].run.first
+    assert np.nanmin(first) > ready
+
+
+def test_a_copy_from_the_same_storage_slows_the_loading_of_a_split_model() -> None:
+    """A stream without end to the two servers for prompts: each mounts the storage at 25 GB/s, half of it for weights.
+
+    12.5 GB/s are less than a sixth of the 87 GB/s out of the storage, so those two servers are the last to be done.
+    """
+    settings = {**SPLIT, "storage": "storage", "readers": 400, "rate": "2 1/s", "count": 50, "cold": True}
+    copy = {"from": "storage", "to": "prompts[*]/memory0"}
+    design = with_workloads("serving-split-2-racks", cold=("serving", settings), copy=("transfer", copy))
+    tasks = simulated(design, "cold", "copy", until=60.0).run.tasks
+    read = next(t for t in tasks if t.step == "read weights")
+    assert read.time == pytest.approx(72.7e9 / 12.5e9, rel=0.01)
+
+
+TIERED: Mapping[str, Any] = {
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "tensor": 4,
+    "group": "gpu0,gpu1,gpu2,gpu3",
+    "tiers": "memory",
+    "reuse": "1M:10 %, 10M:40 %, 100M:60 %",
+    "prompt": 4000,
+    "output": 20,
+    "spread": "0 %",
+    "count": 60,
+    "rate": "0.5 1/s",
+    "variation": 0,
+}
+
+
+def test_fetching_from_host_memory_by_hand() -> None:
+    """Requests 2 s apart meet nobody: each waits for what is fetched, then for the step with the rest of its prompt.
+
+    A token is 80 layers x 2 x 8 heads x 128 x 2 B = 327,680 B, a quarter of it on each of four devices; each has its
+    own way from memory, of 55.5 GB/s.
+    """
+    design = with_workloads("serving-h100-8", s=("serving", TIERED))
+    placement, _ = placed(design, TIERED)
+    metrics = designer.analyze(design, ["s"]).workloads[0].metrics
+    found = simulated(design, "s", until=30.0)
+    fetches = [t for t in found.run.tasks if t.step == "replica 1 fetches" and t.done]
+    hits = metrics["prefix_hits"].value
+    tokens = round(fetches[0].time * 55.5e9 / (327_680 / 4))
+    assert fetches[0].time == pytest.approx(metrics["fetch_time"].value, rel=0.03)
+    assert 0 < tokens < 4000 * hits
+    new = 4000 - int(4000 * hits)
+    step = placement.steps.step(new, new * (4000 - new / 2), 1, 0, 0.0)
+    log = found.run.requests["s"].run
+    served = np.isfinite(log.first)
+    ttft = (log.first - log.sent)[served]
+    assert ttft == pytest.approx(placement.release.overheads.path + fetches[0].time + step, rel=1e-4)
+    assert ttft.mean() == pytest.approx(metrics["ttft"].value, rel=0.01)
+
+
+def test_fetches_and_a_copy_share_the_way_from_memory() -> None:
+    """A copy without end from memory to the same four GPUs halves the way: fetching takes twice as long."""
+    copy = {"from": "memory0", "to": "gpu0,gpu1,gpu2,gpu3", "pairing": "nearest"}
+    design = with_workloads("serving-h100-8", s=("serving", TIERED), copy=("transfer", copy))
+    both, alone_ = (
+        [t.time for t in simulated(design, *names, until=30.0).run.tasks if t.step.endswith("fetches") and t.done]
+        for names in (("s", "copy"), ("s",))
+    )
+    assert len(both) == len(alone_)
+    assert np.array(both) == pytest.approx(2 * np.array(alone_), rel=0.02)
+
+
+def test_clients_fetch_when_they_ask() -> None:
+    """Two clients: each asks again with its answer, so requests a second are clients over the whole time of one."""
+    settings = {**TIERED, "load": "clients", "clients": 2, "waves": 20, "warm_up": 1}
+    design = with_workloads("serving-h100-8", s=("serving", settings))
+    run = simulated(design, "s", until=20.0).run.requests["s"].run
+    done = np.isfinite(run.done)
+    mean = float((run.done - run.sent)[done].mean())
+    assert done.sum() / 20.0 == pytest.approx(2 / mean, rel=0.05)
