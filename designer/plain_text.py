@@ -42,3 +42,29 @@ def shortened(text: str, most: int = LONGEST) -> str:
     tail = most // 4
     left_out = f" … {len(text) - most:,} characters … "
     return text[: most - tail] + left_out + text[-tail:]
+
+
+def deeper_than(most: int, text: str) -> int | None:
+    """Where brackets of JSON first nest deeper than `most`, those in strings left out; None where they do not.
+
+    Asked before the parser, whose stack a hostile file would exhaust.
+    """
+    depth = 0
+    inside = escaped = False
+    for at, character in enumerate(text):
+        if inside:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                inside = False
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            depth += 1
+            if depth > most:
+                return at
+        elif character in "]}":
+            depth -= 1
+    return None

@@ -22,6 +22,7 @@ Nothing loops, nothing is defined, nothing outside the design can be named: ever
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -255,25 +256,22 @@ class _Reader:
 
     def sum(self) -> Tree:
         """See the grammar."""
-        tree = self.product()
-        while True:
-            self.blank()
-            at = self.at
-            operator = self.take("+", "-")
-            if not operator:
-                return tree
-            tree = Pair(at, operator, tree, self.product())
+        return self._joined(self.product, "+", "-")
 
     def product(self) -> Tree:
         """See the grammar."""
-        tree = self.signed()
+        return self._joined(self.signed, "*", "/")
+
+    def _joined(self, operand: Callable[[], Tree], *operators: str) -> Tree:
+        """Operands joined by operators of one rank, from the left."""
+        tree = operand()
         while True:
             self.blank()
             at = self.at
-            operator = self.take("*", "/")
+            operator = self.take(*operators)
             if not operator:
                 return tree
-            tree = Pair(at, operator, tree, self.signed())
+            tree = Pair(at, operator, tree, operand())
 
     def signed(self) -> Tree:
         """See the grammar."""

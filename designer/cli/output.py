@@ -112,34 +112,79 @@ def _is_stdout(output: str) -> bool:
 
 
 #: longer cells go on below themselves
-_CELL_WIDTH = 72
-_LINE_WIDTH = 116
+_CELL_WIDTH: Final = 72
+_LINE_WIDTH: Final = 116
+#: in a narrow terminal columns of prose shrink to this first; then the widest of all do, and long words are broken
+_PROSE_WIDTH: Final = 24
+_LEAST_WIDTH: Final = 8
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Columns that line up, cut to the width of the terminal; `right` names columns aligned to the right."""
-    body = [line for row in rows for line in _wrapped([str(cell) for cell in row])]
-    widths = [max([len(h), *(len(row[i]) for row in body)]) for i, h in enumerate(headings)]
-    room = shutil.get_terminal_size((160, 40)).columns if sys.stdout.isatty() else 10_000
-    lines = [list(headings), ["─" * w for w in widths], *body]
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = (), margin: str = "") -> str:
+    """Columns that line up, each line after a `margin`; `right` names columns aligned to the right.
+
+    In a terminal too narrow for them cells go on below themselves; what still does not fit is cut.
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    room = _room(sys.stdout)
+    kept = None if room is None else room - len(margin)
+    widths = _widths(headings, cells, kept)
+    lines = [*_wrapped(headings, widths), ["─" * width for width in widths]]
+    lines += [line for row in cells for line in _wrapped(row, widths)]
     text: list[str] = []
     for line in lines:
-        cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))]
-        whole = "  ".join(cells).rstrip()
-        text.append(whole if len(whole) <= room else whole[: room - 1] + "…")
+        padded = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))]
+        whole = "  ".join(padded).rstrip()
+        text.append(margin + (whole if kept is None or len(whole) <= kept else whole[: kept - 1] + "…"))
     return "\n".join(text)
 
 
-def _wrapped(row: list[str]) -> list[list[str]]:
-    """The row as lines: a cell of prose that is too long goes on below; one without spaces stays whole."""
-    parts = [textwrap.wrap(cell, _CELL_WIDTH, break_long_words=False, break_on_hyphens=False) or [""] for cell in row]
-    return [[cell[k] if k < len(cell) else "" for cell in parts] for k in range(max(map(len, parts), default=1))]
+def _room(stream: Any) -> int | None:
+    """Columns of the terminal a stream writes to, None where it is none: a file is not broken to a width."""
+    return shutil.get_terminal_size((160, 40)).columns if stream.isatty() else None
+
+
+def _widths(headings: Sequence[str], rows: Sequence[Sequence[str]], room: int | None) -> list[int]:
+    """Width of each column: of its longest line, less where there is no room for all."""
+    columns = [[heading, *(row[i] for row in rows)] for i, heading in enumerate(headings)]
+    widths = [max(len(line) for cell in column for line in _lines(cell, _CELL_WIDTH)) for column in columns]
+    if room is None:
+        return widths
+    words = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    prose, broken = [max(_PROSE_WIDTH, word) for word in words], [_LEAST_WIDTH] * len(words)
+    for least in (prose, broken):
+        floors = [max([floor, *map(len, heading.split())]) for heading, floor in zip(headings, least, strict=True)]
+        while sum(widths) + 2 * (len(widths) - 1) > room:
+            widest = max(range(len(widths)), key=lambda i: (widths[i] > floors[i], widths[i]))
+            if widths[widest] <= floors[widest]:
+                break
+            widths[widest] -= 1
+    return widths
+
+
+def _lines(cell: str, width: int, *, broken: bool = False) -> list[str]:
+    if len(cell) <= width and cell.isprintable():
+        return [cell]
+    return textwrap.wrap(cell, width, break_long_words=broken, break_on_hyphens=False) or [""]
+
+
+def _wrapped(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
+    """The row as lines: a cell too long for its column goes on below."""
+    parts = [_lines(cell, width, broken=True) for cell, width in zip(row, widths, strict=True)]
+    return [[part[k] if k < len(part) else "" for part in parts] for k in range(max(map(len, parts), default=1))]
 
 
 def paragraph(opening: str, text: str, below: str | None = None) -> str:
     """Prose on lines of a readable width; `below` begins all but the first, or blanks as wide as the opening."""
     below = " " * len(opening) if below is None else below
-    return textwrap.fill(text, _LINE_WIDTH, initial_indent=opening, subsequent_indent=below, break_on_hyphens=False)
+    width = min(_LINE_WIDTH, _room(sys.stdout) or _LINE_WIDTH)
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=opening,
+        subsequent_indent=below,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def finding_dict(finding: Finding) -> dict[str, Any]:
@@ -163,7 +208,10 @@ def print_findings(findings: Sequence[Finding], stream: Any = None) -> None:
             shown = ", ".join(shortened(place, 200) for place in finding.where[:4])
             where = f" [{shown}{f' and {len(finding.where) - 4} more' if len(finding.where) > 4 else ''}]"
         remedy = f" — {finding.remedy}" if finding.remedy else ""
-        print(f"{finding.severity}: {finding.code}: {shortened(finding.text)}{where}{shortened(remedy)}", file=out)
+        line = f"{finding.severity}: {finding.code}: {shortened(finding.text)}{where}{shortened(remedy)}"
+        if room := _room(out):  # elsewhere one line each, for other programs
+            line = textwrap.fill(line, room, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        print(line, file=out)
 
 
 def progress_bar() -> Callable[[float, str], None]:

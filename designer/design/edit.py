@@ -46,6 +46,21 @@ class Edit(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Extended:
+    """Base of edits that do another one and then more; named and merged as that one."""
+
+    edit: Edit
+
+    @property
+    def label(self) -> str:
+        return self.edit.label
+
+    @property
+    def merge_key(self) -> Hashable | None:
+        return self.edit.merge_key
+
+
 @dataclass(frozen=True, kw_only=True)
 class DesignEdit:
     """Base of all edits. ``gesture`` names a drag, nudge or slider: its edits merge into one step."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from designer.analysis.results import WorkloadResult
-from designer.report.document import Span, Text, rich
+from designer.report.document import Align, Head, Row, Span, Table, Text, rich
 from designer.report.subject import Context
-from designer.report.wording import DASH, ends, per_second, split
+from designer.report.wording import DASH, NBSP, ends, per_second, split
 from designer.sources import Estimate, Status
 
 METRIC_TITLES = {
@@ -85,3 +85,18 @@ def chapter_link(context: Context, key: str) -> Text:
     """A reference to a chapter, where it is there; chapters in front of the summary count from one."""
     number = context.numbers.get(key)
     return rich(Span(f"Chapter\u00a0{number}", link=f"#{key}")) if number else ()
+
+
+def key_figures(results: Sequence[WorkloadResult]) -> Table:
+    """All metrics of workloads with their bands, under the title of each where there are several."""
+    rows: list[Row] = []
+    for w in results:
+        if len(results) > 1:
+            rows.append(Row((strong(w.title),), "group"))
+        for name, e in w.metrics.items():
+            number, unit = split(e.value, e.unit, per(w, name))
+            band = "" if e.low == e.high else DASH.join(ends(e, per(w, name)))
+            value = text(f"{number}{NBSP}{unit}".strip(NBSP), "strong")
+            rows.append(Row((text(metric_title(name)), value, muted(band), muted(e.note))))
+    r = Align.RIGHT
+    return Table("Key figures", (Head("Figure"), Head("Value", r), Head("80 % band", r), Head("How")), tuple(rows))

@@ -17,11 +17,19 @@ from designer.analysis.capacities import NETWORK
 from designer.analysis.gateways import Fabric, find_fabric
 from designer.analysis.islands import find_islands, role_of
 from designer.analysis.network import Network, build_network
+from designer.analysis.vms.demands import vsphere
 from designer.analysis.vms.hosts import Host, HostGpu
-from designer.analysis.vms.placement import Placement, place_vms
+from designer.analysis.vms.migrations import framebuffers, generation_of, stun_limit
+from designer.analysis.vms.placement import Placement, place_vms, release_on
 from designer.catalog.parttype import Capability, value_of
 from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
 from designer.design.document import Block, Design, Link, Part, VirtualMachine, Wiring
+from designer.formulas.migration.vgpu_stun import VgpuStun, vgpu_stun
+from designer.formulas.migration.vmotion_streams import vmotion_streams
+from designer.units import BytesPerSecond
+from designer.workload.datasets import Dataset, dataset
+from designer.workload.jobs import Training
+from designer.workload.kind import lower
 
 Int = npt.NDArray[np.int64]
 #: roles of NICs that carry the traffic of accelerators
@@ -349,6 +357,58 @@ class Context:
         return Counter(path for vm in self.design.vms.values() for path in self.gpus_of(vm))
 
     @cached_property
+    def stuns(self) -> Mapping[str, VgpuStun | None]:
+        """Stun of each placed machine with virtual GPUs that moves alone to the best connected other host, by id.
+
+        None where no NIC that is cabled says how fast that is; none at all without a second host.
+        """
+        placement = self.placement
+        if placement is None or len(placement.hosts.hosts) < 2:
+            return {}
+        rates = {host.path: _checkpoint_rate(host) for host in placement.hosts.hosts}
+        found: dict[str, VgpuStun | None] = {}
+        for placed in placement.placed.values():
+            loads = framebuffers(placed)
+            if not loads:
+                continue
+            own = rates[placed.host.path]
+            target = max((rate for path, rate in rates.items() if path != placed.host.path), default=0.0)
+            if own <= 0 or target <= 0:
+                found[placed.vm.id] = None
+                continue
+            release = release_on(placed.host, placed.vm)
+            found[placed.vm.id] = vgpu_stun(
+                loads,
+                BytesPerSecond(own),
+                BytesPerSecond(target),
+                release=release,
+                generation=generation_of(placed),
+                limit=stun_limit(placed, release),
+            )
+        return found
+
+    @cached_property
+    def trainings(self) -> Mapping[str, tuple[Training, Dataset]]:
+        """Training workloads that read a dataset, by id."""
+        found: dict[str, tuple[Training, Dataset]] = {}
+        for spec in self.design.workloads.values():
+            operation = lower(spec.kind, spec.settings, f"workloads.{spec.id}") if spec.kind == "training" else None
+            if isinstance(operation, Training) and operation.input.dataset and not operation.run.online:
+                found[spec.id] = (operation, dataset(operation.input.dataset))
+        return found
+
+    def islands_of(self, parts: Int) -> Int:
+        """The machines that parts belong to, each once, by number."""
+        islands = find_islands(self.network)
+        of_part = np.empty(len(islands.local), dtype=np.int64)
+        of_part[islands.parts] = np.repeat(np.arange(len(islands.class_of)), np.diff(islands.part_start))
+        return np.unique(of_part[parts])
+
+    def part_at(self, number: int) -> Part:
+        """The definition of a part by its number."""
+        return self.network.net.part(number)
+
+    @cached_property
     def moved(self) -> frozenset[str]:
         """Ids of the machines that migration workloads move."""
         found: set[str] = set()
@@ -364,6 +424,13 @@ class Context:
     def vms(self, wanted: Callable[[VirtualMachine], bool]) -> Sequence[VirtualMachine]:
         """The virtual machines that meet a condition."""
         return [vm for vm in self.design.vms.values() if wanted(vm)]
+
+
+def _checkpoint_rate(host: Host) -> float:
+    """What the migration NICs of a host give to the frame buffer of one machine [B/s]; 0 where none is cabled."""
+    lines = [nic.line_rate for nic in host.migration_nics]
+    release = vsphere(host.release)
+    return vmotion_streams(lines, release=release).checkpoint_bandwidth.value if lines else 0.0
 
 
 def _blocks(block: Block, prefix: str, times: int) -> Iterator[tuple[Block, str, int]]:

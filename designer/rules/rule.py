@@ -103,7 +103,7 @@ class Rule:
 
 
 #: the families, each a folder of rules
-FAMILIES = ("links", "pcie", "memory", "network", "power", "hardware", "vms")
+FAMILIES = ("links", "pcie", "memory", "network", "power", "hardware", "vms", "training")
 
 
 @cache

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Final, NoReturn, cast
 
 from designer.errors import CatalogError, ExchangeError
+from designer.plain_text import deeper_than
 from designer.workload.shape import LARGEST, TransformerShape
+from designer.workload.text_files import read_file
 
 #: quantisation ignore-lists make real files of a few megabytes
 LARGEST_FILE: Final = 32 * 2**20
@@ -37,9 +39,9 @@ _PLAIN: Final = {
     "starcoder2",
     "xlm-roberta",
 }
-#: architectures that look both ways
 #: what names of layers that attend, or route to experts, hold
 _LAYER_WORDS: Final = ("attention", "full", "sliding", "chunked", "global", "local", "dense", "sparse", "moe")
+#: architectures that look both ways
 _ENCODERS: Final = {"bert", "distilbert", "electra", "roberta", "xlm-roberta"}
 #: architectures with learned positions, biases on every product and norms of two vectors
 _CLASSIC: Final = {"bert", "codegen", "gpt2", "gpt_bigcode", "opt", "roberta"}
@@ -95,30 +97,6 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _nesting(text: str) -> int:
-    """Deepest nesting, strings left out, so that a hostile file never reaches the recursive parser."""
-    depth = deepest = 0
-    inside = escaped = False
-    for character in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > DEEPEST:
-                return deepest
-        elif character in "]}":
-            depth -= 1
-    return deepest
-
-
 def parse_config(text: str, name: str = "") -> ConfigResult:
     """The model a ``config.json`` describes.
 
@@ -136,7 +114,7 @@ def parse_config(text: str, name: str = "") -> ConfigResult:
     """
     if len(text) > LARGEST_FILE:
         raise ExchangeError(f"{len(text)} characters are too many for a model configuration", remedy="give config.json")
-    if _nesting(text) > DEEPEST:
+    if deeper_than(DEEPEST, text) is not None:
         raise ExchangeError(f"nested deeper than {DEEPEST} levels", remedy="give the config.json of a model")
     try:
         # Infinity and NaN stand in real files, as limits of time steps; as a dimension of the model they are refused.
@@ -165,21 +143,15 @@ def read_config(path: Path) -> ConfigResult:
     ExchangeError
         If it cannot be read or describes no transformer.
     """
-    try:
-        if not path.is_file():
-            raise ExchangeError("not a file", file=str(path), remedy="give the path of a config.json")
-        if path.stat().st_size > LARGEST_FILE:
-            raise ExchangeError("too large for a model configuration", file=path.name, remedy="give config.json")
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ExchangeError("not UTF-8 text", file=path.name, remedy="save it as UTF-8") from None
-    except OSError as error:
-        raise ExchangeError(str(error), file=path.name, remedy="check the path and its permissions") from None
     stem = path.parent.name if path.stem == "config" else path.stem
-    try:
-        return parse_config(text, stem)
-    except ExchangeError as error:
-        raise error.at(file=path.name) from None
+    return read_file(
+        path,
+        lambda text: parse_config(text, stem),
+        "a model configuration",
+        largest=LARGEST_FILE,
+        missing="give the path of a config.json",
+        too_large="give config.json",
+    )
 
 
 #: words in the names of architectures that have state-space or recurrent layers only

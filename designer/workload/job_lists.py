@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from designer.errors import ExchangeError
+from designer.workload.text_files import read_file
 
 #: logs of months are some hundred megabytes
 LARGEST_FILE: Final = 2**30
@@ -79,20 +80,14 @@ def read_jobs(path: Path) -> JobList:
     ExchangeError
         Naming the file, the line, what is wrong and what to do.
     """
-    try:
-        if not path.is_file():
-            raise ExchangeError("not a file", file=str(path), remedy="give a job list of Philly, Helios or Acme")
-        if path.stat().st_size > LARGEST_FILE:
-            raise ExchangeError("too large for a job list", file=path.name, remedy="cut it to the days of interest")
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ExchangeError("not UTF-8 text", file=path.name, remedy="save it as UTF-8") from None
-    except OSError as error:
-        raise ExchangeError(str(error), file=path.name, remedy="check the path and its permissions") from None
-    try:
-        return parse_jobs(text, path.name)
-    except ExchangeError as error:
-        raise error.at(file=path.name) from None
+    return read_file(
+        path,
+        lambda text: parse_jobs(text, path.name),
+        "a job list",
+        largest=LARGEST_FILE,
+        missing="give a job list of Philly, Helios or Acme",
+        too_large="cut it to the days of interest",
+    )
 
 
 def parse_jobs(text: str, name: str = "jobs") -> JobList:

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn, cast
 from designer.errors import ExchangeError, UnitError
 from designer.resources import assets
 from designer.units import parse
+from designer.workload.text_files import read_file
 
 #: traces of months are some hundred megabytes
 LARGEST_FILE: Final = 2**30
@@ -62,20 +63,14 @@ def read_trace(path: Path) -> Trace:
     ExchangeError
         Naming the file, the line, what is wrong and what to do.
     """
-    try:
-        if not path.is_file():
-            raise ExchangeError("not a file", file=str(path), remedy="give the path of a Mooncake JSONL or Azure CSV")
-        if path.stat().st_size > LARGEST_FILE:
-            raise ExchangeError("too large for a trace", file=path.name, remedy="cut it to the hours of interest")
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ExchangeError("not UTF-8 text", file=path.name, remedy="save it as UTF-8") from None
-    except OSError as error:
-        raise ExchangeError(str(error), file=path.name, remedy="check the path and its permissions") from None
-    try:
-        return parse_trace(text, path.stem)
-    except ExchangeError as error:
-        raise error.at(file=path.name) from None
+    return read_file(
+        path,
+        lambda text: parse_trace(text, path.stem),
+        "a trace",
+        largest=LARGEST_FILE,
+        missing="give the path of a Mooncake JSONL or Azure CSV",
+        too_large="cut it to the hours of interest",
+    )
 
 
 def parse_trace(text: str, name: str = "trace") -> Trace:

@@ -150,7 +150,7 @@ class Run:
 
     def capacity_at(self, time: float) -> Float:
         """(n_resources,) capacity at a time."""
-        found = np.array(self.table.capacity[: len(self.stands_for)])
+        found = self.table.capacity.all[: len(self.stands_for)]
         for at, resource, capacity in self.changes:
             if at <= time:
                 found[resource] = capacity
@@ -251,7 +251,7 @@ class Run:
         return {engine: slots for engine, slots in self.table.slots.items() if engine < len(self.stands_for)}
 
     def _shares(self, load: Float) -> Float:
-        room = np.array(self.table.capacity[: len(self.stands_for)])
+        room = self.table.capacity.all[: len(self.stands_for)]
         for engine, slots in self._slots().items():
             room[engine] = slots
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -164,8 +164,9 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
     if placement.group is None:
         return Tasks(Priced(compute), None, tuple(speeds.values()))
     uses, weight = occupied(placement.network, [_own(placement, parts, place)])
-    uses |= dict.fromkeys(speeds.values(), 1.0)
-    joins = alone(1.0, uses=uses, weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES)
+    joins = alone(
+        1.0, uses=uses.with_all(speeds.values()), weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES
+    )
     return Tasks(Priced(compute), Priced(joins), tuple(speeds.values()))
 
 

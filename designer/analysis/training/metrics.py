@@ -20,11 +20,12 @@ from designer.formulas.compute.transformer_layer import FORMULA as LAYER
 from designer.formulas.memory.convolutional_memory import FORMULA as CONVOLUTION_MEMORY
 from designer.formulas.memory.transformer_memory import FORMULA as TRANSFORMER_MEMORY
 from designer.formulas.pipeline.overlap import FORMULA as OVERLAP
+from designer.formulas.pipeline.scaling import ScalingPoint
 from designer.formulas.pipeline.step_composition import COMMUNICATION_BAND, StepEstimate
 from designer.formulas.pipeline.time_to_train import NO_TIME, TimeToTrain, Validation, time_to_train
 from designer.formulas.storage.goodput import Interruptions, effective_time
 from designer.sources import Estimate
-from designer.units import Seconds, format_quantity, format_si
+from designer.units import Ratio, Seconds, format_quantity, format_si
 from designer.workload.jobs import Training
 
 
@@ -68,18 +69,7 @@ def metrics(network: Network, routed_step: RoutedStep, training: Training) -> Ma
     main = point.main_cause
     cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")
     note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
-    efficiency = point.efficiency
-    spread = math.exp(min(1.0, 1 - min(1.0, efficiency)) * band)
-    found["speedup"] = Estimate(point.speedup, point.speedup / spread, point.speedup * spread, "1", sources, note)
-    found["scaling_efficiency"] = Estimate(
-        # more memory in all can spare recomputing, so the efficiency may pass 1
-        efficiency,
-        efficiency / spread,
-        max(efficiency, min(1.0, efficiency * spread)),
-        "1",
-        sources,
-        note,
-    )
+    found |= _of_scaling(point, band, sources, note)
     busy = min(1.0, computing / step.step_time)
     found["gpu_utilization"] = per_time(busy * rate / step.samples_per_second, "1", "computing share of a step", 1.0)
     memory = step.memory
@@ -155,6 +145,15 @@ _CAUSES: Final = {
     "expert_communication": "traffic to experts and back",
     "pipeline_communication": "traffic between stages",
 }
+
+
+def _of_scaling(point: ScalingPoint, band: float, sources: tuple[str, ...], note: str) -> dict[str, Estimate]:
+    """Speed-up and its share of perfect scaling, as unsure as what changed against the base: losses and gains."""
+    low, high = point.spread(Ratio(band))
+    return {
+        name: Estimate.relative(value, low, high, "1", sources, note)
+        for name, value in (("speedup", point.speedup), ("scaling_efficiency", point.efficiency))
+    }
 
 
 def _keys(keys: set[str]) -> tuple[str, ...]:

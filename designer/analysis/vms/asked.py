@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
@@ -46,18 +46,17 @@ def asked_moves(network: Network, operation: Vmotion | Evacuation | KvmMigration
     leaving = machines(placement, network, operation.vms, place)
     allowed = hosts_of(network, placement.hosts, operation.target, f"{place}.to")
     if isinstance(operation, Vmotion):
-        return Asked(leaving, allowed, _vmotion(operation, place))
+        return Asked(leaving, allowed, replace(_vsphere(operation, place), dirty_rate=operation.dirty_rate))
     return Asked(leaving, allowed, _kvm(operation))
 
 
-def _vmotion(operation: Vmotion, place: str) -> Conditions:
+def _vsphere(operation: Vmotion | Evacuation, place: str) -> Conditions:
     return Conditions(
         release=operation.release,
         encrypted=operation.encrypted,
         vmknics_per_nic=operation.vmknics_per_nic,
         mtu=operation.mtu,
         round_trip=operation.round_trip,
-        dirty_rate=operation.dirty_rate,
         at_once=operation.at_once,
         disks=operation.disks,
         shares=read_shares(operation.shares, operation.shares_beside, place),
@@ -94,18 +93,7 @@ def _evacuation(network: Network, placement: Placement, operation: Evacuation, p
         )
     targets = hosts_of(network, placement.hosts, operation.target, f"{place}.to")
     allowed = [host for host in targets if host.path not in emptied]
-    conditions = Conditions(
-        release=operation.release,
-        encrypted=operation.encrypted,
-        vmknics_per_nic=operation.vmknics_per_nic,
-        mtu=operation.mtu,
-        round_trip=operation.round_trip,
-        at_once=operation.at_once,
-        disks=operation.disks,
-        shares=read_shares(operation.shares, operation.shares_beside, place),
-        cold=operation.cold,
-    )
-    return Asked(leaving, allowed, conditions)
+    return Asked(leaving, allowed, replace(_vsphere(operation, place), cold=operation.cold))
 
 
 def read_shares(migrations: int, beside: int, place: str) -> Shares:

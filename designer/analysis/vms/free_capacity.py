@@ -359,36 +359,22 @@ class _Work:
         free_capacity = self.gpus[at]
         kind = _type_of(free_capacity.gpu)
         self.gpus[at] = replace(free_capacity, mode=mode, residents=(*free_capacity.residents, Resident(name, start)))
-        shown = shown_name(name, kind)
         if mode is Mode.MIG:
             slices = kind.mig_profile(name)
-            compute, share = slices.compute / kind.compute_slices, slices.memory / kind.memory_slices
-            return PlacedDevice(
-                index,
-                device.kind,
-                free_capacity.gpu.path,
-                name,
-                shown,
-                start,
-                slices.framebuffer,
-                compute,
-                share,
-                share,
-                free_capacity.gpu,
-            )
-        profile = kind.profile(name)
-        share = profile.size / kind.regions
+            memory = slices.memory / kind.memory_slices
+            framebuffer, shares = slices.framebuffer, (slices.compute / kind.compute_slices, memory, memory)
+        else:
+            profile = kind.profile(name)
+            framebuffer, shares = profile.framebuffer, (1.0, profile.size / kind.regions, 1.0)
         return PlacedDevice(
             index,
             device.kind,
             free_capacity.gpu.path,
             name,
-            shown,
+            shown_name(name, kind),
             start,
-            profile.framebuffer,
-            1.0,
-            share,
-            1.0,
+            framebuffer,
+            *shares,
             free_capacity.gpu,
         )
 

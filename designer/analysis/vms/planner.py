@@ -26,7 +26,7 @@ from designer.analysis.vms.migrations import (
     vmotion_estimate,
 )
 from designer.errors import AnalysisError
-from designer.formulas.migration.evacuation_schedule import Evacuation, EvacuationVm, evacuation_schedule
+from designer.formulas.migration.evacuation_schedule import Evacuation, EvacuationVm, Move, evacuation_schedule
 from designer.formulas.migration.vmotion_admission import Admission, Operation, vmotion_admission
 from designer.formulas.migration.vmotion_long_distance import LongDistance, vmotion_long_distance
 from designer.formulas.migration.vmotion_streams import (
@@ -46,6 +46,9 @@ COLD_TIME: Final = Constant(
 )
 #: a rate this close to the planned one needs no second look
 RATE_TOLERANCE: Final = 1e-3
+#: bytes this close to those scheduled need no new schedule, and so many schedules are made at most
+SIZE_TOLERANCE: Final = 0.02
+SCHEDULES_LIMIT: Final = 6
 #: intervals of a plan that are looked at for what binds, longest first, and moves for which gains are tried
 INTERVALS_LIMIT: Final = 48
 GAINS_LIMIT: Final = 64
@@ -255,12 +258,11 @@ class _Run:
         self.makespan = Estimate.exact(0.0, "s")
         rate = self._planned(going)
         migrations: dict[str, MigrationEstimate] = {}
-        load: list[EvacuationVm] = []
+        moving: list[Going] = []
         by_name = {each.name: each for each in going}
         for each in going:
-            ends = (each.name, each.placed.host.path, each.there.host.path)
             if each.cold:
-                load.append(EvacuationVm(*ends, 0.0, COLD_TIME.value))
+                moving.append(each)
                 continue
             migration = planner.migration(each, rate[each.name])
             if not migration.arrives:
@@ -276,27 +278,51 @@ class _Run:
                 )
                 continue
             migrations[each.name] = migration
-            load.append(EvacuationVm(*ends, migration.size, migration.beside, float("inf"), each.serial))
-        if not load:
+            moving.append(each)
+        if not moving:
             return
-        transfers = planner.transfers
-        slots = {path: max(1, admission.more) for path, admission in planner.slots.items()}
-        self.schedule = evacuation_schedule(
-            load, lambda moving: migration_paths.rates([transfers[vm.name] for vm in moving]).tolist(), slots=slots
-        )
+        schedule, migrations = self._settled(moving, rate, migrations)
         done: list[Moved] = []
-        for move in self.schedule.moves:
+        for move in schedule.moves:
             each = by_name[move.vm.name]
             if each.cold:
                 done.append(Moved(each, move, 0.0, None))
                 continue
-            got = move.vm.size / (move.end - move.transfer)
-            migration = migrations[each.name]
-            if abs(got / rate[each.name] - 1) > RATE_TOLERANCE:
-                migration = planner.migration(each, got)
-            done.append(Moved(each, move, got, migration))
-        self.moved = tuple(done)
-        self.makespan = self._makespan(self.schedule)
+            done.append(Moved(each, move, _got(move), migrations[each.name]))
+        self.moved, self.schedule = tuple(done), schedule
+        self.makespan = self._makespan(schedule)
+
+    def _settled(
+        self, going: Sequence[Going], rate: dict[str, float], migrations: dict[str, MigrationEstimate]
+    ) -> tuple[Evacuation, dict[str, MigrationEstimate]]:
+        """The schedule, and each migration at the rate it got there.
+
+        A little more bandwidth may spare a guest the slowing down, and it then sends several times as much: what
+        sends other than it was scheduled with is scheduled again. Where that has no end, a migration stays as it was
+        scheduled, so that nothing is told to send more than its time and rate allow.
+        """
+        planner, slots = self.planner, {path: max(1, free.more) for path, free in self.planner.slots.items()}
+        for last in (*[False] * (SCHEDULES_LIMIT - 1), True):
+            schedule = evacuation_schedule(
+                [_load(each, migrations.get(each.name)) for each in going],
+                lambda moving: self.migration_paths.rates([planner.transfers[vm.name] for vm in moving]).tolist(),
+                slots=slots,
+            )
+            got = {move.vm.name: _got(move) for move in schedule.moves if move.vm.name in migrations}
+            again, same = dict(migrations), True
+            for each in going:
+                name = each.name
+                if name not in migrations or abs(got[name] / rate[name] - 1) <= RATE_TOLERANCE:
+                    continue
+                migration = planner.migration(each, got[name])
+                fits = abs(migration.size / migrations[name].size - 1) <= SIZE_TOLERANCE
+                same = same and (fits or not migration.arrives)
+                if migration.arrives and (fits or not last):
+                    again[name] = migration
+            migrations, rate = again, rate | got
+            if same or last:
+                return schedule, migrations
+        raise AssertionError("the last schedule is the one that is taken")
 
     def _makespan(self, schedule: Evacuation) -> Estimate:
         """One machine alone takes what its own model says; several what the schedule says."""
@@ -334,6 +360,19 @@ class _Run:
                 remedy="check the vMotion path between its hosts",
             )
         return found
+
+
+def _load(going: Going, migration: MigrationEstimate | None) -> EvacuationVm:
+    """A machine as the schedule takes it; without a migration it is shut down and started elsewhere."""
+    ends = (going.name, going.placed.host.path, going.there.host.path)
+    if migration is None:
+        return EvacuationVm(*ends, 0.0, COLD_TIME.value)
+    return EvacuationVm(*ends, migration.size, migration.beside, float("inf"), going.serial)
+
+
+def _got(move: Move) -> float:
+    """What a machine was sent with on average [B/s]."""
+    return move.vm.size / (move.end - move.transfer)
 
 
 def _gpus_of(placed: Placed) -> tuple[int, ...]:

@@ -64,9 +64,9 @@ def _print_workload(result: WorkloadResult) -> None:
     for name, m in result.metrics.items():
         band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
         rows.append((name, format_si(m.value, m.unit), band, marks[m.sources], m.note))
-    print(_indent(table(("metric", "value", "80 % band", "from", "how"), rows)))
+    print(table(("metric", "value", "80 % band", "from", "how"), rows, margin="  "))
     for sources, mark in marks.items():
-        print(_indent(paragraph(f"from {mark}: ", ", ".join(sources))))
+        print(paragraph(f"  from {mark}: ", ", ".join(sources)))
     for title, bottlenecks in (("binding", result.binding), ("next", result.next)):
         _print_bottlenecks(title, bottlenecks)
     for told in result.tables.values():
@@ -95,7 +95,7 @@ def _print_table(told: Table) -> None:
     ]
     numbers = tuple(at for at, i in enumerate(kept) if told.columns[i].unit)
     print(f"\n  {told.title}")
-    print(_indent(table([told.columns[i].name for i in kept], rows, numbers)))
+    print(table([told.columns[i].name for i in kept], rows, numbers, margin="  "))
 
 
 def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...]) -> None:
@@ -132,11 +132,7 @@ def _print_channels(found: Analysis) -> None:
         capacity, load = format_quantity(c.capacity, "rate"), format_quantity(c.load, "rate")
         rows.append((f"{c.source} → {c.target}", c.kind, capacity, load, f"{c.utilization:.0%}", c.status))
     print("busiest channels")
-    print(_indent(table(("channel", "kind", "raw", "load", "busy", "how sure"), rows, (2, 3, 4))))
-
-
-def _indent(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
+    print(table(("channel", "kind", "raw", "load", "busy", "how sure"), rows, (2, 3, 4), margin="  "))
 
 
 COMMAND = Command(

@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     from designer.catalog.describe import describe
     from designer.catalog.loader import load_catalog
     from designer.catalog.parttype import part_kinds
-    from designer.cli.output import print_json, table
+    from designer.cli.output import paragraph, print_json, table
     from designer.errors import CatalogError
 
     if len(options.query) > _LONGEST_QUERY:
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if chosen is not None or len(found) == 1:
         part = catalog.get(chosen or found[0].id)
-        print(f"{part.title}   {part.id}\n{part.note.strip()}\n" if part.note else f"{part.title}   {part.id}\n")
+        print(f"{part.title}   {part.id}\n" + (paragraph("", part.note.strip()) + "\n" if part.note else ""))
         rows = [(r.title, r.text, r.band, str(r.status), r.source_title) for r in describe(part)]
         print(table(("value", "", "band", "how sure", "source"), rows))
         return 0

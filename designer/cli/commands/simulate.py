@@ -138,12 +138,12 @@ def _print_replay(found: Replay) -> None:
         f"accelerators of {found.servers:,} servers, {format_quantity(found.end, 'duration')}\n"
     )
     rows = [(key, format_si(m.value, m.unit), m.note) for key, m in found.metrics.items()]
-    print(_wide(table(("metric", "value", ""), rows, (1,))))
+    print(table(("metric", "value", ""), rows, (1,)))
     sizes = [
         (str(row[0]), f"{row[1]:.0f}", *(format_si(float(time or 0.0), "s") for time in row[2:]))
         for row in found.table.rows
     ]
-    print(_wide("\n" + table(tuple(c.name for c in found.table.columns), sizes, (1, 2, 3, 4))))
+    print("\n" + table(tuple(c.name for c in found.table.columns), sizes, (1, 2, 3, 4)))
 
 
 def _time(text: str, place: str) -> float:
@@ -259,12 +259,12 @@ def _print(found: Simulation) -> None:
             alone = found.alone.get(name, {}).get(key)
             slower = f"{m.value / alone:.2f}×" if alone and name in found.slow_down else ""
             band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
-            rows.append((_short(name), key, format_si(m.value, m.unit), band, slower))
-    print(_wide(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,))))
+            rows.append((name, key, format_si(m.value, m.unit), band, slower))
+    print(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,)))
     met = [
         (
-            _short(f"{m.workload} {m.metric}".strip(), 26),
-            _short(m.by),
+            f"{m.workload} {m.metric}".strip(),
+            m.by,
             f"{m.times:.2f}×",
             format_si(m.begin, "s"),
             format_si(m.seconds, "s"),
@@ -273,30 +273,21 @@ def _print(found: Simulation) -> None:
         if m.times > 1 + _SEEN
     ]
     if met:
-        print(_wide("\n" + table(("slowed", "by", "takes", "from", "for"), met, (2, 3, 4))))
+        print("\n" + table(("slowed", "by", "takes", "from", "for"), met, (2, 3, 4)))
     for one in found.felt:
         rows = [
             (name, *(format_si(times[name], "s") if name in times else "–" for times in (one.during, one.outside)))
             for name in one.during
         ]
         if one.outside and rows:
-            print(f"\n{_short(one.workload)} while {_short(one.by)} runs, {one.requests:,} requests:")
-            print(_wide(table(("percentile", "meanwhile", "otherwise"), rows, (1, 2))))
-    counts = [(_short(name, 34), str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
+            print(f"\n{one.workload} while {one.by} runs, {one.requests:,} requests:")
+            print(table(("percentile", "meanwhile", "otherwise"), rows, (1, 2)))
+    counts = [(name, str(len(times)), format_si(times[-1], "s")) for name, times in run.marks.items()]
     if counts:
-        print(_wide("\n" + table(("step", "ended", "last at"), counts, (1, 2))))
-    rows = [(_short(bound.label, 60), f"{share:.0%}") for bound, share in busiest(found)]
+        print("\n" + table(("step", "ended", "last at"), counts, (1, 2)))
+    rows = [(bound.label, f"{share:.0%}") for bound, share in busiest(found)]
     if rows:
-        print(_wide("\n" + table(("busiest", "mean"), rows, (1,))))
-
-
-def _wide(text: str) -> str:
-    """Lines of 80 columns at most."""
-    return "\n".join(line if len(line) <= 80 else line[:79] + "…" for line in text.splitlines())
-
-
-def _short(text: str, most: int = 20) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+        print("\n" + table(("busiest", "mean"), rows, (1,)))
 
 
 COMMAND = Command(

@@ -63,10 +63,10 @@ def as_document(kind: WorkloadKind) -> dict[str, Any]:
 
 
 def _print(kind: WorkloadKind) -> None:
-    from designer.cli.output import table
+    from designer.cli.output import paragraph, table
     from designer.workload.metrics import METRICS
 
-    print(f"{kind.title}  ({kind.name})\n{kind.help}\n" if kind.help else f"{kind.title}  ({kind.name})\n")
+    print(f"{kind.title}  ({kind.name})\n" + (paragraph("", kind.help) + "\n" if kind.help else ""))
     settings = [(s.name, _form(s), _default(s), ". ".join(t for t in (s.title, s.help) if t)) for s in kind.settings]
     print(table(("setting", "form", "default", "what it is"), settings))
     print()

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from designer.design.routing.astray import Astray, End, over_boxes
 from designer.design.routing.by_hand import corners_of, is_free, port_towards, way_through
 from designer.design.routing.grid import Grid, grid_of
 from designer.design.routing.nudge import set_apart
@@ -20,6 +21,7 @@ from designer.design.routing.sides import (
     TOP,
     blocked_in_row,
     facing_sides,
+    open_stretch,
     ports,
     ranks,
     straight_places,
@@ -159,14 +161,14 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
     along = np.where(pieces.side_p % 2 == 1, 0, 1), np.where(pieces.side_q % 2 == 1, 0, 1)
     rows = np.arange(len(rp))
     aims = pieces.aim_p[rows, along[0]], pieces.aim_q[rows, along[1]]
-    at_p, at_q = _ports(rp, rq, pieces, given, aims)
+    at_p, at_q = _ports(grid, rp, rq, pieces, given, aims)
     start, end = _on_side(rp, pieces.side_p, at_p), _on_side(rq, pieces.side_q, at_q)
     if grid is None:
         ways = _plain(start, end, facing | outwards, upright)
     else:
         ways = _ways(grid, start, end, pieces, facing, outwards)
         # once it is known where links turn, they leave their boxes in the order that crosses least
-        again = _ports(rp, rq, pieces, given, _by_turns(ways, pieces, aims, outwards))
+        again = _ports(grid, rp, rq, pieces, given, _by_turns(ways, pieces, aims, outwards))
         moved = (again[0] != at_p) | (again[1] != at_q)
         if moved.any():
             start, end = _on_side(rp, pieces.side_p, again[0]), _on_side(rq, pieces.side_q, again[1])
@@ -185,14 +187,52 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
                 around = shortest_way(grid, (x, y), int(pieces.side_p[n]), (u, v), int(pieces.side_q[n]))
                 drawn[n] = around if len(around) else way
     ways, corners = tidied(_put(ways, drawn))
-    if grid is not None:
-        plain = ways
-        ways, corners = tidied(set_apart(grid, ways, corners, outwards, trunk, bent))
-        if len(ways) <= MOST_UNCROSSED:
-            still = outwards | bent | (trunk >= 0)
-            ways, corners = _uncrossed(grid, plain, (ways, corners), still, pieces, (outwards, trunk, bent))
-    # on a fine raster, so that what moves as a whole keeps its way exactly
-    return np.floor(ways * _RASTER + 0.5) / _RASTER, corners
+    if grid is None:
+        return _rastered(ways), corners
+    held = rect[: container if container >= 0 else None]
+    astray = _led_around(grid, ways, pieces, (rp, rq), held)
+    if astray:
+        ways, corners = tidied(_put(ways, astray))
+        trunk[list(astray)] = -1
+    plain = ways
+    ways, corners = tidied(set_apart(grid, ways, corners, outwards, trunk, bent))
+    if len(ways) <= MOST_UNCROSSED:
+        still = outwards | bent | (trunk >= 0)
+        ways, corners = _uncrossed(grid, plain, (ways, corners), still, pieces, (outwards, trunk, bent))
+    ways = _rastered(ways)
+    spoilt = over_boxes(grid, ways, held)
+    if spoilt:
+        ways, corners = tidied(_put(ways, dict(zip(spoilt, _rastered(plain[spoilt]), strict=True))))
+    return ways, corners
+
+
+def _rastered(ways: Float) -> Float:
+    """Ways on a fine raster, so that what moves as a whole keeps its way exactly. : (k, v, 2)"""
+    return np.floor(ways * _RASTER + 0.5) / _RASTER
+
+
+def _led_around(grid: Grid, ways: Float, pieces: Pieces, rects: tuple[Float, Float], held: Float) -> dict[int, Float]:
+    """Other ways for those that run over a box, from wherever they can leave their boxes, by their numbers.
+
+    Parameters
+    ----------
+    ways : (k, v, 2)
+    rects : (k, 4), (k, 4) what the links end at
+    held : (n, 4) what they must not run over
+    """
+    found: dict[int, Float] = {}
+    astray = over_boxes(grid, ways, held)
+    if astray:
+        around = Astray(grid)
+        for n in astray[:_SEARCHED]:
+            one, other = (
+                End(rect[n], int(side[n]), float(at[n]), bool(box[n] < 0), int(box[n]))
+                for rect, side, at, box in zip(rects, pieces[2:4], pieces[4:6], pieces[:2], strict=True)
+            )
+            way = around.way(one, other)
+            if len(way):
+                found[n] = way
+    return found
 
 
 def _uncrossed(
@@ -300,7 +340,7 @@ def _by_turns(ways: Float, pieces: Pieces, aims: tuple[Float, Float], outwards: 
 
 
 def _ports(
-    rp: Float, rq: Float, pieces: Pieces, fixed: tuple[Float, Float], aims: tuple[Float, Float]
+    grid: Grid | None, rp: Float, rq: Float, pieces: Pieces, fixed: tuple[Float, Float], aims: tuple[Float, Float]
 ) -> tuple[Float, Float]:
     """Where along their sides links touch boxes. : (k,), (k,)"""
     k = len(rp)
@@ -311,7 +351,10 @@ def _ports(
     axis = np.where(side % 2 == 1, 0, 1)
     rows = np.arange(2 * k)
     low = rect[rows, axis]
-    place = ports((box + 1) * 4 + side, np.concatenate(aims), given, low, low + rect[rows, axis + 2])
+    high = low + rect[rows, axis + 2]
+    if grid is not None:
+        low, high = open_stretch(grid, rect, side, box >= 0, (low, high))
+    place = ports((box + 1) * 4 + side, np.concatenate(aims), given, low, high)
     return place[:k], place[k:]
 
 

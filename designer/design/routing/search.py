@@ -20,8 +20,9 @@ _BEND: Final = 50.0
 _CROSSING: Final = 200.0
 #: the search gives up after so many cells
 _MOST: Final = 30_000
-_STEPS: Final = {LEFT: (-1, 0), TOP: (0, -1), RIGHT: (1, 0), BOTTOM: (0, 1)}
-_OPPOSITE: Final = {LEFT: RIGHT, TOP: BOTTOM, RIGHT: LEFT, BOTTOM: TOP}
+#: columns and rows a step to each side goes
+STEPS: Final = {LEFT: (-1, 0), TOP: (0, -1), RIGHT: (1, 0), BOTTOM: (0, 1)}
+OPPOSITE: Final = {LEFT: RIGHT, TOP: BOTTOM, RIGHT: LEFT, BOTTOM: TOP}
 
 
 def shortest_way(
@@ -40,14 +41,14 @@ def shortest_way(
         How many upright and how many level pieces of other links run through each cell, to be crossed rarely.
     """
     upright, level = (None, None) if others is None else (others[0].tolist(), others[1].tolist())
-    first, goal = _cell(grid, start, leave), _cell(grid, end, enter)
+    first, goal = cell_at(grid, start, leave), cell_at(grid, end, enter)
     if grid.taken[first] or grid.taken[goal]:
         return np.empty((0, 2))
     xs, ys = (grid.xs[:-1] + grid.xs[1:]) / 2, (grid.ys[:-1] + grid.ys[1:]) / 2
     xs[first[0]] = start[0] if leave in (TOP, BOTTOM) else xs[first[0]]
     ys[first[1]] = start[1] if leave in (LEFT, RIGHT) else ys[first[1]]
     at_x, at_y = xs.tolist(), ys.tolist()
-    last = _OPPOSITE[enter]  # the direction of travel when the way ends
+    last = OPPOSITE[enter]  # the direction of travel when the way ends
     best: dict[tuple[int, int, int], float] = {(*first, leave): 0.0}
     before: dict[tuple[int, int, int], tuple[int, int, int]] = {}
     todo = [(0.0, 0.0, (*first, leave))]
@@ -58,8 +59,8 @@ def shortest_way(
         i, j, heading = state
         if (i, j) == goal and heading == last:
             return _points(state, before, at_x, at_y, start, end, leave, enter)
-        for turn, (di, dj) in _STEPS.items():
-            if turn == _OPPOSITE[heading]:
+        for turn, (di, dj) in STEPS.items():
+            if turn == OPPOSITE[heading]:
                 continue
             if turn != heading:
                 new, more = (i, j, turn), _BEND
@@ -78,7 +79,7 @@ def shortest_way(
     return np.empty((0, 2))
 
 
-def _cell(grid: Grid, point: tuple[float, float], side: int) -> tuple[int, int]:
+def cell_at(grid: Grid, point: tuple[float, float], side: int) -> tuple[int, int]:
     """The cell in front of a port."""
     x, y = np.array([point[0]]), np.array([point[1]])
     turned = grid.turned

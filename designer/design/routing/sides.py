@@ -77,6 +77,38 @@ def straight_places(grid: Grid, low: Float, high: Float, start: Float, stop: Flo
     return found
 
 
+def open_stretch(grid: Grid, rect: Float, side: Int, counts: Bool, ends: tuple[Float, Float]) -> tuple[Float, Float]:
+    """Between which places links may leave the sides of boxes: where others stand right at a side, the longest stretch
+    without. : (k,), (k,)
+
+    Parameters
+    ----------
+    counts : (k,) whether to look at a side at all
+    ends : (k,), (k,) the ends of the sides
+    """
+    low, high = ends[0].copy(), ends[1].copy()
+    for at in (LEFT, TOP, RIGHT, BOTTOM):
+        rows = np.flatnonzero(counts & (side == at))
+        if not len(rows):
+            continue
+        laid = grid if at % 2 else grid.turned
+        across = 1 if at % 2 else 0
+        if at in (TOP, LEFT):
+            front = laid.row_above(rect[rows, across])
+        else:
+            front = laid.row_below(rect[rows, across] + rect[rows, across + 2])
+        first, last = laid.turned.row_below(low[rows]), laid.turned.row_above(high[rows])
+        shut = laid.taken_across(front, first, last)
+        for n, row, start, stop in zip(*(a[shut].tolist() for a in (rows, front, first, last)), strict=True):
+            free = np.concatenate(([False], ~laid.taken[start : stop + 1, row], [False]))
+            begins, stops = np.flatnonzero(~free[:-1] & free[1:]), np.flatnonzero(free[:-1] & ~free[1:])
+            if len(begins):
+                left, right = laid.xs[start + begins], laid.xs[start + stops]
+                widest = int((right - left).argmax())
+                low[n], high[n] = left[widest], right[widest]
+    return low, high
+
+
 def ports(key: Int, aim: Float, fixed: Float, low: Float, high: Float) -> Float:
     """Where links touch the sides of boxes: `fixed` where that is a number, else spread in the order of their aims.
 

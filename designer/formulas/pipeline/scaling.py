@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -37,6 +38,17 @@ class ScalingPoint:
         """What takes the most, ``none`` when nothing is lost."""
         worst = max(self.losses, key=lambda name: self.losses[name], default="none")
         return worst if self.losses and self.losses[worst] > 0 else "none"
+
+    def spread(self, uncertainty: Ratio) -> tuple[Ratio, Ratio]:
+        """Low and high share of the efficiency, if each loss and gain is unsure by that [1].
+
+        Losses and gains that cancel leave the efficiency as it is, yet each may be other than thought. The most there
+        can be is all gains and no loss.
+        """
+        gains = -sum(min(0.0, loss) for loss in self.losses.values())
+        changed = min(1.0, sum(map(abs, self.losses.values())))
+        wide = math.exp(changed * uncertainty)
+        return Ratio(1 / wide), Ratio(max(1.0, min(wide, 1 / (self.efficiency - gains))))
 
 
 def scaling_curve(counts: Sequence[int], estimate: Callable[[int], StepEstimate]) -> tuple[ScalingPoint, ...]:

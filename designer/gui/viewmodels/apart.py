@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from designer.design.address import Address, Ref, block_at
 from designer.design.arrange.free_spot import free_spot
 from designer.design.diff import diff
 from designer.design.document import Design
-from designer.design.edit import Edit
+from designer.design.edit import Extended
 from designer.design.edits.clipboard import Paste
 from designer.design.edits.parts import ChangeParts
 from designer.design.edits.placement import Place
@@ -20,7 +19,7 @@ from designer.design.scene_geometry import GroupAddress
 
 
 @dataclass(frozen=True)
-class Apart:
+class Apart(Extended):
     """An edit, after which all it added moves together to the nearest place where it covers nothing.
 
     Parameters
@@ -29,16 +28,7 @@ class Apart:
         Groups that are shown open, which take more room than the document says; None as it says.
     """
 
-    edit: Edit
     opened: frozenset[GroupAddress] | None = None
-
-    @property
-    def label(self) -> str:
-        return self.edit.label
-
-    @property
-    def merge_key(self) -> Hashable | None:
-        return self.edit.merge_key
 
     def apply(self, design: Design) -> Design:
         """The changed design.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds, value_of
 from designer.design.address import Address, block_at
 from designer.design.document import Block, Design, Link, Part
-from designer.design.edit import Edit
+from designer.design.edit import Edit, Extended
 from designer.design.edits.links import ChangeLinks
 from designer.design.edits.parts import SetValue
 from designer.design.rates import raw_rate
@@ -74,23 +74,14 @@ def is_cable(kind: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Recabled:
+class Recabled(Extended):
     """An edit of parts whose cables follow: each that ran as fast as its ports let it does so again.
 
     A cable that was given another speed by hand keeps it, and so do wirings, which stand for many cables.
     """
 
-    edit: Edit
     ids: tuple[str, ...]
     within: Address = ()
-
-    @property
-    def label(self) -> str:
-        return self.edit.label
-
-    @property
-    def merge_key(self) -> Hashable | None:
-        return self.edit.merge_key
 
     def apply(self, design: Design) -> Design:
         changed = self.edit.apply(design)
@@ -139,19 +130,10 @@ def with_ports(design: Design, ids: tuple[str, ...], edit: SetValue, within: Add
 
 
 @dataclass(frozen=True)
-class _Both:
+class _Both(Extended):
     """A value and another that follows from it, as one step."""
 
-    first: SetValue
     second: SetValue
 
-    @property
-    def label(self) -> str:
-        return self.first.label
-
-    @property
-    def merge_key(self) -> Hashable | None:
-        return self.first.merge_key
-
     def apply(self, design: Design) -> Design:
-        return self.second.apply(self.first.apply(design))
+        return self.second.apply(self.edit.apply(design))

@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from designer.errors import ExchangeError
+from designer.plain_text import deeper_than
 
 MAX_DEPTH: Final = 200
 
@@ -18,7 +19,15 @@ def parse_json(text: str, file: str) -> Any:
     ExchangeError
         If it is no JSON or nested deeper than any file of these formats.
     """
-    _refuse_depth(text, file)
+    deep = deeper_than(MAX_DEPTH, text)
+    if deep is not None:
+        line = text.count("\n", 0, deep) + 1
+        raise ExchangeError(
+            f"it is nested deeper than {MAX_DEPTH}",
+            file=file,
+            place=f"line {line}",
+            remedy="choose the file the tool wrote",
+        )
     try:
         return json.loads(text, parse_constant=lambda _: None, parse_int=_whole)
     except ValueError as error:
@@ -32,35 +41,6 @@ def parse_json(text: str, file: str) -> Any:
 def _whole(text: str) -> int | float:
     """Whole numbers of any sensible length; longer ones as floats, which costs no time."""
     return int(text) if len(text) < 40 else float(text[:300])
-
-
-def _refuse_depth(text: str, file: str) -> None:
-    """Count brackets outside strings, so that no file exhausts the stack of the reader."""
-    depth = 0
-    inside = False
-    skip = False
-    for at, char in enumerate(text):
-        if inside:
-            if skip:
-                skip = False
-            elif char == "\\":
-                skip = True
-            elif char == '"':
-                inside = False
-        elif char == '"':
-            inside = True
-        elif char in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                line = text.count("\n", 0, at) + 1
-                raise ExchangeError(
-                    f"it is nested deeper than {MAX_DEPTH}",
-                    file=file,
-                    place=f"line {line}",
-                    remedy="choose the file the tool wrote",
-                )
-        elif char in "]}":
-            depth -= 1
 
 
 def objects(value: object) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from designer.analysis.results import Table as ResultTable
 from designer.analysis.results import WorkloadResult
-from designer.report.cells import metric_title, muted, sources, strong, text
+from designer.report.cells import key_figures, metric_title, muted, sources, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.gantt import Lane, gantt
 from designer.report.charts.lines import Trace, lines
@@ -37,7 +37,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     stun = _stun(timed)
     if stun is not None:
         blocks.append(stun)
-    blocks.append(_figures(moves))
+    blocks.append(key_figures(moves))
     blocks.append(_purchases(subject, timed) or _others(moves))
     blocks.append(_follows(subject, moves))
     keys = [k for w in moves for e in w.metrics.values() for k in e.sources]
@@ -141,28 +141,6 @@ def _stun(timed: list[WorkloadResult]) -> Beside | Drawing | None:
     if len(charts) >= 2:
         return Beside((charts[0],), (charts[1],))
     return charts[0] if charts else None
-
-
-def _figures(moves: list[WorkloadResult]) -> Table:
-    rows: list[Row] = []
-    for w in moves:
-        if len(moves) > 1:
-            rows.append(Row((strong(w.title),), "group"))
-        for name, e in w.metrics.items():
-            number, unit = split(e.value, e.unit)
-            exact = e.low == e.high
-            rows.append(
-                Row(
-                    (
-                        text(metric_title(name)),
-                        text(f"{number}\u00a0{unit}".strip("\u00a0"), "strong"),
-                        muted("" if exact else DASH.join(ends(e))),
-                        muted(e.note),
-                    )
-                )
-            )
-    r = Align.RIGHT
-    return Table("Key figures", (Head("Figure"), Head("Value", r), Head("80 % band", r), Head("How")), tuple(rows))
 
 
 def _purchases(subject: Subject, timed: list[WorkloadResult]) -> Table | None:

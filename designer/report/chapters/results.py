@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from designer.analysis.results import WorkloadResult
-from designer.report.cells import metric_title, muted, per, sources, strong, text
+from designer.report.cells import key_figures, per, sources, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.charts.lines import Trace, lines
 from designer.report.document import Align, Beside, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject, gain_if_doubled, is_served, main_metric, short
-from designer.report.wording import DASH, ends, quantity, sentence, split, times
+from designer.report.wording import quantity, sentence, split, times
 from designer.units import format_quantity
 
 #: kinds with chapters of their own
@@ -25,27 +25,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         charts = _charts(w)
         if charts is not None:
             blocks.append(charts)
-    rows: list[Row] = []
-    for w in others:
-        if len(others) > 1:
-            rows.append(Row((strong(w.title),), "group"))
-        for name, e in w.metrics.items():
-            number, unit = split(e.value, e.unit, per(w, name))
-            exact = e.low == e.high
-            rows.append(
-                Row(
-                    (
-                        text(metric_title(name)),
-                        text(f"{number}\u00a0{unit}".strip("\u00a0"), "strong"),
-                        muted("" if exact else DASH.join(ends(e, per(w, name)))),
-                        muted(e.note),
-                    )
-                )
-            )
-    r = Align.RIGHT
-    blocks.append(
-        Table("Key figures", (Head("Figure"), Head("Value", r), Head("80 % band", r), Head("How")), tuple(rows))
-    )
+    blocks.append(key_figures(others))
     binds = [
         Row(
             (
@@ -59,11 +39,8 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         if w.binding
     ]
     if binds:
-        blocks.append(
-            Table(
-                "What binds", (Head("Workload"), Head("Bottleneck"), Head("Why"), Head("If doubled", r)), tuple(binds)
-            )
-        )
+        heads = (Head("Workload"), Head("Bottleneck"), Head("Why"), Head("If doubled", Align.RIGHT))
+        blocks.append(Table("What binds", heads, tuple(binds)))
     first = others[0]
     gain = gain_if_doubled(first)
     follow = (

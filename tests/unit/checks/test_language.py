@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from designer.checks.evaluate import Evaluator
 from designer.checks.runner import Outcome, Promise, State, as_findings, judge
 from designer.checks.syntax import CheckError, Comparison, read
-from designer.checks.values import Measure
+from designer.checks.values import Measure, unit_of
 from designer.checks.world import World
 from designer.design.document import Assertion, Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
@@ -127,7 +127,7 @@ def test_bands_decide_what_is_certain_and_what_is_probable() -> None:
     class Told(Evaluator):
         def _name(self, tree: object) -> Measure:
             # 10 s, believed to lie between 8 and 14 s
-            return Measure(10.0, 8.0, 14.0, (0, 1, 0, 0, 0), "x")
+            return Measure(10.0, 8.0, 14.0, unit_of("duration"), "x")
 
     def holds(text: str) -> bool:
         return Told(world).truth(read(text)).holds

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from designer.design.address import Ref
@@ -71,6 +71,8 @@ def test_opened_groups_are_run_around_too() -> None:
 
 
 @given(st.sampled_from(["gpu2", "cpu0", "psw1", "nic3", "nvsw0"]), st.integers(0, 1800), st.integers(0, 700))
+@example("gpu2", 0, 449)  # pushes an NVSwitch right up to a GPU, over most of the side that its links leave at
+@example("nvsw0", 513, 193)
 def test_what_is_dragged_anywhere_free_is_run_around_and_moving_equals_laying_out(name: str, x: int, y: int) -> None:
     design = _SERVER
     box = _GEOMETRY.box_of((), Ref("parts", name))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.pipeline.bubble import bubble_fraction
 from designer.formulas.pipeline.layout_search import SearchLimits, layouts, rank_layouts, search_layouts
 from designer.formulas.pipeline.overlap import exposed_time
-from designer.formulas.pipeline.scaling import scaling_curve
+from designer.formulas.pipeline.scaling import ScalingPoint, scaling_curve
 from designer.formulas.pipeline.step_composition import InputStage, StepEstimate, spread_of
 from designer.formulas.pipeline.time_to_train import Validation, time_to_train
 from designer.formulas.pipeline.training_step import estimate_step
@@ -21,7 +22,7 @@ from designer.formulas.pipeline.transformer_step import TransformerStep
 from designer.formulas.precision import precision
 from designer.formulas.software import software
 from designer.sources import Constant, Status
-from designer.units import Bytes, BytesPerSecond, Ratio, Seconds, Watts
+from designer.units import Bytes, BytesPerSecond, PerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.nominal_network import INSIDE_LATENCY, INSIDE_SHARE, NominalNetwork
 from tests.unit.formulas.machines import BF16, EXPERTS, NETWORK, ROUND, SMALL, step_model
@@ -312,6 +313,17 @@ def test_scaling_names_what_is_lost() -> None:
     assert points[-1].main_cause == "data_communication"
     with pytest.raises(AnalysisError):
         scaling_curve([4, 2], lambda count: step())
+
+
+def test_a_gain_that_cancels_a_loss_leaves_the_speedup_unsure() -> None:
+    # base 100 ms; at 8: 12 of its 100 are lost to traffic, 12 spared: efficiency 1, and a quarter of 0.24 unsure.
+    losses = MappingProxyType({"traffic": Ratio(0.12), "recompute": Ratio(-0.12)})
+    low, high = ScalingPoint(8, PerSecond(8.0), Ratio(8.0), Ratio(1.0), losses).spread(Ratio(0.25))
+    assert low == pytest.approx(1 / math.exp(0.06))
+    assert high == pytest.approx(math.exp(0.06)), "without the loss it could be 1 / (1 - 0.12) = 1.136 at most"
+    # Nothing but a loss of a tenth: it cannot do better than perfect scaling, 1 / 0.9 of what it does.
+    lost = ScalingPoint(8, PerSecond(7.2), Ratio(7.2), Ratio(0.9), MappingProxyType({"traffic": Ratio(0.1)}))
+    assert lost.spread(Ratio(2.0)) == pytest.approx((1 / math.exp(0.2), 1 / 0.9))
 
 
 LIMITS = SearchLimits(8, most_pipeline=8, most_context=2)

@@ -1,0 +1,88 @@
+"""Tables, prose and findings in a terminal of 80 columns and less: nothing is cut, nothing runs over the edge."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import terminal_size
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from designer.__main__ import main
+from designer.cli.output import paragraph, print_findings, table
+from designer.findings import KINDS, Finding
+
+pytestmark = pytest.mark.without_qt
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def terminal_of(columns: int) -> Iterator[Terminal]:
+    """What is printed goes to a terminal so wide; made inside a test, whose output the runner takes otherwise."""
+    stream = Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        patch.setattr(shutil, "get_terminal_size", lambda fallback=(80, 24): terminal_size((columns, 24)))
+        yield stream
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["analyze", "hgx-h100-8", "--workload", "llama-2-7b-fsdp"],
+        ["survive", "hgx-h100-8"],
+        ["parts", "h100-sxm5"],
+        ["simulate", "hgx-h100-8", "--workload", "h2d", "--until", "10 ms"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_an_answer_fits_80_columns_and_is_whole(command: list[str]) -> None:
+    with terminal_of(80) as terminal:
+        main(command)
+    lines = terminal.getvalue().splitlines()
+    assert lines
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line for line in lines if line.endswith("…")] == []
+
+
+def test_a_long_note_goes_on_below_itself() -> None:
+    with terminal_of(80):
+        text = table(("metric", "how"), [("rate", "one two three " * 12)], margin="  ")
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("three") == 12
+
+
+def test_a_finding_is_broken_for_people_and_one_line_for_programs() -> None:
+    code, kind = next(iter(KINDS.items()))
+    finding = Finding(code, kind.severities[0], "the leaf takes more than it passes up " * 4, ("leaf",), remedy="add")
+    plain = io.StringIO()
+    with terminal_of(80) as terminal:
+        print_findings([finding], terminal)
+    print_findings([finding], plain)
+    assert max(map(len, terminal.getvalue().splitlines())) <= 80
+    assert len(plain.getvalue().splitlines()) == 1
+    assert terminal.getvalue().split() == plain.getvalue().split()
+
+
+words = st.lists(st.text("abc", min_size=1, max_size=30), min_size=1, max_size=20).map(" ".join)
+
+
+@given(rows=st.lists(st.tuples(words, words, words), max_size=5))
+def test_no_word_is_lost_in_a_narrow_table(rows: list[tuple[str, str, str]]) -> None:
+    with terminal_of(60):
+        text = table(("one", "two", "three"), rows)
+        prose = paragraph("  ", " ".join(cell for row in rows for cell in row))
+    assert max(map(len, (*text.splitlines(), *prose.splitlines())), default=0) <= 60
+    body = "".join(text.splitlines()[2:])
+    assert sorted(body.replace(" ", "")) == sorted("".join("".join(row) for row in rows).replace(" ", ""))

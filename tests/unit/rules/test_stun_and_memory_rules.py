@@ -1,0 +1,110 @@
+"""Rules of stun, stranded memory and what feeds training: their numbers by hand, and what they say of missing facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import designer
+from designer.design.document import Design, WorkloadSpec, with_changes
+from designer.findings import Finding, Severity
+from designer.rules.context import Context
+from designer.rules.runner import check
+
+CASES = Path(__file__).parents[2] / "rules"
+
+
+def case(code: str, which: str) -> Design:
+    return designer.open_design(str(CASES / code / f"{which}.design.json"))
+
+
+def told(design: Design, code: str) -> list[Finding]:
+    return [f for f in check(design, chosen=[code]).findings if f.code == code]
+
+
+def test_a_stun_by_hand() -> None:
+    """80 GB over one NIC of 10 Gb/s: 1.25 GB/s of line, 94 % of it payload, is 1.175 GB/s; 80e9 B take 68 s and more,
+    as the checkpoint takes a part of that alone. 10 s are too few, 100 s enough."""
+    (found,) = told(case("VM038", "fail"), "VM038")
+    assert found.severity is Severity.ERROR
+    stun = Context(case("VM038", "fail")).stuns["vm0"]
+    assert stun is not None
+    assert 68 < stun.stun.value < 85
+    assert told(case("VM038", "pass"), "VM038") == []
+
+
+def test_a_stun_nobody_plans_is_a_warning() -> None:
+    design = with_changes(case("VM038", "fail"), workloads={})
+    (found,) = told(design, "VM038")
+    assert found.severity is Severity.WARNING
+
+
+def test_hosts_without_cables_are_told_not_passed() -> None:
+    design = with_changes(case("VM038", "fail"), wirings={}, links={})
+    (found,) = told(design, "VM038")
+    assert found.severity is Severity.INFO
+    assert "cannot be told" in found.text
+
+
+def test_a_tolerance_by_hand() -> None:
+    """20 GB over 1.175 GB/s take 17 s and more: too long for 5 s, and well within 60 s."""
+    design = case("VM039", "fail")
+    (found,) = told(design, "VM039")
+    assert found.where == ("vm1",)
+    assert "tolerates 5 s" in found.text
+    patient = with_changes(design.vms["vm1"], settings={"stun_tolerance": "60 s"})
+    assert told(with_changes(design, vms={**design.vms, "vm1": patient}), "VM039") == []
+
+
+def test_a_tolerance_that_is_no_time_is_said() -> None:
+    design = case("VM039", "fail")
+    wrong = with_changes(design.vms["vm1"], settings={"stun_tolerance": "soon"})
+    (found,) = told(with_changes(design, vms={**design.vms, "vm1": wrong}), "VM039")
+    assert found.severity is Severity.INFO
+    assert "not looked at" in found.text
+
+
+def test_stranded_sizes_by_hand() -> None:
+    """8, 10 and 20 GB on a GPU of 80 GB: 16 GB can be stranded, 20 %. 10 and 20 GB: nothing."""
+    (found,) = told(case("VM040", "fail"), "VM040")
+    assert "20%" in found.text
+    assert told(case("VM040", "pass"), "VM040") == []
+
+
+def test_a_dataset_against_memory_by_hand() -> None:
+    """ImageNet has 155.84 GiB = 167.3 GB. Two sockets of 64 GB less 4 GiB: 123.7 GB, too few; of 384 GB: 763.7 GB."""
+    (found,) = told(case("TRN001", "fail"), "TRN001")
+    assert "167 GB" in found.text
+    assert "124 GB" in found.text
+    design = case("TRN001", "fail")
+    job = design.workloads["resnet-50"]
+    once = WorkloadSpec(id="resnet-50", kind="training", settings={**job.settings, "epochs": 1})
+    assert told(with_changes(design, workloads={"resnet-50": once}), "TRN001") == []
+
+
+def test_memory_nobody_states_is_told_not_passed() -> None:
+    design = case("TRN001", "fail")
+    parts = {k: with_changes(p, overrides={}) if p.kind == "memory" else p for k, p in design.parts.items()}
+    (found,) = told(with_changes(design, parts=parts), "TRN001")
+    assert found.severity is Severity.INFO
+    assert "memory_capacity" in found.text
+
+
+def test_storage_against_computing_by_hand() -> None:
+    """One NFS mount reads 1.52 GB/s: 167.3 GB take 110 s. ResNet-50 needs 3 x 8.18 GFLOP for each of 1,281,167 images:
+    3.14e16 FLOP. Eight V100 at 35 % of 125 TFLOP/s do 3.5e14 a second: 90 s."""
+    (found,) = told(case("TRN002", "fail"), "TRN002")
+    assert "110 s" in found.text
+    assert "90 s" in found.text
+    cached = with_changes(
+        case("TRN002", "fail").workloads["resnet-50"],
+        settings={**case("TRN002", "fail").workloads["resnet-50"].settings, "cached": "50 %"},
+    )
+    assert told(with_changes(case("TRN002", "fail"), workloads={"resnet-50": cached}), "TRN002") == []
+
+
+@pytest.mark.parametrize("code", ["VM041", "VM042"])
+def test_the_machine_is_named(code: str) -> None:
+    (found,) = told(case(code, "fail"), code)
+    assert found.where == ("vm0",)
