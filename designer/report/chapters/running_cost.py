@@ -65,7 +65,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         "What does a token or a step cost?",
         (*blocks, Follows(tuple(follows))),
         rich(
-            "Every price is yours, and the whole design is paid for while one workload runs. Bands are those of the rate"
+            "Every price is yours, and the whole design is paid for while one workload runs. Bands: of the rate"
             " and of the power; nothing is converted between currencies."
         ),
         context.lettered(subject),
