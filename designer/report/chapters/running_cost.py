@@ -7,8 +7,8 @@ from typing import Final
 from designer.report.cells import muted, strong, text
 from designer.report.chapter import ChapterKind
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, Text, rich
+from designer.report.running_cost import Hourly, asked, hourly, units
 from designer.report.subject import Context, Subject
-from designer.report.tables.running_cost import Hourly, asked, hourly, units
 from designer.report.wording import DASH, listed
 
 _R: Final = Align.RIGHT

@@ -11,10 +11,10 @@ from designer.analysis.study import analyze
 from designer.errors import FormatError
 from designer.report.assembly import compose_report
 from designer.report.document import plain
+from designer.report.running_cost import Hourly, energy, hourly, owned, units
 from designer.report.settings import Chosen, Cost, Energy, Settings, load_settings
 from designer.report.tables.cost import read_prices
 from designer.report.tables.power import draws, total
-from designer.report.tables.running_cost import Hourly, energy, hourly, owned, units
 
 HOUR = Hourly("EUR", 20.0, 20.0, 20.0, {"rent": 20.0}, ())
 
