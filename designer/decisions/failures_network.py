@@ -200,7 +200,7 @@ def stranded(before: Network, after: Network) -> Int:
     """
     gpus = np.flatnonzero(before.has(Capability.ACCELERATE))
     alive = after.has(Capability.ACCELERATE)[gpus]
-    old, new = _hosted(before, gpus), _hosted(after, gpus)
+    old, new = _hosted_whole(before), _hosted(after, gpus)
     found = np.zeros(len(gpus), dtype=bool)
     for label in np.unique(old[old >= 0]).tolist():
         mine = alive & (old == label)
@@ -208,6 +208,11 @@ def stranded(before: Network, after: Network) -> Int:
         largest = int(np.bincount(rest).argmax()) if len(rest) else -1
         found |= mine & ((new != largest) | (new < 0))
     return gpus[found]
+
+
+@memo(most=NETWORKS_LIMIT)
+def _hosted_whole(network: Network) -> Int:
+    return _hosted(network, np.flatnonzero(network.has(Capability.ACCELERATE)))
 
 
 def _hosted(network: Network, gpus: Int) -> Int:
