@@ -94,12 +94,15 @@ class Damage:
         Accelerators that stand but can no longer be used.
     deleted
         What fails and what no host sees any more, without what leads nowhere.
+    after
+        The network without these parts and links; None where nothing is lost.
     """
 
     parts: Int
     links: tuple[int, ...]
     stranded: Int
     deleted: Int
+    after: Network | None = None
 
     @property
     def key(self) -> tuple[bytes, tuple[int, ...]]:
@@ -141,7 +144,8 @@ def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
     kept = np.flatnonzero(gone)
     if not len(kept) and not cut.any():
         return Damage(kept, left, hidden, off)
-    return Damage(kept, left, np.union1d(hidden, stranded(network, remains(network, kept, left))), off)
+    after = remains(network, kept, left)
+    return Damage(kept, left, np.union1d(hidden, stranded(network, after)), off, after)
 
 
 def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:

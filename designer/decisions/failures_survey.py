@@ -288,7 +288,7 @@ class Survivor:
                 return deleted(self.network, [self.network.net.path(p) for p in outer])
             except DesignerError:
                 pass
-        return remains(self.network, found.parts, found.links)
+        return found.after or remains(self.network, found.parts, found.links)
 
     def loss(self, failure: Failure) -> Loss:
         """What a failure costs, by the first of its class."""
