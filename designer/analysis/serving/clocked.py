@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.serving.drafting import Drafted
-from designer.analysis.serving.load import Sent
+from designer.analysis.serving.load import FILLING_LIMIT, Sent
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
@@ -450,7 +450,9 @@ class Engines:
             book = replica.book
             run = book.run(self.placement.capacity)
             asked = book.upcoming if book.clients else int(np.searchsorted(run.sent, end, side="right"))
-            found.parts.append((until_end(run, asked, end), self.first))
+            # a run shorter than the load's own has less of it to fill its engines with
+            first = self.first if book.clients else min(self.first, asked // FILLING_LIMIT)
+            found.parts.append((until_end(run, asked, end), first))
         return found
 
     def _all(self, now: float) -> list[Item]:
