@@ -167,7 +167,9 @@ class SplitEngines:
             taken,
         )
         asked = int(np.searchsorted(sent, end, side="right"))
-        return RequestLog(self._extra, self._saturated, [(until_end(run, asked, end), min(self._first, asked // FILLING_LIMIT))])
+        return RequestLog(
+            self._extra, self._saturated, [(until_end(run, asked, end), min(self._first, asked // FILLING_LIMIT))]
+        )
 
     def _write(self, requests: Requests, offset: float) -> None:
         """More requests, to the replicas that read in turn."""
