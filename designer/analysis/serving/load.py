@@ -105,6 +105,17 @@ def _lengths(load: Load, count: int, draw: np.random.Generator) -> tuple[list[in
     return one(load.prompt), one(load.output)
 
 
+def offered(load: Load, requests: Requests, replicas: int = 1) -> float:
+    """Requests a second that are sent to each of so many replicas [1/s]; 0 where they have no times of their own.
+
+    Of a rate it is what was asked for, and not what so many requests drawn happen to come to.
+    """
+    at = requests.at
+    if load.kind not in ("rate", "trace") or len(at) < 2 or at[-1] <= at[0]:
+        return 0.0
+    return load.rate / replicas if load.kind == "rate" else (len(at) - 1) / (at[-1] - at[0])
+
+
 def arrivals(load: Load, count: int, draw: np.random.Generator) -> Float:
     """Times of `count` requests [s]: gaps of the given variation, at a rate that may change with time."""
     if load.variation <= _EVEN_TOLERANCE:
