@@ -78,11 +78,11 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
         _lengths(load, load.count, draw)
     at = arrivals(load, load.count * replicas, draw)[which::replicas]
     # the engine begins empty: the first tenth fills it
-    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // _FILLING_LIMIT)
+    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // FILLING_LIMIT)
 
 
 #: one request in so many fills an engine that begins empty, and is not counted
-_FILLING_LIMIT: Final = 10
+FILLING_LIMIT: Final = 10
 
 
 def _found(load: Load, prompt: Sequence[int]) -> Sequence[int]:
