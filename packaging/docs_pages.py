@@ -35,6 +35,7 @@ def pages() -> dict[str, str]:
         "reference/workloads.md": workloads(),
         "reference/rules.md": rules(),
         "reference/schema.md": schema(),
+        "reference/validation.md": validation(),
     }
     return {**made, **parts()}
 
@@ -45,6 +46,53 @@ def front() -> str:
     text = re.sub(r"\]\(docs/rules/README\.md\)", "](reference/rules.md)", text)
     text = re.sub(r"\]\(docs/([^)]+)\)", r"](\1)", text)
     return re.sub(r"!?\[([^\]]*)\]\((?!https?:|#|[a-z-]+\.md|rules/|reference/)[^)]*\)", r"\1", text)
+
+
+def validation() -> str:
+    """How wrong predictions were: by area and by workload, from the records that are shipped."""
+    import math
+
+    from designer.report.validated import Record, areas, records, score
+    from designer.workload.kind import workload_kinds
+
+    def table(title: str, groups: dict[str, list[Record]]) -> list[str]:
+        rows = [f"| {title} | publications and machines | points | off | in their 80 % band | worst |"]
+        rows.append("|---|---|---|---|---|---|")
+        for name, chosen in groups.items():
+            found = score(chosen)
+            if found is None:
+                rows.append(f"| {name} | 0 | none | | | |")
+                continue
+            held = "–" if math.isnan(found.coverage) else f"{found.coverage:.0%}"
+            off = f"{found.error:.1%} | {held} | {found.worst:.0%}"
+            rows.append(f"| {name} | {found.groups} | {found.points} | {off} |")
+        return [*rows, ""]
+
+    every = records()
+    by_area = {area: [r for r in every if r.area == area] for area in areas()}
+    by_kind = {kind.title: [r for r in every if r.kind == name] for name, kind in workload_kinds().items()}
+    by_type = {t: [r for r in every if t in r.accelerators] for t in sorted({t for r in every for t in r.accelerators})}
+    lines = [
+        "# Validation",
+        "",
+        "Published measurements beside the predictions for designs drawn like them. *Off*:"
+        " |ln(predicted ÷ measured)|, the median of a publication or machine, then the mean over those.",
+        "",
+        "Many of the points were used to fit constants; on machines never seen errors are larger: see the front page.",
+        "",
+        "## By area",
+        "",
+        *table("area", by_area),
+        "## By workload",
+        "",
+        "What has no points was never measured the whole way from a drawing.",
+        "",
+        *table("workload", by_kind),
+        "## By accelerator",
+        "",
+        *table("accelerator", by_type),
+    ]
+    return "\n".join(lines)
 
 
 def commands() -> str:

@@ -42,9 +42,8 @@ _PANELS = (
     "compare",
 )
 _THEMES = ("light", "dark", "contrast")
-#: edits before memory is first read: by then all was loaded and shown once, and bounded memos and the pools of Qt
-#: and of the allocator are mostly full
-_WARM = 500
+#: edits before memory is first read: by then all was loaded and shown once
+_WARM = 150
 #: as long as the slowest single step may take [s]
 _HUNG = 120.0
 

@@ -83,7 +83,7 @@ class ChannelRows(Rows[ChannelRow]):
 
     def rows_of(self, channels: Sequence[int] | Int) -> list[ChannelRow]:
         """Rows of channels by their numbers, in order of the table; those not listed are left out."""
-        return [self[int(i)] for i in np.flatnonzero(np.isin(self.number, np.asarray(channels, dtype=np.int64)))]
+        return self.several(np.flatnonzero(np.isin(self.number, np.asarray(channels, dtype=np.int64))).tolist())
 
 
 def listed(network: Network, loads: ChannelLoads | None) -> Int:
@@ -126,7 +126,7 @@ def at_part(rows: Sequence[ChannelRow], path: str) -> tuple[list[ChannelRow], li
     link, back = rows.number >> 1, (rows.number & 1).astype(bool)
     arriving = np.flatnonzero(busy & np.where(back, a[link], b[link]))
     leaving = np.flatnonzero(busy & np.where(back, b[link], a[link]))
-    return [rows[int(i)] for i in arriving], [rows[int(i)] for i in leaving]
+    return rows.several(arriving.tolist()), rows.several(leaving.tolist())
 
 
 def busiest_first(rows: Sequence[ChannelRow], idle: bool) -> list[int]:

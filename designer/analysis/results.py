@@ -79,10 +79,10 @@ class Rows(Sequence[_Row], Generic[_Row]):
         if self._one is None:
             return self._made()[index]
         if isinstance(index, slice):
-            return self._several(range(*index.indices(self._count)))
+            return self.several(range(*index.indices(self._count)))
         return self._at(index)
 
-    def _several(self, numbers: range) -> list[_Row]:
+    def several(self, numbers: Sequence[int]) -> list[_Row]:
         """Some rows; those that are not known yet are made together."""
         missing = [i for i in numbers if i not in self._known]
         if self._many is not None and len(missing) > 1:
@@ -95,7 +95,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     def __iter__(self) -> Iterator[_Row]:
         if self._one is None:
             return iter(self._made())
-        return iter(self._several(range(self._count))) if self._many is not None else map(self._at, range(self._count))
+        return iter(self.several(range(self._count))) if self._many is not None else map(self._at, range(self._count))
 
 
 @dataclass(frozen=True, slots=True)

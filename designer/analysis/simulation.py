@@ -407,8 +407,10 @@ def _crowded(run: Run) -> list[Finding]:
             wanted.setdefault(part, {})[name] = size
     found: list[Finding] = []
     for part, each in wanted.items():
+        if len(each) < 2:
+            continue
         room = memory_of(network, part)
-        if len(each) > 1 and 0 < room < sum(each.values()) * (1 - _ROUNDING_TOLERANCE):
+        if 0 < room < sum(each.values()) * (1 - _ROUNDING_TOLERANCE):
             sizes = ", ".join(f"{name} {format_quantity(size, 'size')}" for name, size in each.items())
             path = network.net.path(part)
             text = f"{path} has {format_quantity(room, 'size')}, its programs want more together: {sizes}"

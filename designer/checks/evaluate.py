@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from designer.checks.arithmetic import calculated, closest, holds
+from designer.checks.functions import FUNCTIONS, Counts, Missing, Thing, Value, one_of
 from designer.checks.syntax import Amount, AnyOf, Call, CheckError, Comparison, Member, Name, Pair, Sign, Text, Tree
-from designer.checks.values import (
-    NONE,
-    Found,
-    Measure,
-    Several,
-    Truth,
-    Unit,
-    Word,
-    combine,
-    spelled,
-    unit_of,
-)
-from designer.checks.world import Job, Loss, World, bottleneck_text, matches
-from designer.design.channels import channel_number
+from designer.checks.values import Found, Measure, Several, Truth, Word, combine, spelled, unit_of
+from designer.checks.world import Job, Loss, World
 from designer.errors import DesignerError
 from designer.findings import Severity
 from designer.workload.metrics import METRICS
 
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """``parts`` or ``links``: how many there are of each kind."""
-
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """A part or link by its path."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """``any leaf``."""
-
-    pattern: str
-
-
-Value = Measure | Several | Found | Truth | Word | Job | Loss | Counts | Thing | Missing
-#: two results of one computation that are this close are equal
-_TOLERANCE: Final = 1e-9
-_EQUAL: Final = 1e-6
 #: how much of the band towards its bad end must hold
 _PLAIN, _PROBABLE, _CERTAIN = 0.0, 0.5, 1.0
-_PERCENTILES: Final = ("p50", "p90", "p95", "p99")
 _HOW: Final = {"min": "min", "max": "max", "sum": "sum", "mean": "mean", "worst": "max"}
 
 
@@ -164,7 +126,7 @@ class Evaluator:
                 return Several(tuple(worst), "max", of.pattern)
             jobs = world.jobs(name)
             if len(jobs) != 1:
-                raise CheckError(f"there is no one workload {name!r}", at, _one_of(world))
+                raise CheckError(f"there is no one workload {name!r}", at, one_of(world))
             return Loss(of.pattern, jobs[0])
         if name == "slowdown":
             return world.slowdown(of.pattern, of.job)
@@ -184,7 +146,7 @@ class Evaluator:
         if tree.operator == "not":
             found = self.truth(tree.of)
             return replace(found, holds=not found.holds, expected=f"not {found.expected}")
-        of = self._one(self.value(tree.of), tree.at)
+        of = self.one(self.value(tree.of), tree.at)
         return replace(of, value=-of.value, low=-of.high, high=-of.low)
 
     def _pair(self, tree: Pair) -> Value:
@@ -196,21 +158,21 @@ class Evaluator:
             got = tuple(m for t in shown for m in t.got)
             findings = tuple(f for t in shown for f in t.findings)
             return Truth(holds, got, f" {tree.operator} ".join(t.expected for t in shown), findings)
-        left, right = self._one(self.value(tree.left), tree.at), self._one(self.value(tree.right), tree.at)
-        return _calculated(tree.operator, left, right, tree.at)
+        left, right = self.one(self.value(tree.left), tree.at), self.one(self.value(tree.right), tree.at)
+        return calculated(tree.operator, left, right, tree.at)
 
     def _comparison(self, tree: Comparison) -> Truth:
         load, self.load = self.load, tree.load.value if tree.load is not None else self.load
         try:
-            left, right = self.value(tree.left), self._one(self.value(tree.right), tree.right.at)
+            left, right = self.value(tree.left), self.one(self.value(tree.right), tree.right.at)
         finally:
             self.load = load
         if isinstance(left, Truth | Found):
             raise CheckError("this cannot be compared with a number", tree.left.at, "compare a metric, rate or count")
         if tree.each:
-            items = left.items if isinstance(left, Several) else (self._one(left, tree.left.at),)
+            items = left.items if isinstance(left, Several) else (self.one(left, tree.left.at),)
         else:
-            items = (self._one(left, tree.left.at),)
+            items = (self.one(left, tree.left.at),)
         for item in items:
             if item.unit != right.unit:
                 raise CheckError(
@@ -218,16 +180,17 @@ class Evaluator:
                     tree.at,
                     f"give the right side the unit of the left, {_example(item)}",
                 )
-        broken = tuple(item for item in items if not _holds(tree.operator, item, right, self.strict))
+        broken = tuple(item for item in items if not holds(tree.operator, item, right, self.strict))
         asked = {_PLAIN: "", _PROBABLE: "probably ", _CERTAIN: "certainly "}[self.strict]
         expected = f"{asked}{tree.operator} {_shown(tree.right, right)}{' each' * tree.each}"
-        return Truth(not broken, broken or _closest(tree.operator, items), expected)
+        return Truth(not broken, broken or closest(tree.operator, items), expected)
 
-    def _one(self, value: Value, at: int) -> Measure:
+    def one(self, value: Value, at: int) -> Measure:
+        """A value as one number."""
         if isinstance(value, Several):
             return value.one
         if isinstance(value, Word) and value.is_name:
-            return self._metric(Call(at, value.text, ()))
+            return self.metric(Call(at, value.text, ()))
         if isinstance(value, Measure):
             return value
         if isinstance(value, Found):
@@ -244,7 +207,7 @@ class Evaluator:
         if function is not None:
             return function(self, tree, [self.value(a) for a in tree.arguments])
         if name in METRICS or name in _SERVED:
-            return self._metric(tree)
+            return self.metric(tree)
         known = sorted({*FUNCTIONS, "certainly", "probably"})
         raise CheckError(f"there is no function {name!r}", tree.at, f"use {', '.join(known)} or a metric")
 
@@ -257,7 +220,7 @@ class Evaluator:
         finally:
             self.strict = before
 
-    def _metric(self, tree: Call) -> Measure:
+    def metric(self, tree: Call) -> Measure:
         """``stun_time("vm-7")``: of a workload, or of one machine of a workload that moves it."""
         arguments = [self.value(a) for a in tree.arguments]
         if not arguments:
@@ -301,267 +264,9 @@ _SERVED: Final = frozenset(
 )
 
 
-def _holds(operator: str, left: Measure, right: Measure, strict: float) -> bool:
-    """True if a comparison holds; `strict` is how far towards the bad ends of both bands it has to."""
-
-    def towards(measure: Measure, end: float) -> float:
-        return measure.value if strict == 0 or measure.value == end else measure.value + strict * (end - measure.value)
-
-    if operator in ("==", "!="):
-        ends = (left.value,) if strict == 0 else (towards(left, left.low), towards(left, left.high))
-        same = all(math.isclose(end, right.value, rel_tol=_EQUAL) for end in ends)
-        return same is (operator == "==")
-    if operator in ("<=", "<"):
-        a, b = towards(left, left.high), towards(right, right.low)
-    else:
-        a, b = towards(right, right.high), towards(left, left.low)
-    slack = _TOLERANCE * max(abs(a), abs(b)) if math.isfinite(a) and math.isfinite(b) else 0.0
-    return a <= b + slack if "=" in operator else a < b - slack
-
-
-def _closest(operator: str, items: tuple[Measure, ...]) -> tuple[Measure, ...]:
-    """Of a list that holds the item nearest to not holding."""
-    if len(items) < 2:
-        return items
-    pick = max if operator in ("<=", "<") else min
-    return (pick(items, key=lambda m: m.value),)
-
-
-def _one_of(world: World) -> str:
-    return f"name one of {', '.join(world.design.workloads) or 'none'}"
-
-
 def _shown(tree: Tree, value: Measure) -> str:
     return tree.text.strip() if isinstance(tree, Amount) else value.shown
 
 
 def _example(measure: Measure) -> str:
     return f"such as {measure.shown}"
-
-
-def _calculated(operator: str, left: Measure, right: Measure, at: int) -> Measure:
-    if operator in ("+", "-"):
-        if left.unit != right.unit:
-            word = "adds" if operator == "+" else "subtracts"
-            raise CheckError(f"{word} {spelled(left.unit)} and {spelled(right.unit)}", at, "use one unit on both sides")
-        sign = 1 if operator == "+" else -1
-        ends = sorted((right.low * sign, right.high * sign))
-        value, low, high = left.value + sign * right.value, left.low + ends[0], left.high + ends[1]
-        return _finite(replace(left, value=value, low=low, high=high), at)
-    if operator == "/" and right.low <= 0 <= right.high:
-        raise CheckError("divides by what may be zero", at, "divide by something that is never zero")
-    way = 1 if operator == "*" else -1
-    unit: Unit = tuple(a + way * b for a, b in zip(left.unit, right.unit, strict=True))  # type: ignore[assignment]
-    if max(map(abs, unit)) > 9:
-        raise CheckError("too high a power of a unit", at, "compare plain quantities")
-    pairs = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
-    try:
-        ends = [a * b if way == 1 else a / b for a, b in pairs]
-        value = left.value * right.value if way == 1 else left.value / right.value
-    except (OverflowError, ZeroDivisionError):
-        raise CheckError("the result is too large", at, "use smaller numbers") from None
-    told = left if left.name else right
-    return _finite(replace(told, value=value, low=min(ends), high=max(ends), unit=unit), at)
-
-
-def _finite(measure: Measure, at: int) -> Measure:
-    if math.isnan(measure.value) or math.isnan(measure.low) or math.isnan(measure.high):
-        raise CheckError("the result is no number", at, "compare finite quantities")
-    return measure
-
-
-Function = Callable[[Evaluator, Call, "list[Value]"], Value]
-
-
-def _several(flows: Sequence[Measure], whole: str, name: str, at: int) -> Several:
-    if not flows:
-        raise CheckError("there is nothing of that kind", at, "check the path against the outline")
-    return Several(tuple(flows), whole, name)
-
-
-def _rate(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``rate("storage -> gpu[*]")``: all flows at once; with a second text those of that workload."""
-    way = self.word(arguments, 0, tree)
-    if "->" not in way:
-        return self._metric(tree)  # pyright: ignore[reportPrivateUsage]
-    at_once = self.word(arguments, 1, tree) if len(arguments) > 1 else ""
-    flows = self.world.flows(way, at_once)
-    source, _, target = (piece.strip() for piece in way.partition("->"))
-    result = self.world.result(at_once) if at_once else self.world.transfer(source, target)
-    binds, mend = bottleneck_text(result.binding)
-    unit = unit_of("rate")
-    made = [Measure(f.rate, f.low, f.high, unit, f"{f.source} -> {f.target}", binds, mend) for f in flows]
-    return _several(made, "sum", way, tree.at)
-
-
-def _passes(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``passes("gpu0 -> nic0", "upi")``: whether a flow goes over a kind of link, or by a part or link of that name."""
-    way, wanted = self.word(arguments, 0, tree), self.word(arguments, 1, tree)
-    net = self.world.network.net
-    over: list[str] = []
-    for flow in self.world.flows(way):
-        for channel in flow.via:
-            path = channel.rsplit(":", 1)[0]
-            number = channel_number(net, channel)
-            link = net.link(number >> 1) if number is not None else None
-            ends = (int(net.link_a[number >> 1]), int(net.link_b[number >> 1])) if number is not None else ()
-            names = {path, *(net.path(e) for e in ends), *([link.kind] if link is not None else [])}
-            if any(matches(n, wanted) for n in names):
-                over.append(path)
-    got = Measure.exact(float(len(over)), NONE, f"{way} over {over[0]}" if over else way)
-    return Truth(bool(over), (got,), f"{way} passes {wanted}")
-
-
-def _oversubscription(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``oversubscription("leaf")``: rate from below over rate up, of each switch that has switches above it."""
-    pattern = self.word(arguments, 0, tree)
-    rows = self.world.tiers(pattern)
-    made = [Measure.exact(float(t.down[k] / t.up[k]), NONE, path) for path, t, k in rows if t.up[k] > 0]
-    if rows and not made:
-        return Several((Measure.exact(0.0, NONE, f"{rows[0][0]} has no switch above it"),), "max", pattern)
-    if not rows:
-        known = sorted({t.name for t in self.world.context.tiers})
-        raise CheckError(f"no switch is called {pattern!r}", tree.at, f"tiers: {', '.join(known) or 'none'}; or a path")
-    return Several(tuple(made), "max", pattern)
-
-
-def _survives(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``survives(any leaf)``: the design without each of some parts in turn."""
-    given = arguments[0] if arguments else None
-    if isinstance(given, Missing | Word):
-        pattern = given.pattern if isinstance(given, Missing) else given.text
-        self.world.losses(pattern)
-        return Loss(pattern)
-    raise CheckError("survives needs parts to take away", tree.at, 'survives(any leaf), survives(any "hosts[*]/nic0")')
-
-
-def _percentile(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``p95(ttft, "chat")``."""
-    name, about = self.word(arguments, 0, tree), self.word(arguments, 1, tree)
-    jobs = self.world.jobs(about)
-    if len(jobs) != 1:
-        raise CheckError(f"there is no one workload {about!r}", tree.at, _one_of(self.world))
-    metrics = {**self.world.result(jobs[0]).metrics, **self.world.result(jobs[0], self.load).metrics}
-    wanted = [f"{name}_{tree.name}", f"{tree.name}_{name}"]
-    found = next((w for w in wanted if w in metrics), None)
-    if found is None:
-        raise CheckError(f"{jobs[0]!r} tells no {wanted[0]}", tree.at, f"it tells {', '.join(metrics)}")
-    return self.world.metric(jobs[0], found, self.load)
-
-
-def _none(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``none(findings.error)``: there is no such finding."""
-    given = arguments[0] if len(arguments) == 1 else None
-    if not isinstance(given, Found):
-        raise CheckError("none needs findings", tree.at, "none(findings.error)")
-    count = Measure.exact(float(len(given.findings)), NONE)
-    return Truth(not given.findings, (count,), "none", given.findings)
-
-
-def _findings(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``findings("NET002")``: those of some codes."""
-    codes = {self.word(arguments, k, tree) for k in range(len(arguments))}
-    return Found(tuple(f for f in self.world.findings if f.code in codes))
-
-
-def _count(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``count("gpu")``, ``count(findings.error)``: how many."""
-    given = arguments[0] if len(arguments) == 1 else None
-    if isinstance(given, Found):
-        return Measure.exact(float(len(given.findings)), NONE)
-    if isinstance(given, Several):
-        return Measure.exact(float(len(given.items)))
-    name = self.word(arguments, 0, tree)
-    parts = self.world.counts("parts")
-    if name in parts:
-        return Measure.exact(float(parts[name]))
-    links = self.world.counts("links")
-    if name in links:
-        return Measure.exact(float(links[name]))
-    from designer.catalog.parttype import link_kinds, part_kinds
-
-    if name in part_kinds() or name in link_kinds():
-        return Measure.exact(0.0)
-    chosen = self.world.network.net.select(name).flat
-    return Measure.exact(float(len(chosen)))
-
-
-def _workload(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``workload("h2d")``: for ids that are no words."""
-    name = self.word(arguments, 0, tree)
-    jobs = self.world.jobs(name)
-    if len(jobs) != 1:
-        raise CheckError(f"there is no one workload {name!r}", tree.at, _one_of(self.world))
-    return Job(jobs[0])
-
-
-def _thing(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``part("gpu0").memory_capacity``, ``link("cpu0--gpu0").rate``."""
-    return Thing(self.word(arguments, 0, tree))
-
-
-def _curve(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-    """``curve("evacuate", "transferred").max``: a series of a workload, over time or sizes."""
-    about, name = self.word(arguments, 0, tree), self.word(arguments, 1, tree)
-    jobs = self.world.jobs(about)
-    curves = self.world.result(jobs[0], self.load).curves if len(jobs) == 1 else {}
-    for group, lines in curves.items():
-        for line in lines:
-            if name in (line.name, group) and line.y:
-                low, high = line.low or line.y, line.high or line.y
-                rows = zip(line.x, line.y, low, high, strict=True)
-                items = [Measure(y, a, b, NONE, f"{line.name} at {x:.4g}") for x, y, a, b in rows]
-                return Several(tuple(items), "max", name)
-    known = sorted({*curves, *(line.name for lines in curves.values() for line in lines)})
-    raise CheckError(f"{about!r} has no series {name!r}", tree.at, f"it has {', '.join(known) or 'none'}")
-
-
-def _end(which: str) -> Function:
-    def function(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-        """``low(x)``, ``high(x)``: an end of the band."""
-        if len(arguments) != 1:
-            raise CheckError(f"{tree.name} takes one measure", tree.at, f"{tree.name}(…)")
-        given = arguments[0]
-        if isinstance(given, Several):
-            return replace(given, items=tuple(_at_end(m, which) for m in given.items))
-        return _at_end(self._one(given, tree.at), which)  # pyright: ignore[reportPrivateUsage]
-
-    return function
-
-
-def _at_end(measure: Measure, which: str) -> Measure:
-    end = measure.low if which == "low" else measure.high
-    return replace(measure, value=end, low=end, high=end)
-
-
-def _extreme(how: str) -> Function:
-    def function(self: Evaluator, tree: Call, arguments: list[Value]) -> Value:
-        """``min``, ``max``, ``sum``, ``mean`` of a list or of several measures."""
-        items: list[Measure] = []
-        for given in arguments:
-            items += given.items if isinstance(given, Several) else [self._one(given, tree.at)]  # pyright: ignore[reportPrivateUsage]
-        if not items or any(m.unit != items[0].unit for m in items):
-            raise CheckError(f"{tree.name} needs measures of one unit", tree.at, f"{tree.name}(a, b)")
-        return _finite(combine(how, tuple(items), tree.name), tree.at)
-
-    return function
-
-
-#: the functions of the language; metrics are functions as well
-FUNCTIONS: Final[Mapping[str, Function]] = {
-    "rate": _rate,
-    "passes": _passes,
-    "oversubscription": _oversubscription,
-    "survives": _survives,
-    "none": _none,
-    "findings": _findings,
-    "count": _count,
-    "workload": _workload,
-    "part": _thing,
-    "link": _thing,
-    "curve": _curve,
-    "low": _end("low"),
-    "high": _end("high"),
-    **dict.fromkeys(_PERCENTILES, _percentile),
-    **{name: _extreme(name) for name in ("min", "max", "sum", "mean")},
-}

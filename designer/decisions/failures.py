@@ -96,16 +96,15 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
     net = network.net
     parts = _numbers([_part_text(p) for p in net.part_defs])[net.part_def]
     links = _numbers([_link_text(d) for d in net.link_defs])[net.link_def]
-    if loads is not None:
-        links_hash = mix(links, _rounded(loads.load[0::2]) ^ 1) + mix(links, _rounded(loads.load[1::2]) ^ 2)
-    else:
-        links_hash = mix(links)
+    # from which end a link was drawn tells nothing: it looks to each end as what leaves there and what arrives
+    there, back = (_rounded(loads.load[k::2]) for k in (0, 1)) if loads is not None else (links, links)
+    seen_a, seen_b = mix(links, there, back), mix(links, back, there)
     colour, count = mix(parts), 0
     inside = np.flatnonzero(net.parent >= 0)
     for _ in range(_ROUNDS):
         shape = colour.copy()
-        for end, other, way in ((net.link_a, net.link_b, 1), (net.link_b, net.link_a, 2)):
-            np.add.at(shape, end, mix(_as_int(links_hash), _as_int(colour[other]), np.full(net.n_links, way)))
+        for end, other, seen in ((net.link_a, net.link_b, seen_a), (net.link_b, net.link_a, seen_b)):
+            np.add.at(shape, end, mix(_as_int(seen), _as_int(colour[other])))
         np.add.at(shape, net.parent[inside], mix(_as_int(colour[inside]), np.full(len(inside), 3)))
         around = np.zeros(net.n_parts, dtype=np.uint64)
         around[inside] = colour[net.parent[inside]]
@@ -115,8 +114,7 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
             break
         count = found
     part_class = np.unique(colour, return_inverse=True)[1].astype(np.int64)
-    ends = np.sort(np.stack([_as_int(colour[net.link_a]), _as_int(colour[net.link_b])]), axis=0)
-    link_colour = mix(_as_int(links_hash), ends[0], ends[1])
+    link_colour = mix(_as_int(seen_a), _as_int(colour[net.link_a])) + mix(_as_int(seen_b), _as_int(colour[net.link_b]))
     return part_class, np.unique(link_colour, return_inverse=True)[1].astype(np.int64)
 
 

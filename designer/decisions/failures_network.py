@@ -94,12 +94,15 @@ class Damage:
         Accelerators that stand but can no longer be used.
     deleted
         What fails and what no host sees any more, without what leads nowhere.
+    after
+        The network without these parts and links; None where nothing is lost.
     """
 
     parts: Int
     links: tuple[int, ...]
     stranded: Int
     deleted: Int
+    after: Network | None = None
 
     @property
     def key(self) -> tuple[bytes, tuple[int, ...]]:
@@ -141,7 +144,8 @@ def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
     kept = np.flatnonzero(gone)
     if not len(kept) and not cut.any():
         return Damage(kept, left, hidden, off)
-    return Damage(kept, left, np.union1d(hidden, stranded(network, remains(network, kept, left))), off)
+    after = remains(network, kept, left)
+    return Damage(kept, left, np.union1d(hidden, stranded(network, after)), off, after)
 
 
 def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:
@@ -200,7 +204,7 @@ def stranded(before: Network, after: Network) -> Int:
     """
     gpus = np.flatnonzero(before.has(Capability.ACCELERATE))
     alive = after.has(Capability.ACCELERATE)[gpus]
-    old, new = _hosted(before, gpus), _hosted(after, gpus)
+    old, new = _hosted_whole(before), _hosted(after, gpus)
     found = np.zeros(len(gpus), dtype=bool)
     for label in np.unique(old[old >= 0]).tolist():
         mine = alive & (old == label)
@@ -208,6 +212,11 @@ def stranded(before: Network, after: Network) -> Int:
         largest = int(np.bincount(rest).argmax()) if len(rest) else -1
         found |= mine & ((new != largest) | (new < 0))
     return gpus[found]
+
+
+@memo(most=NETWORKS_LIMIT)
+def _hosted_whole(network: Network) -> Int:
+    return _hosted(network, np.flatnonzero(network.has(Capability.ACCELERATE)))
 
 
 def _hosted(network: Network, gpus: Int) -> Int:

@@ -190,12 +190,28 @@ def workload_of(design: Design, asked: str | None = None) -> WorkloadSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class After:
-    """What a failure leaves: the network, the workload on it or why it cannot run, and accelerators of no use."""
+    """What a failure leaves; of the network it leaves only what is told, since many failures are kept in mind.
 
-    network: Network
+    Parameters
+    ----------
+    result
+        The workload, its rows left out; None where it cannot run, and `why`.
+    stranded
+        Accelerators that stand and are of no use.
+    accelerators
+        How many the workload still has to choose from.
+    refused
+        Machines that have no place.
+    broken
+        Promises and limits that do not hold.
+    """
+
     result: WorkloadResult | None
     stranded: Int
     why: str
+    accelerators: int
+    refused: frozenset[str]
+    broken: frozenset[str]
 
 
 class Survivor:
@@ -223,14 +239,14 @@ class Survivor:
         return self._limits(self.network, self.whole)
 
     @cached_property
-    def _refused(self) -> frozenset[str]:
-        return frozenset(place_vms(self.network).refused)
+    def _refused_before(self) -> frozenset[str]:
+        return frozenset(place_vms(self.network).refused) if self.design.vms else frozenset()
 
     def after(self, parts: Int, links: Sequence[int] = ()) -> After:
         """What is left without parts and links; what leaves the same behind is worked out once."""
         found = damage(self.network, parts, links)
         if not self.design.vms and idle(self.network, found, self.loads):
-            return After(self.network, self.whole, found.stranded, "")
+            return self._left(self.network, self.whole, found.stranded)
         key = (found.key, found.deleted.tobytes() if self.design.vms else b"")
         known = self._known.get(key)
         if known is None:
@@ -240,7 +256,7 @@ class Survivor:
     def _after(self, found: Damage) -> After:
         after = self._network(found)
         try:
-            return After(after, self.answer(after)[0], found.stranded, "")
+            return self._left(after, self.answer(after)[0], found.stranded)
         except AnalysisError as error:
             why = error.text
         cut = np.setdiff1d(found.stranded, found.parts)
@@ -248,10 +264,21 @@ class Survivor:
             # what is cut off is no longer asked to take part
             try:
                 after = remains(self.network, np.union1d(found.parts, cut), found.links)
-                return After(after, self.answer(after)[0], found.stranded, "")
+                return self._left(after, self.answer(after)[0], found.stranded)
             except AnalysisError as error:
                 why = error.text
-        return After(after, None, found.stranded, why)
+        return self._left(after, None, found.stranded, why)
+
+    def _left(self, network: Network, result: WorkloadResult | None, stranded: Int, why: str = "") -> After:
+        """What is kept in mind of an answer."""
+        same = network is self.network
+        broken: frozenset[str] = frozenset()
+        if result is not None:
+            broken = self._broken if same else self._limits(network, result)
+            # rows are read from the network, which would stay with them
+            result = replace(result, flows=(), curves={}, tables={})
+        refused = frozenset(place_vms(network).refused) if self.design.vms and not same else self._refused_before
+        return After(result, stranded, why, int(network.has(Capability.ACCELERATE).sum()), refused, broken)
 
     def _network(self, found: Damage) -> Network:
         if self.design.vms and len(found.deleted) and not found.links:
@@ -261,7 +288,7 @@ class Survivor:
                 return deleted(self.network, [self.network.net.path(p) for p in outer])
             except DesignerError:
                 pass
-        return remains(self.network, found.parts, found.links)
+        return found.after or remains(self.network, found.parts, found.links)
 
     def loss(self, failure: Failure) -> Loss:
         """What a failure costs, by the first of its class."""
@@ -271,15 +298,15 @@ class Survivor:
         told = [] if failure.kind != FEED else self._feed(failure.first)
         gpus = int(self.network.has(Capability.ACCELERATE)[parts].sum())
         left = self.after(parts, links)
-        after, result, cut, why = left.network, left.result, left.stranded, left.why
-        machines = sorted(frozenset(place_vms(after).refused) - self._refused) if self.design.vms else []
+        result, cut, why = left.result, left.stranded, left.why
+        machines = sorted(left.refused - self._refused_before)
         share, value, binds, n_cut = 0.0, 0.0, why, len(cut)
         if result is None:
-            n_cut = max(int(after.has(Capability.ACCELERATE).sum()), n_cut)
+            n_cut = max(left.accelerators, n_cut)
         else:
             # that no way leads to what is cut off is told by its number
             untold = frozenset({"FLOW-NO-WAY"} if len(cut) else ())
-            told += sorted(self._limits(after, result) - self._broken - untold)
+            told += sorted(left.broken - self._broken - untold)
             binds = ", ".join(b.label for b in result.binding[:1])
             share = share_of(self.whole, result)
             share = 1.0 if abs(share - 1) < _SAME else share

@@ -51,6 +51,29 @@ class Energy(Frozen):
     source: str = ""
 
 
+class Cost(Frozen):
+    """Inputs of the reader about money; without them nothing is said of it.
+
+    Parameters
+    ----------
+    rent
+        Of one accelerator for an hour, in ``currency``; it takes the place of a price list.
+    energy_in_rent
+        Whether the rent pays for the energy as well.
+    years
+        Over which what the price list holds is written off.
+    busy
+        Share of the time the machines are in use; all of it where it is not told.
+    """
+
+    rent: Share | None = None
+    currency: str = "USD"
+    energy_in_rent: bool = True
+    years: Annotated[float, Field(gt=0, le=100)] | None = None
+    busy: Annotated[float, Field(gt=0, le=1)] | None = None
+    source: str = ""
+
+
 class Racks(Frozen):
     """Racks of the proposal, where none are drawn."""
 
@@ -72,6 +95,7 @@ class Chosen(Frozen):
     prices: str = ""
     targets: tuple[Target, ...] = ()
     energy: Energy = Energy()
+    cost: Cost = Cost()
     racks: Racks = Racks()
 
 

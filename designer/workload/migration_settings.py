@@ -9,6 +9,7 @@ from designer.workload.kind import Setting, listed
 
 #: what is told of every kind of move, behind its time
 METRICS: Final = (
+    "least_time_possible",
     "switchover_time",
     "stun_time",
     "transferred",

@@ -7,7 +7,7 @@ from designer.analysis import results
 from designer.analysis.results import WorkloadResult
 from designer.gui import theme
 from designer.gui.figures.value_axis import ValueAxis
-from designer.gui.figures.view import FigureView, plot_item
+from designer.gui.figures.view import FigureView
 from designer.gui.main_window import MainWindow
 from designer.gui.panels._widgets import ElidedLink, shared
 from designer.gui.viewmodels import findings, links, result_tables
@@ -59,7 +59,7 @@ def test_title_names_and_labels_fit_a_figure(qtbot, width) -> None:
     metrics = QFontMetricsF(view._title.font())
     assert metrics.horizontalAdvance(view._title.text()) <= width
     assert view._title.toolTip() == WAY.title
-    item = plot_item(view._plot)
+    item = view._plot.item
     assert item.getAxis("left").width() <= max(80, width * 0.4 + 16)
     low, high = item.getViewBox().viewRange()[0]
     pixels = item.getViewBox().width()

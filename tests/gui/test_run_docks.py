@@ -109,7 +109,7 @@ def test_plots_follow_the_selection_and_the_instant(window: MainWindow, player: 
     )
     player.seek(0.25)
     qtbot.waitUntil(lambda: panel.load.cursor.value() == 0.25, timeout=2_000)
-    view = panel.load.plot.getViewBox()
+    view = panel.load.plot.view
     at = panel.load.plot.mapFromScene(view.mapViewToScene(QPointF(0.4, 0.5)))
     QTest.mouseClick(panel.load.plot.viewport(), LEFT, NONE, at)
     assert session.moment == pytest.approx(0.4, abs=0.01)

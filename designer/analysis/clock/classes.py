@@ -16,14 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.costs import Cost
+from designer.analysis.costs.resources import Capacities
 from designer.analysis.hashing import mix
 
 Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
 
 #: binary digits of a usage that count: what differs by rounding is alike
 _DIGITS: Final = 40
 #: rounds until a partition stays as it is; symmetric fabrics need fewer than ten
 _ROUNDS: Final = 200
+#: pairs of classes that are counted in a table rather than sorted
+_DENSE_LIMIT: Final = 1_000_000
 #: exponents of two lie within
 _EXPONENTS_LIMIT: Final = 4096
 
@@ -53,7 +57,7 @@ class Classes:
 
 
 def classes_of(
-    costs: Sequence[Cost], capacity: Sequence[float], slots: Mapping[int, int], apart: Collection[int] = ()
+    costs: Sequence[Cost], capacity: Capacities | Sequence[float], slots: Mapping[int, int], apart: Collection[int] = ()
 ) -> Classes:
     """The classes of all works of some tasks.
 
@@ -62,7 +66,8 @@ def classes_of(
     apart
         Resources that something happens to by themselves: a link that fails.
     """
-    n_res = len(capacity)
+    figures = np.asarray(capacity.all if isinstance(capacity, Capacities) else capacity, dtype=np.float64)
+    n_res = len(figures)
     sizes = [cost.n_works for cost in costs]
     n = sum(sizes)
     own = np.arange(n_res, dtype=np.int64)
@@ -76,67 +81,88 @@ def classes_of(
     work = np.repeat(np.arange(n), count)
     engine = np.concatenate([cost.engine for cost in costs]).astype(np.int64)
     on_engine = np.flatnonzero(engine >= 0)
+    # what nothing uses has no class: the rest is numbered anew
+    met = np.zeros(n_res, dtype=bool)
+    met[resource], met[engine[on_engine]] = True, True
+    used = np.flatnonzero(met)
+    place = np.cumsum(met) - 1
     names = ("amount", "cap", "weight", "latency")
     numbers = [np.concatenate([getattr(cost, name) for cost in costs]) for name in names]
-    colour = _compact(mix(task, _turn(task, engine), *(_rounded(values) for values in numbers)))
-    kind = np.zeros(n_res, dtype=np.int64)
+    colour = mix(task, _turn(task, engine), *(_rounded(values) for values in numbers))
+    kind, single = np.zeros(n_res, dtype=np.int64), np.zeros(n_res, dtype=np.int64)
     kind[list(slots)] = list(slots.values())
-    single = np.zeros(n_res, dtype=np.int64)
     single[list(apart)] = 1 + np.arange(len(apart))
-    paint = _compact(mix(_rounded(np.array(capacity)), kind, single))
+    paint = mix(_rounded(figures[used]), kind[used], single[used])
     entry_work = np.concatenate([work, on_engine])
-    entry_resource = np.concatenate([resource, engine[on_engine]])
+    entry_resource = place[np.concatenate([resource, engine[on_engine]])]
     entry_usage = np.concatenate([_rounded(usage), np.full(len(on_engine), -1)])
     before = 0
     for _ in range(_ROUNDS):
         there = np.zeros(n, dtype=np.uint64)
-        np.add.at(there, entry_work, mix(paint[entry_resource], entry_usage))
-        here = np.zeros(n_res, dtype=np.uint64)
-        np.add.at(here, entry_resource, mix(colour[entry_work], entry_usage))
-        colour, paint = _compact(mix(colour, there.view(np.int64))), _compact(mix(paint, here.view(np.int64)))
-        now = int(colour.max()) + int(paint.max())
+        np.add.at(there, entry_work, mix(paint.view(np.int64)[entry_resource], entry_usage))
+        here = np.zeros(len(used), dtype=np.uint64)
+        np.add.at(here, entry_resource, mix(colour.view(np.int64)[entry_work], entry_usage))
+        colour = mix(colour.view(np.int64), there.view(np.int64))
+        paint = mix(paint.view(np.int64), here.view(np.int64))
+        now = len(np.unique(colour)) + len(np.unique(paint))
         if now == before:
             break
         before = now
-    _, first, members = np.unique(paint, return_index=True, return_counts=True)
-    stands_for = first[paint]
-    used = np.zeros(n_res, dtype=bool)
-    used[entry_resource] = True
-    stands_for = np.where(used, stands_for, own)
+    colours, paints = _compact(colour), _compact(paint)
+    first, members = _first(paints), np.bincount(paints)
+    stands_for = own
+    stands_for[used] = used[first[paints]]
+    entries = _Entries(work, place[resource], usage, np.where(engine >= 0, place[engine], -1))
     found: list[tuple[Alike, ...]] = []
     for k in range(len(costs)):
         rows = slice(int(offset[k]), int(offset[k + 1]))
-        found.append(_of_task(colour[rows], int(offset[k]), work, resource, usage, engine, paint, first, members))
+        found.append(_of_task(colours[rows], int(offset[k]), entries, paints, used[first], members))
     return Classes(tuple(found), stands_for)
 
 
-def _of_task(
-    colour: Int,
-    offset: int,
-    work: Int,
-    resource: Int,
-    usage: npt.NDArray[np.float64],
-    engine: Int,
-    paint: Int,
-    first: Int,
-    members: Int,
-) -> tuple[Alike, ...]:
-    _, heads, which, counts = np.unique(colour, return_index=True, return_inverse=True, return_counts=True)
-    low, high = np.searchsorted(work, [offset, offset + len(colour)])
-    mine = which[work[low:high] - offset]
-    key = mine * (int(paint.max()) + 1) + paint[resource[low:high]]
-    keys, back = np.unique(key, return_inverse=True)
-    total = np.bincount(back, usage[low:high], len(keys))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """What each work takes, works in order, resources as they are numbered here; and the engine each work holds."""
+
+    work: Int
+    resource: Int
+    usage: Float
+    engine: Int
+
+
+def _of_task(colour: Int, offset: int, entries: _Entries, paint: Int, first: Int, members: Int) -> tuple[Alike, ...]:
+    which = np.unique(colour, return_inverse=True)[1]
+    heads, counts = _first(which), np.bincount(which)
+    low, high = np.searchsorted(entries.work, [offset, offset + len(colour)])
+    mine = which[entries.work[low:high] - offset]
+    n_paint = len(members)
+    key = mine * n_paint + paint[entries.resource[low:high]]
+    if len(heads) * n_paint <= max(_DENSE_LIMIT, len(key)):
+        sums = np.bincount(key, entries.usage[low:high], len(heads) * n_paint)
+        keys = np.flatnonzero(np.bincount(key, minlength=len(sums)))
+        total = sums[keys]
+    else:
+        keys, back = np.unique(key, return_inverse=True)
+        total = np.bincount(back, entries.usage[low:high], len(keys))
     uses: list[list[tuple[int, float]]] = [[] for _ in range(len(heads))]
-    for one, value in zip(keys.tolist(), total.tolist(), strict=True):
-        group, on = divmod(one, int(paint.max()) + 1)
-        uses[group].append((int(first[on]), value / int(members[on])))
+    groups, on = np.divmod(keys, n_paint)
+    each = (groups.tolist(), first[on].tolist(), (total / members[on]).tolist())
+    for group, resource, value in zip(*each, strict=True):
+        uses[group].append((resource, value))
     found: list[Alike] = []
     for group in np.argsort(heads, kind="stable").tolist():
-        at = int(engine[offset + int(heads[group])])
+        at = int(entries.engine[offset + int(heads[group])])
         held = int(first[paint[at]]) if at >= 0 else -1
-        found.append(Alike(int(heads[group]), int(counts[group]), tuple(uses[group]), held))
+        found.append(Alike(int(heads[group]), int(counts[group]), tuple(sorted(uses[group])), held))
     return tuple(found)
+
+
+def _first(classes: Int) -> Int:
+    """The first row of each class."""
+    found = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
+    # of rows of one class, the last that is written stays
+    found[classes[::-1]] = np.arange(len(classes))[::-1]
+    return found
 
 
 def _turn(task: Int, engine: Int) -> Int:
@@ -160,4 +186,4 @@ def _rounded(values: npt.NDArray[np.float64]) -> Int:
 
 def _compact(values: npt.NDArray[np.uint64]) -> Int:
     """The same classes, numbered from 0."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return np.searchsorted(np.unique(values), values).astype(np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -41,7 +41,7 @@ class Clock:
     Parameters
     ----------
     capacity
-        Of every resource; 0 lets nothing through.
+        Of every resource, or by number of all that works take or hold; 0 lets nothing through.
     slots
         How many works an engine serves at a time; resources that are no engines are not named.
     cancelled
@@ -59,17 +59,17 @@ class Clock:
 
     def __init__(
         self,
-        capacity: Sequence[float],
+        capacity: Sequence[float] | Mapping[int, float],
         slots: Mapping[int, int] | None = None,
         *,
         record: bool = True,
         cancelled: Callable[[], bool] | None = None,
         most_events: float = math.inf,
     ) -> None:
-        bad = next((k for k, value in enumerate(capacity) if not value >= 0), None)
+        self.capacity = dict(capacity) if isinstance(capacity, Mapping) else dict(enumerate(capacity))
+        bad = next((k for k, value in self.capacity.items() if not value >= 0), None)
         if bad is not None:
-            raise AnalysisError(f"capacity {capacity[bad]}", place=f"resource {bad}", remedy="give 0 or more")
-        self.capacity = list(capacity)
+            raise AnalysisError(f"capacity {self.capacity[bad]}", place=f"resource {bad}", remedy="give 0 or more")
         self.now = 0.0
         self.works: list[Work] = []
         self.events = self.solves = 0
@@ -77,7 +77,7 @@ class Clock:
         self._record, self._cancelled, self.most_events = record, cancelled, most_events
         self._heap: list[tuple[float, int, str, Any, Any]] = []
         self._sequence = 0
-        self._users: list[dict[Work, None]] = [{} for _ in self.capacity]
+        self._users: defaultdict[int, dict[Work, None]] = defaultdict(dict)
         self._free = dict(slots or {})
         self._queue: dict[int, list[tuple[int, float, int, Work]]] = {engine: [] for engine in self._free}
         self._instant: deque[Work] = deque()

@@ -6,7 +6,7 @@ resource where none has a higher level.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -25,14 +25,14 @@ _TIE_TOLERANCE: Final = 1e-12
 Bottleneck = tuple[int, ...]
 
 
-def allocate(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bottleneck]]:
+def allocate(works: Sequence[Work], capacity: Mapping[int, float]) -> list[tuple[float, Bottleneck]]:
     """Rate of each work and what holds it back; a work on a resource without capacity gets nothing."""
     if len(works) == 1:
         return [_alone(works[0], capacity)]
     return _fill(works, capacity) if len(works) < MANY else _solve(works, capacity)
 
 
-def _alone(work: Work, capacity: Sequence[float]) -> tuple[float, Bottleneck]:
+def _alone(work: Work, capacity: Mapping[int, float]) -> tuple[float, Bottleneck]:
     shape = work.shape
     rate, bottleneck = shape.cap, []
     for resource, usage in shape.uses:
@@ -44,7 +44,7 @@ def _alone(work: Work, capacity: Sequence[float]) -> tuple[float, Bottleneck]:
     return rate, tuple(bottleneck)
 
 
-def _fill(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bottleneck]]:
+def _fill(works: Sequence[Work], capacity: Mapping[int, float]) -> list[tuple[float, Bottleneck]]:
     left: dict[int, float] = {}
     pull: dict[int, float] = {}
     count: dict[int, int] = {}
@@ -89,7 +89,7 @@ def _fill(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float,
     return answer
 
 
-def _prove(works: Sequence[Work], rates: Sequence[float], capacity: Sequence[float]) -> None:
+def _prove(works: Sequence[Work], rates: Sequence[float], capacity: Mapping[int, float]) -> None:
     """The certificate of ``designer.analysis.flows``, for a few works."""
     load: dict[int, float] = {}
     highest: dict[int, float] = {}
@@ -110,7 +110,7 @@ def _prove(works: Sequence[Work], rates: Sequence[float], capacity: Sequence[flo
         assert held, "a max-min answer failed its certificate"
 
 
-def _solve(works: Sequence[Work], capacity: Sequence[float]) -> list[tuple[float, Bottleneck]]:
+def _solve(works: Sequence[Work], capacity: Mapping[int, float]) -> list[tuple[float, Bottleneck]]:
     stopped = [any(capacity[r] <= 0 for r, _ in work.shape.uses) for work in works]
     moving = [work for work, stop in zip(works, stopped, strict=True) if not stop]
     answer: list[tuple[float, Bottleneck]] = []

@@ -82,7 +82,7 @@ class Frames:
         self._step = max(_CHANGES_LIMIT, math.ceil(len(when) * max(k, 1) / _KEPT_LIMIT))
         self._keep(k)
         n = len(run.stands_for)
-        self._capacity = np.array(run.table.capacity[:n])[self.resources]
+        self._capacity = run.table.capacity.of(self.resources)
         slots = {e: s for e, s in run.table.slots.items() if e < n}
         self._engine = np.array([int(r) in slots for r in self.resources], dtype=bool)
         for at in np.flatnonzero(self._engine):

@@ -24,6 +24,8 @@ from designer.workload.program import Item, Process, Program, Restart, Restartin
 EVENTS_LIMIT: Final = 20_000_000
 #: works of a job that may fail that are kept in mind before those that are done are left out
 _UNDER_WAY_LIMIT: Final = 4096
+#: partitions into classes that are kept with prices: of all together, of each alone, of all but one
+CLASSES_LIMIT: Final = 16
 #: expansions inside expansions
 _DEPTH_LIMIT: Final = 8
 
@@ -200,7 +202,9 @@ class _Player:
         held = self.holds.setdefault(name, {})
         for task in tasks:
             price = self.prices.price(self.prices.unit(task)[0], "")
-            for part, size in price.holds.items():
+            if not held:
+                held |= price.holds
+            for part, size in price.holds.items() if held != price.holds else ():
                 held[part] = max(held.get(part, 0.0), size)
             if isinstance(price, Expansion):
                 self._hold(name, price.tasks)
@@ -209,16 +213,32 @@ class _Player:
         table = self.prices.table
         apart = {change.resource for change in self.changes.events} | set(self.changes.apart)
         apart |= {number for numbers in table.machines.values() for number in numbers}
-        return classes_of(self.listed, table.capacity, table.slots, sorted(apart))
+        key = (tuple(self.listed), len(table.capacity), tuple(sorted(apart)))
+        found = self.prices.classes.get(key)
+        if found is None:
+            # runs on the same prices differ in who runs and in how long things take, seldom in what is alike
+            while len(self.prices.classes) >= CLASSES_LIMIT:
+                del self.prices.classes[next(iter(self.prices.classes))]
+            found = self.prices.classes[key] = classes_of(self.listed, table.capacity, table.slots, key[2])
+        assert isinstance(found, Classes)
+        return found
 
     def _clock(self) -> Clock:
         table = self.prices.table
-        capacity = list(table.capacity)
         stands_for = self.classes.stands_for
+        capacity: dict[int, float] = {}
+        slots: dict[int, int] = {}
+        for one in (one for works in self.classes.works for one in works):
+            if one.engine >= 0:
+                slots[one.engine] = table.slots[one.engine]
+            for resource, _ in one.uses:
+                capacity[resource] = table.capacity[resource]
+        for change in self.changes.events:
+            capacity[change.resource] = table.capacity[change.resource]
         for resource, times in self.changes.wider.items():
             if resource not in table.slots:
                 capacity[int(stands_for[resource])] = table.capacity[resource] * times
-        clock = Clock(capacity, table.slots, cancelled=self.cancelled)
+        clock = Clock(capacity, slots, cancelled=self.cancelled)
         for change in self.changes.events:
             clock.set_capacity(change.at, change.resource, table.capacity[change.resource] * change.share)
         return clock
@@ -467,7 +487,8 @@ def saturations(prices: Prices, jobs: Sequence[Job]) -> list[Finding]:
             np.add.at(need, price.resource, np.repeat(amount, np.diff(price.ptr)) * price.usage)
             held = price.engine >= 0
             np.add.at(need, price.engine[held], amount[held] / price.cap[held])
-        room = np.array([table.slots.get(k, 0) or value for k, value in enumerate(table.capacity)])
+        room = table.capacity.all
+        room[list(table.slots)] = list(table.slots.values())
         used = need > 0
         if not used.any():
             continue

@@ -150,7 +150,7 @@ class Run:
 
     def capacity_at(self, time: float) -> Float:
         """(n_resources,) capacity at a time."""
-        found = np.array(self.table.capacity[: len(self.stands_for)])
+        found = self.table.capacity.all[: len(self.stands_for)]
         for at, resource, capacity in self.changes:
             if at <= time:
                 found[resource] = capacity
@@ -185,19 +185,6 @@ class Run:
         out = share[first]
         back = share[first + np.where(network.full[links], cables, 0)]
         return np.stack([out, back], axis=1).ravel()
-
-    def held_at(self, time: float) -> Mapping[int, tuple[int, ...]]:
-        """Resources that hold back each task that runs at a time, by its place in `tasks`; empty: nothing does."""
-        found: dict[int, tuple[int, ...]] = {}
-        for work in self.works:
-            if work.began <= time < work.ended or (work.began <= time and math.isnan(work.ended)):
-                held: tuple[int, ...] = ()
-                for at, _, by in work.log:
-                    if at > time:
-                        break
-                    held = by
-                found[work.task] = tuple(dict.fromkeys((*found.get(work.task, ()), *held)))
-        return found
 
     def pieces(self, resource: int, program: str = "") -> tuple[Float, Float]:
         """Times and the load from each on, piecewise constant, of one resource: (n,) [s] and (n,)."""
@@ -251,7 +238,7 @@ class Run:
         return {engine: slots for engine, slots in self.table.slots.items() if engine < len(self.stands_for)}
 
     def _shares(self, load: Float) -> Float:
-        room = np.array(self.table.capacity[: len(self.stands_for)])
+        room = self.table.capacity.all[: len(self.stands_for)]
         for engine, slots in self._slots().items():
             room[engine] = slots
         with np.errstate(divide="ignore", invalid="ignore"):

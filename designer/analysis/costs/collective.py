@@ -12,7 +12,7 @@ import numpy as np
 
 from designer.analysis.collectives import asked_group, time_of
 from designer.analysis.communicator import Communicator
-from designer.analysis.costs.pricing import Cost, CostKind, Prices, alone
+from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, alone
 from designer.analysis.network import Network
 from designer.workload.operations import Collective as Operation
 from designer.workload.program.tasks import Collective
@@ -35,8 +35,7 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
         # what waits for turns takes nothing meanwhile
         share = asked.guest.turn.value * asked.guest.factor.value
         moving = max(0.0, time.time * share - latency) / (time.time - latency)
-        uses = {resource: usage * moving for resource, usage in uses.items()}
-        uses |= dict.fromkeys([prices.table.turns(part) for part in sorted(asked.guest.turns)], 1.0)
+        uses = uses.scaled(moving).with_all(prices.table.turns(part) for part in sorted(asked.guest.turns))
     found = alone(
         time.time - latency,
         latency=latency,
@@ -50,9 +49,9 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
     return replace(found, findings=asked.told) if asked.told else found
 
 
-def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, float], float]:
+def occupied(network: Network, groups: list[Communicator]) -> tuple[Uses, float]:
     """What groups that work in step take of every resource per second of a collective alone, and their weight."""
-    uses: dict[int, float] = {}
+    uses = np.zeros(network.n_resources)
     weights: list[float] = []
     chosen: list[float] = []
     for group in groups:
@@ -61,14 +60,14 @@ def occupied(network: Network, groups: list[Communicator]) -> tuple[dict[int, fl
         slowest = min((side.rate for side in sides), default=1.0)
         busy = [slowest / side.rate for side in sides]
         for side, share in zip(sides, busy, strict=True):
-            for resource, usage in zip(side.resource.tolist(), side.usage.tolist(), strict=True):
-                uses[resource] = max(uses.get(resource, 0.0), usage * side.rate * share)
+            np.maximum.at(uses, side.resource, side.usage * (side.rate * share))
             # a hop counts like a flow, so hops with small shares count for more of them; between servers, where others
             # are met more often, where there is such a side
             weights.append(1 / (side.hops.top_share * side.rate * share))
         if sides:
             chosen.append(weights[-1])
-    full = {r: min(u, float(network.capacity[r])) for r, u in uses.items()}
+    taken = np.flatnonzero(uses)
+    full = Uses(taken, np.minimum(uses[taken], network.capacity_of(taken)))
     return full, float(np.min(chosen)) if chosen else 1.0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,34 @@ from designer.workload.program.tasks import Task
 
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uses:
+    """What a work takes of resources per unit: ascending numbers, and how much of each. : (n,) both"""
+
+    resource: Int
+    amount: Float
+
+    @staticmethod
+    def of(entries: Mapping[int, float]) -> Uses:
+        """Those of a mapping."""
+        resource = np.array(sorted(entries), dtype=np.int64)
+        return Uses(resource, np.array([entries[r] for r in resource.tolist()], dtype=np.float64))
+
+    def scaled(self, by: float) -> Uses:
+        """So many times as much of each."""
+        return Uses(self.resource, self.amount * by)
+
+    def plus(self, other: Uses) -> Uses:
+        """Both together."""
+        resource, back = np.unique(np.concatenate([self.resource, other.resource]), return_inverse=True)
+        amount = np.bincount(back, np.concatenate([self.amount, other.amount]), len(resource))
+        return Uses(resource, amount.astype(np.float64))
+
+    def with_all(self, resources: Iterable[int], amount: float = 1.0) -> Uses:
+        """With an amount of each of some resources as well."""
+        return self.plus(Uses.of(dict.fromkeys(resources, amount)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +152,11 @@ class Prices:
         Machines whose work runs on the same clock: they are as busy as that makes them, and not besides.
     in_turns
         Parts on which a served model and other work compute: all that does takes turns, far shorter than any step.
+
+    Attributes
+    ----------
+    classes
+        Which works of costs are alike, as a clock has found; by the costs.
     """
 
     network: Network
@@ -131,6 +164,7 @@ class Prices:
     in_turns: frozenset[int] = frozenset()
     table: ResourceTable = field(init=False)
     known: dict[Task, Price] = field(default_factory=dict[Task, Price])
+    classes: dict[Hashable, object] = field(default_factory=dict[Hashable, object])
 
     def __post_init__(self) -> None:
         self.table = ResourceTable(self.network)
@@ -172,6 +206,8 @@ def kind_of(task: Task) -> CostKind:
 
 def on_engines(prices: Prices, parts: Sequence[int], guest: Guest | None) -> tuple[Int, list[tuple[int, int]]]:
     """Engines that computing holds on each part, −1 for none, and what it takes of turns: row and resource."""
+    if guest is None and not prices.in_turns:
+        return prices.table.engines(parts), []
     engines = np.full(len(parts), -1)
     turns: list[tuple[int, int]] = []
     for row, part in enumerate(parts):
@@ -193,7 +229,7 @@ def alone(
     seconds: float,
     *,
     latency: float = 0.0,
-    uses: dict[int, float] | None = None,
+    uses: Uses | Mapping[int, float] | None = None,
     weight: float = 1.0,
     engine: int = -1,
     low: float = 1.0,
@@ -202,11 +238,12 @@ def alone(
     sources: tuple[str, ...] = (),
 ) -> Cost:
     """One work that takes `seconds` where nothing holds it back; `uses` per second of it."""
-    taken = {r: u for r, u in (uses or {}).items() if u > 0}
+    given = uses if isinstance(uses, Uses) else Uses.of(uses or {})
+    taken = given.amount > 0
     return Cost(
-        np.array([0, len(taken)]),
-        np.array(list(taken), dtype=np.int64),
-        np.array(list(taken.values())),
+        np.array([0, int(taken.sum())]),
+        given.resource[taken],
+        given.amount[taken],
         np.array([seconds]),
         np.ones(1),
         np.array([weight]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,53 @@ from designer.analysis.network import Network
 from designer.analysis.results import Bottleneck
 
 Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
 
 #: an engine is told as this kind of bottleneck
 ENGINE: Final = "compute"
+
+
+class Capacities(Sequence[float]):
+    """A figure for each resource: those of the network as one array, and those made since."""
+
+    def __init__(self, network: Float) -> None:
+        self._network, self._made = network, list[float]()
+
+    def __len__(self) -> int:
+        return len(self._network) + len(self._made)
+
+    @overload
+    def __getitem__(self, index: int) -> float: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[float]: ...
+    def __getitem__(self, index: int | slice) -> float | list[float]:
+        if isinstance(index, slice):
+            return self.all[index].tolist()
+        n = len(self._network)
+        return float(self._network[index]) if 0 <= index < n else self._made[index - n]
+
+    def append(self, value: float) -> None:
+        """One more resource."""
+        self._made.append(value)
+
+    def extend(self, values: Sequence[float]) -> None:
+        """Some more."""
+        self._made.extend(values)
+
+    @property
+    def all(self) -> Float:
+        """All of them, in an array of their own. : (n,)"""
+        return np.concatenate([self._network, self._made])
+
+    def of(self, resource: Int) -> Float:
+        """Those of some resources. : (n,)"""
+        n = len(self._network)
+        found = np.empty(len(resource))
+        first = resource < n
+        found[first] = self._network[resource[first]]
+        if not first.all():
+            found[~first] = np.array(self._made)[resource[~first] - n]
+        return found
 
 
 class ResourceTable:
@@ -31,7 +75,7 @@ class ResourceTable:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.capacity: list[float] = network.capacity.tolist()
+        self.capacity = Capacities(network.capacity)
         self.slots: dict[int, int] = {}
         self._limits: dict[tuple[str, str, object], int] = {}
         self._engines: dict[tuple[tuple[int, ...], str], int] = {}
@@ -68,6 +112,21 @@ class ResourceTable:
             self.capacity.append(1.0)
             self.slots[number] = len(parts)
         return number
+
+    def engines(self, parts: Sequence[int]) -> Int:
+        """The engine of each of many parts."""
+        found: list[int] = []
+        known, first = self._engines, len(self.capacity)
+        for part in parts:
+            key = ((part,), "")
+            number = known.get(key)
+            if number is None:
+                number = known[key] = first
+                self._parts[number], self.slots[number] = key[0], 1
+                first += 1
+            found.append(number)
+        self.capacity.extend([1.0] * (first - len(self.capacity)))
+        return np.array(found, dtype=np.int64)
 
     def turns(self, part: int) -> int:
         """The time of a part that machines take turns on: a second per second, shared by all that compute on it."""

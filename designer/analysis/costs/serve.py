@@ -18,9 +18,10 @@ from designer.analysis.communicator import Communicator, make_communicator
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
 from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
-from designer.analysis.serving.answers import SOURCES, most_of, saturated, step_spread
+from designer.analysis.serving.answers import SOURCES, enough, most_of, saturated, step_spread
 from designer.analysis.serving.clocked import Engines, Fetching, Handing, Loading, Tasks
 from designer.analysis.serving.clocked_split import SplitEngines
+from designer.analysis.serving.load import offered
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.sharing import one_each
 from designer.analysis.serving.split import place_split, serve_split
@@ -64,13 +65,14 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     spread = step_spread(placement)
     findings: list[Finding] = [*placement.findings, *told]
     too_much = False
-    if load.kind in ("rate", "trace") and len(sent.requests.at) > 1 and sent.requests.at[-1] > 0:
+    rate = offered(load, sent.requests, len(placement.replicas))
+    if rate:
         most = most_of(placement, sent.requests, spread, None)[0]
-        rate = (len(sent.requests.at) - 1) / (sent.requests.at[-1] - sent.requests.at[0])
         too_much = rate > most
         if too_much:
             count = len(placement.replicas)
-            findings.append(saturated(rate * count, most * count, "the replicas together"))
+            more = enough(rate * count, most, placement)
+            findings.append(saturated(rate * count, most * count, "the replicas together", more))
     tasks = [_replica(prices, placement, k, spread, place) for k in range(len(placement.replicas))]
     loading = _loading(prices, [placement], asked, place) if task.cold else None
     fetches = [_fetch(prices, placement, asked, k, place) for k in range(len(tasks))] if tier is not None else []
@@ -162,8 +164,9 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
     if placement.group is None:
         return Tasks(Priced(compute), None, tuple(speeds.values()))
     uses, weight = occupied(placement.network, [_own(placement, parts, place)])
-    uses |= dict.fromkeys(speeds.values(), 1.0)
-    joins = alone(1.0, uses=uses, weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES)
+    joins = alone(
+        1.0, uses=uses.with_all(speeds.values()), weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES
+    )
     return Tasks(Priced(compute), Priced(joins), tuple(speeds.values()))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from designer.analysis.costs.collective import occupied
 from designer.analysis.costs.move import flows_of
-from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, alone, on_engines
+from designer.analysis.costs.pricing import Cost, CostKind, Expansion, Priced, Prices, Uses, alone, on_engines
 from designer.analysis.training.costs import RoutedCosts, arrangement_of
 from designer.analysis.training.parameter_servers import ServerCosts, server_costs
 from designer.analysis.training.preparation import TrainingPlan, prepare
@@ -137,17 +137,19 @@ def _of_servers(prices: Prices, costs: ServerCosts, seconds: float) -> Cost:
     there = flows_of(prices, out, np.full(int((out.rate > 0).sum()), size), "servers:out")
     home = flows_of(prices, back, np.full(int((back.rate > 0).sum()), size), "servers:back")
     # one after the other: both as one activity that takes a share of each link
-    uses: dict[int, float] = {}
-    for cost, rate in ((there, rates[0]), (home, rates[1])):
-        share = (size / rate) / seconds
-        for resource, usage in zip(cost.resource.tolist(), cost.usage.tolist(), strict=True):
-            uses[resource] = uses.get(resource, 0.0) + usage * rate * share
-    most = max((u / prices.table.capacity[r] for r, u in uses.items()), default=1.0)
+    # each takes size ÷ rate of the time
+    uses = Uses.of({})
+    for cost in (there, home):
+        resource, back_of = np.unique(cost.resource, return_inverse=True)
+        uses = uses.plus(
+            Uses(resource, (np.bincount(back_of, cost.usage, len(resource)) * (size / seconds)).astype(np.float64))
+        )
+    most = float(np.max(uses.amount / prices.table.capacity.of(uses.resource), initial=0.0))
     spare = 1.0 if most <= 1 else 1 / most
     band = COMMUNICATION_BAND.value
     return alone(
         seconds,
-        uses={r: u * spare for r, u in uses.items()},
+        uses=uses.scaled(spare),
         weight=1 / min(rates),
         low=1 - band,
         high=1 + band,

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from designer.analysis.costs.collective import occupied
-from designer.analysis.costs.pricing import Cost, CostKind, Prices, on_engines
+from designer.analysis.costs.pricing import Cost, CostKind, Prices, Uses, on_engines
 from designer.analysis.training.costs import arrangement_of
 from designer.analysis.training.preparation import prepare
 from designer.formulas.pipeline.step_composition import SOURCES
@@ -33,21 +33,20 @@ def price(prices: Prices, task: TrainSteps, place: str) -> Cost:
     seconds = float(step.step_time)
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()
     engines, turns = on_engines(prices, ranks, plan.guest)
-    traffic: dict[int, float] = {}
+    traffic = Uses.of({})
     weight = 1.0
     for group in costs.used:
         share = float(getattr(step, f"{group}_communication")) / seconds
         if share > 0:
             uses, weight = occupied(prices.network, list(plan.ranks.communicators(arrangement_of(plan.layout, group))))
-            for resource, usage in uses.items():
-                traffic[resource] = traffic.get(resource, 0.0) + usage * share
-    more = 1 if traffic else 0
+            traffic = traffic.plus(uses.scaled(share))
+    more = 1 if len(traffic.resource) else 0
     n = len(ranks) + more
-    rows = [row for row, _ in turns] + [len(ranks)] * len(traffic)
+    rows = [row for row, _ in turns] + [len(ranks)] * len(traffic.resource)
     return Cost(
         np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64),
-        np.array([resource for _, resource in turns] + list(traffic), dtype=np.int64),
-        np.array([1.0] * len(turns) + list(traffic.values())),
+        np.concatenate([np.array([resource for _, resource in turns], dtype=np.int64), traffic.resource]),
+        np.concatenate([np.ones(len(turns)), traffic.amount]),
         np.full(n, seconds),
         np.ones(n),
         np.array([1.0] * len(ranks) + [weight] * more),

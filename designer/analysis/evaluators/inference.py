@@ -151,7 +151,7 @@ def evaluate(network: Network, operation: Inference, question: Question) -> tupl
     binding = _binding(network, parts, cut, work, operation, path, each)
     curves: Mapping[str, tuple[Curve, ...]] = {}
     if rate > _FULL_TOLERANCE * most[0]:
-        findings.append(saturated(rate, most[0], "the instances together"))
+        findings.append(saturated(rate, most[0], "the instances together", "give it more instances"))
         found["samples_per_second"] = _estimate(most, "1/s", "saturated: what can be answered at all")
     else:
         runs = [

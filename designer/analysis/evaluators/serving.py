@@ -9,6 +9,7 @@ from typing import Final
 from designer.analysis.evaluators import Evaluator, Question
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads, Column, Table, WorkloadResult
+from designer.analysis.serving.advice import alone, more, remedy
 from designer.analysis.serving.answers import SOURCES, Served, metrics, serve
 from designer.analysis.serving.bottlenecks import bottlenecks
 from designer.analysis.serving.curves import curves
@@ -22,7 +23,7 @@ from designer.analysis.serving.traffic import traffic
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
-from designer.workload.serving import Limits, Serving
+from designer.workload.serving import Serving
 
 #: fixed part and descriptors of a hand-over were measured on one set-up [logarithm of the factor either way]
 HAND_OVER_SPREAD: Final = Constant(0.35, 0.25, 0.6, "assumed-serving", Status.ASSUMED, "1")
@@ -71,15 +72,16 @@ def evaluate(network: Network, operation: Serving, question: Question) -> tuple[
         after,
         flows,
         count,
-        (*placement.findings, *served.findings, *told, *_kept(found, operation.limits)),
+        (*placement.findings, *served.findings, *told, *_kept(served, found), *more(served, binding)),
         curves(served, front, question.cancelled) if question.curves else {},
         _tables(served),
     )
     return result, loads
 
 
-def _kept(found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
-    """Limits that do not hold."""
+def _kept(served: Served, found: Mapping[str, Estimate]) -> list[Finding]:
+    """Limits that do not hold, and whether more replicas would help."""
+    limits = served.serving.limits
     share = f"p{limits.share:.0%}".removesuffix("%")
     asked = (
         ("ttft", f"ttft_{share}", limits.ttft, "first token"),
@@ -87,21 +89,23 @@ def _kept(found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
         ("latency", f"latency_{share}", limits.latency, "whole answer"),
     )
     told: list[Finding] = []
-    for _, name, limit, words in asked:
+    for what, name, limit, words in asked:
         value = found.get(name)
         if limit and value is not None and value.value > limit:
             text = (
                 f"{share} of the {words} is {format_quantity(value.value, 'duration')}, above the "
                 f"{format_quantity(limit, 'duration')} asked for"
             )
-            told.append(Finding("SERVE-LIMIT", Severity.ERROR, text, (), "use more replicas, or a lower load"))
+            shortest = alone(served)[0 if name.startswith("ttft") else 2]
+            told.append(Finding("SERVE-LIMIT", Severity.ERROR, text, (), remedy(what, limit, shortest)))
     value = found.get("tpot")
     if limits.tpot and value is not None and value.value > limits.tpot:
         text = (
             f"a token takes {format_quantity(value.value, 'duration')}, above the "
             f"{format_quantity(limits.tpot, 'duration')} asked for"
         )
-        told.append(Finding("SERVE-LIMIT", Severity.ERROR, text, (), "use wider replicas, or fewer requests at once"))
+        how = remedy("tpot", limits.tpot, alone(served)[1])
+        told.append(Finding("SERVE-LIMIT", Severity.ERROR, text, (), how))
     return told
 
 

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from designer.analysis.serving.load import Sent
+from designer.analysis.serving.load import Sent, offered
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import read, throughput, window, within
 from designer.analysis.serving.records import ServingRun
@@ -87,8 +87,8 @@ class Served:
         is above what it can take.
     most
         Requests a second that `stands` replicas alike can answer each at all, with the band [1/s].
-    prompts, pull
-        Of a split deployment: engines that read prompts, and the hand-over from them.
+    prompts, pull, short
+        Of a split deployment: engines that read prompts, the hand-over from them, and which of all ends first.
     """
 
     placement: Placement
@@ -102,6 +102,7 @@ class Served:
     pull: HandedOver | None = None
     stands: int = 1
     tier: Tier | None = None
+    short: str = ""
 
     @property
     def saturated(self) -> bool:
@@ -155,9 +156,10 @@ def serve(
     factors = (1.0, math.exp(-spread), math.exp(spread)) if banded else (1.0,)
     most = most_of(placement, requests, spread, cancelled)
     open_loop = not requests.clients and asked.load.kind != "offline"
-    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if open_loop and requests.at[-1] > 0 else 0.0
+    rate = offered(asked.load, requests, replicas)
     if open_loop and rate > _FULL_TOLERANCE * most[0]:
-        findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together"))
+        more = enough(rate * replicas, most[0], placement)
+        findings.append(saturated(rate * replicas, most[0] * replicas, "the replicas together", more))
         return Served(placement, asked, sent, (), most, spread, tuple(findings), stands=replicas, tier=tier)
     runs = tuple(
         settled(placement, requests, factor, cancelled)
@@ -217,13 +219,24 @@ def most_of(
     return rate, rate * math.exp(spread), rate * math.exp(-spread)
 
 
-def saturated(rate: float, most: float, what: str) -> Finding:
-    """A load above what can be answered [1/s]."""
+def asked_rate(served: Served) -> float:
+    """Requests a second that are sent to the whole deployment [1/s]; 0 where they have no times of their own."""
+    return offered(served.serving.load, served.sent.requests, served.stands) * served.stands
+
+
+def enough(rate: float, each: float, placement: Placement) -> str:
+    """In words, how many replicas take a rate of which one takes so much [1/s]."""
+    count = math.ceil(rate / each / _FULL_TOLERANCE)
+    return f"give it {count:,} replicas ({count * placement.split.devices:,} accelerators) or more"
+
+
+def saturated(rate: float, most: float, what: str, more: str) -> Finding:
+    """A load above what can be answered [1/s]; `more` says how much more it takes."""
     text = (
         f"{format_quantity(rate, 'frequency')} of requests arrive, {what} can take "
         f"{format_quantity(most, 'frequency')} at most: from there on queues grow for ever and no latency is told"
     )
-    remedy = f"ask for less than {most:.3g} requests a second, or give it more replicas"
+    remedy = f"ask for less than {most:.3g} requests a second, or {more}"
     return Finding("SERVE-SATURATED", Severity.ERROR, text, (), remedy)
 
 

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from designer.analysis.serving.drafting import Drafted
-from designer.analysis.serving.load import Sent
+from designer.analysis.serving.load import FILLING_LIMIT, Sent
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.readings import Readings, percentiles
 from designer.analysis.serving.records import Counts, ServingRun
@@ -207,6 +207,10 @@ class Replica:
         #: what the window that runs joins devices [s]
         self.joins = 0.0
         self.idle = True
+        #: True if it is in machines, which may stand still
+        self.stands = False
+        #: True if the last window took as long as it was taken to: nothing that is met has changed
+        self.steady = True
         #: when there is something to do again [s]
         self.wake = math.inf
 
@@ -215,7 +219,9 @@ class Replica:
         book = self.book
         book.touched.clear()
         self.begin, self.rows = now, len(book.told) // _WIDTH
-        length = self.window if self.steps.pace == 1 else min(self.window, MET_WINDOW.value)
+        # what comes while a machine stands still is seen when the window is over in which it did
+        quiet = self.steps.pace == 1 or (self.steady and not self.stands)
+        length = self.window if quiet else min(self.window, MET_WINDOW.value)
         self.reached, wake = self._engine.send((now, self._held(now, length)))
         if self.reached <= now:
             self.idle, self.wake = True, wake
@@ -252,7 +258,9 @@ class Replica:
         whole, took = self.reached - self.begin, now - self.begin
         if abs(took - whole) <= _SAME_TOLERANCE * max(now, whole):
             # the sum of its parts, rounded; arrivals stand where the scheduler met them
+            self.steady = True
             return self.reached
+        self.steady = False
         stood = [(max(at, self.begin), min(end, now)) for at, end in pauses if at < now and end > self.begin]
         still = [(at, end - at) for at, end in stood]
         factor = max(0.0, took - sum(t for _, t in still)) / whole
@@ -422,6 +430,8 @@ class Engines:
         # a client that has its answer asks at once: what it fetches then begins with the end of a step
         window = ONE_STEP.value if fetches and self.load.kind == "clients" else WINDOW.value
         self.replicas = [Replica(self.placement, s.requests, window, self._path, now, called=fetches) for s in sent]
+        for replica, tasks in zip(self.replicas, self._tasks, strict=True):
+            replica.stands = bool(tasks.speeds)
         self._last = max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=now)
         if self._loading is None:
             return self._all(now)
@@ -450,7 +460,9 @@ class Engines:
             book = replica.book
             run = book.run(self.placement.capacity)
             asked = book.upcoming if book.clients else int(np.searchsorted(run.sent, end, side="right"))
-            found.parts.append((until_end(run, asked, end), self.first))
+            # a run shorter than the load's own has less of it to fill its engines with
+            first = self.first if book.clients else min(self.first, asked // FILLING_LIMIT)
+            found.parts.append((until_end(run, asked, end), first))
         return found
 
     def _all(self, now: float) -> list[Item]:

@@ -26,7 +26,7 @@ from designer.analysis.serving.clocked import (
     stood_still,
     until_end,
 )
-from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.load import FILLING_LIMIT, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests
@@ -167,7 +167,9 @@ class SplitEngines:
             taken,
         )
         asked = int(np.searchsorted(sent, end, side="right"))
-        return RequestLog(self._extra, self._saturated, [(until_end(run, asked, end), self._first)])
+        return RequestLog(
+            self._extra, self._saturated, [(until_end(run, asked, end), min(self._first, asked // FILLING_LIMIT))]
+        )
 
     def _write(self, requests: Requests, offset: float) -> None:
         """More requests, to the replicas that read in turn."""

@@ -78,11 +78,11 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
         _lengths(load, load.count, draw)
     at = arrivals(load, load.count * replicas, draw)[which::replicas]
     # the engine begins empty: the first tenth fills it
-    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // _FILLING_LIMIT)
+    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), load.count // FILLING_LIMIT)
 
 
 #: one request in so many fills an engine that begins empty, and is not counted
-_FILLING_LIMIT: Final = 10
+FILLING_LIMIT: Final = 10
 
 
 def _found(load: Load, prompt: Sequence[int]) -> Sequence[int]:
@@ -103,6 +103,17 @@ def _lengths(load: Load, count: int, draw: np.random.Generator) -> tuple[list[in
         return draw.integers(max(1, mean - way), mean + way, count, endpoint=True).tolist()
 
     return one(load.prompt), one(load.output)
+
+
+def offered(load: Load, requests: Requests, replicas: int = 1) -> float:
+    """Requests a second that are sent to each of so many replicas [1/s]; 0 where they have no times of their own.
+
+    Of a rate it is what was asked for, and not what so many requests drawn happen to come to.
+    """
+    at = requests.at
+    if load.kind not in ("rate", "trace") or len(at) < 2 or at[-1] <= at[0]:
+        return 0.0
+    return load.rate / replicas if load.kind == "rate" else (len(at) - 1) / (at[-1] - at[0])
 
 
 def arrivals(load: Load, count: int, draw: np.random.Generator) -> Float:

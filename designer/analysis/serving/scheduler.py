@@ -149,16 +149,17 @@ class Book:
         else:
             self.sent = list(requests.at)
             if not called:
-                self.coming.extend((at + path, i) for i, at in enumerate(self.sent))
+                self.coming.extend(zip([at + path for at in self.sent], range(n), strict=True))
 
     def send(self, now: float) -> None:
         """A client has its answer and sends its next request."""
-        if self.clients and self.upcoming < len(self.prompt):
-            self.sent[self.upcoming] = now
+        number = self.upcoming
+        if self.clients and number < len(self.prompt):
+            self.sent[number] = now
             if not self.called:
-                self.coming.append((now + self.path, self.upcoming))
-            self.touched.append(self.upcoming)
-            self.upcoming += 1
+                self.coming.append((now + self.path, number))
+            self.touched.append(number)
+            self.upcoming = number + 1
 
     def write(self, requests: Requests) -> range:
         """More requests, later than those there are; their numbers."""
@@ -307,7 +308,10 @@ def engine(
     reserve, budget, slots = how.reserve, how.budget, how.slots
     mixed, chunked = how.mixed, how.chunked
     growth = steps.context()
-    decode = steps.decode
+    #: lengths of steps by how many decode, but for what grows with their context
+    lengths: dict[int, float] = {}
+    step, decode, length_of = steps.step, steps.decode, lengths.get
+    tell, arrive, take_next, admitted = told.extend, coming.popleft, waiting.popleft, order.append
     push, pop = heapq.heappush, heapq.heappop
 
     while live or finished + refused < n:
@@ -316,15 +320,17 @@ def engine(
             book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
             now, hold = yield now, now
             growth = steps.context()
+            lengths.clear()
         if cancelled is not None and not turns % LOOK_LIMIT and cancelled():
             raise Cancelled("stopped")
         while coming and coming[0][0] <= now:
-            waiting.append(coming.popleft()[1])
+            waiting.append(arrive()[1])
         if not running and not waiting and split < 0:
             if live:
                 book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak
                 now, hold = yield now, coming[0][0] if coming else math.inf
                 growth = steps.context()
+                lengths.clear()
             else:
                 now = coming[0][0]
             continue
@@ -370,7 +376,7 @@ def engine(
                 i = waiting[0]
                 whole = prompt[i]
                 if whole + left[i] > capacity:
-                    waiting.popleft()
+                    take_next()
                     refused += 1
                     send(now)
                     continue
@@ -381,7 +387,7 @@ def engine(
                 take = min(new, room) if chunked else new
                 if (take > room and fill) or hit + take > free:
                     break
-                waiting.popleft()
+                take_next()
                 if taken[i] != taken[i]:
                     taken[i] = now
                     if live:
@@ -400,9 +406,9 @@ def engine(
         begin = now
         if fill:
             beside = running if mixed else 0
-            length = steps.step(fill, area, len(ready), beside, context if mixed else 0)
+            length = step(fill, area, len(ready), beside, context if mixed else 0)
             now += length
-            told.extend((begin, length, 0.0, 1.0, beside, cached, len(waiting)))
+            tell((begin, length, 0.0, 1.0, beside, cached, len(waiting)))
             if beside:
                 count += 1
                 context += beside
@@ -423,14 +429,19 @@ def engine(
                 pop(ends)
             k = ends[0][0] - count
             if reserve < 1:
-                k = min(k, max(1, (capacity - cached) // running))
-            one, more = decode(running) + growth * context, growth * running
+                fits = (capacity - cached) // running
+                if fits < k:
+                    k = fits if fits > 1 else 1
+            length = length_of(running)
+            if length is None:
+                length = lengths[running] = decode(running)
+            one, more = length + growth * context, growth * running
             until = coming[0][0] if coming else hold
             if hold < until:
                 until = hold
-            if until < math.inf:
+            wait = until - now
+            if k * one + more * k * (k - 1) / 2 > wait:
                 # the smallest k with k A + B k (k - 1) / 2 >= what is left until the arrival
-                wait = until - now
                 if more > 0:
                     half = one - more / 2
                     last = math.ceil((math.sqrt(half * half + 2 * more * wait) - half) / more - _EDGE_TOLERANCE)
@@ -440,7 +451,7 @@ def engine(
             if not jump:
                 k = 1
             now += k * one + more * k * (k - 1) / 2
-            told.extend((begin, one, more, k, running, cached, len(waiting)))
+            tell((begin, one, more, k, running, cached, len(waiting)))
             count += k
             spoken = running * k
             context += spoken
@@ -448,7 +459,8 @@ def engine(
             tokens_out += spoken
             promised -= spoken
             stepped += k
-        peak = max(peak, cached)
+        if cached > peak:
+            peak = cached
         while ends and (ends[0][0] <= count or version_of[ends[0][2]] != ends[0][1]):
             at, mark, i = pop(ends)
             if version_of[i] != mark:
@@ -482,8 +494,8 @@ def engine(
                 running += 1
                 context += prompt[i]
                 push(ends, (count + left[i] - 1, version, i))
-                order.append((i, version))
+                admitted((i, version))
         if len(order) > _DEAD_LIMIT * (running + _SPARE_LIMIT):
-            order = [pair for pair in order if version_of[pair[0]] == pair[1]]
+            order[:] = [pair for pair in order if version_of[pair[0]] == pair[1]]
     book.now = now
     book.counts = turns, stepped, tokens_in, tokens_out, preempted, refused, peak

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.analysis.network import Network
-from designer.analysis.serving.answers import Scaled, Served, most_of, sampled, saturated, step_spread
-from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.answers import Scaled, Served, enough, most_of, sampled, saturated, step_spread
+from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.records import Counts, ServingRun
 from designer.analysis.serving.scheduler import Requests, run_requests
@@ -78,7 +78,7 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     requests = sent.requests
     size = answers.steps.kv.held(float(np.mean(requests.prompt)))
     spread = max(step_spread(answers), step_spread(prompts))
-    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if requests.at[-1] > 0 else 0.0
+    rate = offered(asked.load, requests)
     pull = _pull(network, prompts, answers, requests, size, rate, place)
     reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
     saying = Requests(requests.prompt, requests.output, requests.at, cached=[p - 1 for p in requests.prompt])
@@ -91,9 +91,12 @@ def serve_split(network: Network, asked: Serving, place: str, cancelled: Callabl
     most = bands[least][0], bands[least][1], bands[least][2]
     names = [name for name, _, _ in stages] + ["handing over keys and values"]
     told: tuple[Finding, ...] = (*prompts.findings, *sent_findings(sent.notes))
-    served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1)
+    served = Served(answers, asked, sent, (), most, spread, told, prompts, pull, 1, short=names[least])
     if asked.load.kind != "offline" and rate > _FULL_TOLERANCE * most[0]:
-        return replace(served, findings=(*told, saturated(rate, most[0], names[least])))
+        more = "give keys and values a wider way from one to the other"
+        if least < len(stages):
+            more = enough(rate, stages[least][1][0], (prompts, answers)[least])
+        return replace(served, findings=(*told, saturated(rate, most[0], names[least], f"for {names[least]} {more}")))
     runs = tuple(
         _run(prompts, answers, pull, reading, requests, factor, cancelled)
         for factor in (1.0, math.exp(-spread), math.exp(spread))
@@ -141,7 +144,7 @@ def run_split(served: Served, load: Load, cancelled: Callable[[], bool] | None =
     assert isinstance(pull, Pull)
     sent = sent_to_one(load, 1, answers.place, answers.capacity)
     requests = sent.requests
-    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if requests.at[-1] > 0 else 0.0
+    rate = offered(load, requests)
     reading = Requests(requests.prompt, [1] * len(requests.prompt), requests.at, cached=requests.cached)
     shared = replace(pull, use=min(rate / pull.most, _FULL_TOLERANCE))
     return _run(prompts, answers, shared, reading, requests, 1.0, cancelled), sent.first

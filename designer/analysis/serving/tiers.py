@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from designer.analysis.network import Network
 from designer.analysis.selection import resolve
-from designer.analysis.serving.load import Sent, sent_to, sent_to_one
+from designer.analysis.serving.load import Sent, offered, sent_to, sent_to_one
 from designer.analysis.serving.placement import Placement
 from designer.analysis.serving.scheduler import Requests
 from designer.analysis.training.accelerators import number
@@ -161,8 +161,7 @@ def _fetched(
     rate, quickest = float(path.rate.min()), float(alone.rate.min())
     beyond = float(np.mean(requests.fetched)) if requests.fetched else 0.0
     moved = beyond * placement.steps.kv.token
-    last = requests.at[-1] if len(requests.at) else 0.0
-    pace = (len(requests.at) - 1) / last if last > 0 else 0.0
+    pace = offered(asked.load, requests, len(placement.replicas))
     use = pace * moved / rate
     told: list[Finding] = []
     kept = 1.0

@@ -269,15 +269,22 @@ def _receiving_cost(network: Network, readers: Int, traffic: Traffic) -> Float:
 def _media(network: Network, legs: Legs, samples: Samples) -> list[Extra]:
     """What random reads of whole samples leave of every drive: operations, and the share a file system passes on."""
     found: list[Extra] = []
-    for drive in np.unique(legs.source).tolist():
-        operations = number(network, drive, "random_read_rate")
-        if not operations:
+    net = network.net
+    if not len(legs):
+        return found
+    order = np.argsort(legs.source, kind="stable")
+    drives, starts = np.unique(legs.source[order], return_index=True)
+    rates: dict[int, float] = {}
+    for drive, path, rows in zip(drives.tolist(), net.paths(drives), np.split(order, starts[1:]), strict=True):
+        definition = int(net.part_def[drive])
+        if definition not in rates:
+            operations = number(network, drive, "random_read_rate") or 0.0
+            bandwidth = number(network, drive, "read_bandwidth") or np.inf
+            rates[definition] = min(bandwidth, operations * samples.stored) * FILE_SHARE.value
+        if not rates[definition]:
             continue
-        bandwidth = number(network, drive, "read_bandwidth") or np.inf
-        rate = min(bandwidth, operations * samples.stored) * FILE_SHARE.value
-        rows = np.flatnonzero(legs.source == drive)
-        label = f"{network.net.part(drive).label} (random reads)"
-        found.append(Extra(Limit(f"media:{network.net.path(drive)}", label, rate), legs.flow[rows], legs.share[rows]))
+        limit = Limit(f"media:{path}", f"{net.part(drive).label} (random reads)", rates[definition])
+        found.append(Extra(limit, legs.flow[rows], legs.share[rows]))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from designer.analysis.collectives import flows_of, loads_of
 from designer.analysis.communicator import Communicator
@@ -12,6 +13,8 @@ from designer.analysis.training.feeding import feed
 from designer.analysis.training.step import RoutedStep
 from designer.formulas.collectives import CollectiveTime
 from designer.formulas.communication import Kind
+
+Float = npt.NDArray[np.float64]
 
 
 def _running(routed_step: RoutedStep) -> list[tuple[Communicator, CollectiveTime]]:
@@ -25,6 +28,10 @@ def _running(routed_step: RoutedStep) -> list[tuple[Communicator, CollectiveTime
 
 def loads(network: Network, routed_step: RoutedStep) -> ChannelLoads:
     """Load of every channel; groups that take turns count with the busiest of them, the input on top."""
+    return ChannelLoads.made(lambda: _loads(network, routed_step))
+
+
+def _loads(network: Network, routed_step: RoutedStep) -> tuple[Float, Float]:
     n = 2 * network.net.n_links
     load, busy = np.zeros(n), np.zeros(n)
     for one, time in _running(routed_step):
@@ -34,7 +41,7 @@ def loads(network: Network, routed_step: RoutedStep) -> ChannelLoads:
         # while a collective runs, the others get less: together they fill the channel at most
         load = np.maximum(load, np.minimum(load + more.load * share, np.repeat(network.rate, 2)))
         busy = np.minimum(1.0, busy + more.utilization * share)
-    return ChannelLoads(load, busy)
+    return load, busy
 
 
 def _beside(network: Network, routed_step: RoutedStep) -> list[tuple[ChannelLoads, float]]:

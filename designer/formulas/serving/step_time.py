@@ -107,6 +107,7 @@ class StepTime:
         self._known: dict[int, float] = {}
         self._heads: dict[int, float] = {}
         self._decode: dict[int, float] = {}
+        self._beside: dict[int, tuple[float, float]] = {}
         heads = shape.heads / split.tensor
         #: decode attention, per cached token and step, all layers that keep everything [s]
         self.per_context = self.kv.token / (kernels.decode * device.bandwidth)
@@ -208,17 +209,24 @@ class StepTime:
 
     def tokens(self, tokens: int, sampled: int) -> Seconds:
         """Products, elementwise work and joins of a step of `tokens`, `sampled` of which give a new one [s]."""
+        return Seconds(self._tokens(tokens, sampled))
+
+    def _tokens(self, tokens: int, sampled: int) -> float:
         head = self._heads.get(sampled)
         if head is None:
             rows = sampled / self.split.data / self.split.pipeline
             columns = self.shape.vocabulary / self.split.tensor
             head = self._heads[sampled] = self._gemm(rows, columns, self.shape.hidden, number_format("bf16"))
         if tokens <= _EXACT_LIMIT:
-            return Seconds(self._at(tokens) + head)
+            return self._at(tokens) + head
         # tiles are many times wider than this grid, so between its points time is a straight line
-        low = tokens - tokens % _GRID_LIMIT
-        first = self._at(low)
-        return Seconds(first + (self._at(low + _GRID_LIMIT) - first) * (tokens - low) / _GRID_LIMIT + head)
+        past = tokens % _GRID_LIMIT
+        known = self._known.get
+        low = tokens - past
+        first, then = known(low), known(low + _GRID_LIMIT)
+        if first is None or then is None:
+            first, then = self._at(low), self._at(low + _GRID_LIMIT)
+        return first + (then - first) * past / _GRID_LIMIT + head
 
     def _at(self, tokens: int) -> float:
         known = self._known.get(tokens)
@@ -260,15 +268,22 @@ class StepTime:
             That decode beside, and their cached tokens together.
         """
         over = self.overheads
-        base = self.tokens(requests, requests) if requests else 0.0
-        prompts = (self.tokens(tokens + requests, requests + finishing) - base) * over.prefill_factor
+        base, windows = self._beside_of(requests) if requests else (0.0, 0.0)
+        prompts = (self._tokens(tokens + requests, requests + finishing) - base) * over.prefill_factor
         prompts += self._pairs * area
         if self._pairs_windowed:
             prompts += self._pairs_windowed * min(area, tokens * float(self.kv.window))
         time = base + prompts + self._fixed_prompts + over.request * (requests + finishing)
         if requests:
-            time += self._context * context + self._attention_floor + self._windows(requests)
+            time += self._context * context + self._attention_floor + windows
         return Seconds(time)
+
+    def _beside_of(self, requests: int) -> tuple[float, float]:
+        """Of requests that decode: their products and joins, and reading their windows [s]."""
+        known = self._beside.get(requests)
+        if known is None:
+            known = self._beside[requests] = self._tokens(requests, requests), self._windows(requests)
+        return known
 
 
 FORMULA: Final = Formula(

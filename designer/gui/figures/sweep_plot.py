@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
+from designer.gui.figures.plot import PlotItem
 from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.sweep import SweepLine, SweepPlot, SweepView
@@ -47,7 +48,7 @@ class SweepPlots(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.view: SweepView | None = None
-        self.plots: dict[str, Any] = {}
+        self.plots: dict[str, PlotItem] = {}
         #: metrics and lines that are switched off
         self.hidden: set[str] = set()
         #: where the run looked at stands; None for none
@@ -140,8 +141,8 @@ class SweepPlots(QWidget):
             lines = [line for line in shown.lines if f"line:{line.name}" not in self.hidden]
             ys = [y for line in lines for y in (*line.low, *line.high)]
             if plot is not None and ys:
-                plot.setXRange(*_reach(places, plot.getAxis("bottom").logMode, 0.04), padding=0)
-                plot.setYRange(*_reach(ys, plot.getAxis("left").logMode, 0.08), padding=0)
+                plot.getViewBox().setXRange(*_reach(places, plot.getAxis("bottom").axis.log, 0.04), padding=0)
+                plot.getViewBox().setYRange(*_reach(ys, plot.getAxis("left").axis.log, 0.08), padding=0)
 
     def point_at(self, at: float | None) -> None:
         """Show where a run stands, in all plots."""
@@ -210,34 +211,25 @@ class SweepPlots(QWidget):
         (self.hidden.discard if on else self.hidden.add)(key)
         self._draw()
 
-    def _add(self, plot: SweepPlot, row: int, last: bool) -> Any:
+    def _add(self, plot: SweepPlot, row: int, last: bool) -> PlotItem:
         view = self.view
         assert view is not None
         log_x, log_y = self.log_x.isChecked() and not view.named, self.log_y.isChecked()
-        axes = {
-            "bottom": SweepAxis("bottom", Axis("", view.unit, log_x)),
-            "left": SweepAxis("left", Axis("", plot.unit, log_y)),
-        }
-        made: Any = self._area.addPlot(row=row, col=0, axisItems=axes)
-        made.setLogMode(x=log_x, y=log_y)
-        made.setMenuEnabled(False)
-        made.hideButtons()
-        made.showGrid(x=True, y=True, alpha=0.22 if self.theme.is_dark else 0.16)
-        for side in ("bottom", "left"):
-            axis = made.getAxis(side)
-            axis.setPen(pg.mkPen(self.theme.border))
-            axis.setTextPen(pg.mkPen(self.theme.muted))
-            axis.setTickFont(self.font())
-            if isinstance(axis, ValueAxis):
-                axis.tick_font = self.font()
+        bottom, left = (
+            SweepAxis("bottom", Axis("", view.unit, log_x)),
+            SweepAxis("left", Axis("", plot.unit, log_y)),
+        )
+        made = PlotItem(bottom, left)
+        self._area.addItem(made, row=row, col=0)
+        made.dress(self.theme, self.font(), "bottom", "left")
         if view.named or len(view.places) <= _TICKS:
             # where values are, ticks are: people look for what they asked for
-            made.getAxis("bottom").setTicks([[(math.log10(at) if log_x else at, text) for at, text in view.places]])
+            bottom.setTicks([[(math.log10(at) if log_x else at, text) for at, text in view.places]])
         metrics = QFontMetricsF(self.font())
-        made.getAxis("left").setWidth(round(metrics.horizontalAdvance("000.0 kW/s")) + 14)
-        made.setTitle(_html(plot.title, self.theme.text), justify="left")
+        left.setWidth(round(metrics.horizontalAdvance("000.0 kW/s")) + 14)
+        made.set_title(_html(plot.title, self.theme.text))
         if last:
-            made.setLabel("bottom", _html(view.x_title, self.theme.muted))
+            bottom.setLabel(_html(view.x_title, self.theme.muted))
         for number, line in enumerate(plot.lines):
             if f"line:{line.name}" not in self.hidden:
                 self._add_line(made, line, self._colour(number), log_x, log_y)
@@ -298,7 +290,7 @@ class SweepPlots(QWidget):
             made = self.plots.get(plot.metric)
             if made is None or not made.getViewBox().sceneBoundingRect().contains(scene):
                 continue
-            log_x, log_y = made.getAxis("bottom").logMode, made.getAxis("left").logMode
+            log_x, log_y = made.getAxis("bottom").axis.log, made.getAxis("left").axis.log
             for line in plot.lines:
                 if f"line:{line.name}" in self.hidden:
                     continue

@@ -33,6 +33,17 @@ class ValueAxis(pg.AxisItem):
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=0, autoExpandTextSpace=True)
 
+    def show_axis(self, axis: Axis) -> None:
+        """Show other values, or categories; whose names, and titles, are set by who knows the room there is."""
+        self.axis = axis
+        log: Any = axis.log
+        self.setLogMode(log)
+        self.setTicks([[]] if axis.categories else None)
+        if self.orientation == "left":
+            self.setWidth(None)
+        if axis.categories:
+            self.setLabel("")
+
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Any:
         """The ticks there is room to write."""
         span = max(maxVal - minVal, 1e-300)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from designer import atomic
 from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
+from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis, axis_text
 from designer.gui.theme import Theme
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries, Span, TickSeries
@@ -69,7 +70,7 @@ class FigureView(QWidget):
         super().__init__(parent)
         self.figure: Figure | None = None
         self._theme = theme
-        self._plot: pg.PlotWidget | None = None
+        self._plot: Plot | None = None
         self._title = Label()
         self._title.setProperty("role", "title")
         self._legend = MarkedLabel()
@@ -101,20 +102,16 @@ class FigureView(QWidget):
 
     def _draw(self) -> None:
         figure = self.figure
-        if self._plot is not None:
-            self._box.removeWidget(self._plot)
-            self._plot.viewport().removeEventFilter(self)
-            # hidden first: pyqtgraph's close takes the parent away, and a shown widget would become a window
-            self._plot.hide()
-            self._plot.close()
-            self._plot.deleteLater()
-            self._plot = None
         self._title.setToolTip(plain(figure.title) if figure else "")
         self._legend.setText(self._legend_text(figure) if figure else "")
         self.setAccessibleName(figure.title if figure else "No figure")
+        if self._plot is not None:
+            self._plot.view.clear()
+            self._plot.setVisible(figure is not None)
         if figure is None:
             return
-        plot = self._plot = self._new_plot(figure)
+        plot = self._plot = self._plot or self._new_plot()
+        self._prepare(plot, figure)
         for span in figure.spans:
             self._add_span(plot, span, figure)
         for bar in figure.bars:
@@ -124,9 +121,6 @@ class FigureView(QWidget):
         for number, line in enumerate(figure.lines):
             self._add_line(plot, line, number, figure)
         self._fit()
-        plot.viewport().installEventFilter(self)
-        plot.viewport().setMouseTracking(True)
-        self._box.addWidget(plot, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Everything written finds its place anew."""
@@ -148,7 +142,7 @@ class FigureView(QWidget):
         self._title.setText(bold.elidedText(figure.title, Qt.TextElideMode.ElideMiddle, room))
         for side, axis in (("bottom", figure.x), ("left", figure.y)):
             if axis.categories:
-                item = plot_item(plot).getAxis(side)
+                item = plot.item.getAxis(side)
                 item.setTicks([list(enumerate(self._elided(axis.categories)))])
                 if side == "left":
                     item.setWidth(self._names_width(axis))
@@ -158,39 +152,27 @@ class FigureView(QWidget):
                 # it stands in the middle below the plot, not of the whole width
                 longest = self.width() - beside - _BESIDE if side == "bottom" else max(40, self.height() - 80)
                 text = metrics.elidedText(axis.title, Qt.TextElideMode.ElideRight, longest)
-                plot_item(plot).getAxis(side).setLabel(html.escape(text), color=self._theme.muted)
+                plot.item.getAxis(side).setLabel(html.escape(text), color=self._theme.muted)
         self._set_ranges(plot, figure)
 
-    def _new_plot(self, figure: Figure) -> pg.PlotWidget:
-        axes = {"bottom": self._axis("bottom", figure.x), "left": self._axis("left", figure.y)}
-        plot = pg.PlotWidget(axisItems=axes, background=self._theme.surface)
-        plot.setFrameShape(plot.Shape.NoFrame)
-        plot.setMenuEnabled(False)
-        plot.hideButtons()
-        plot.setMouseEnabled(False, False)
-        plot_item(plot).setContentsMargins(6, 2, 14, 4)
-        view = plot_item(plot).getViewBox()
-        view.setDefaultPadding(0.02)
-        for side in ("bottom", "left"):
-            item = plot_item(plot).getAxis(side)
-            item.setPen(pg.mkPen(self._theme.border))
-            item.setTextPen(pg.mkPen(self._theme.muted))
-            item.setTickFont(self.font())
-            if isinstance(item, ValueAxis):
-                item.tick_font = self.font()
-        if figure.sideways:
-            view.invertY(True)
-        grid_x, grid_y = not figure.x.categories, not figure.y.categories
-        plot.showGrid(x=grid_x, y=grid_y, alpha=0.16 if not self._theme.is_dark else 0.22)
-        plot_item(plot).setLogMode(x=figure.x.log, y=figure.y.log)
+    def _new_plot(self) -> Plot:
+        plot = Plot(ValueAxis("bottom", Axis("")), ValueAxis("left", Axis("")))
+        plot.item.setContentsMargins(6, 2, 14, 4)
+        plot.view.setMouseEnabled(False, False)
+        plot.view.setDefaultPadding(0.02)
+        plot.viewport().installEventFilter(self)
+        plot.viewport().setMouseTracking(True)
+        self._box.addWidget(plot, 1)
         return plot
 
-    def _axis(self, side: str, axis: Axis) -> pg.AxisItem:
-        if not axis.categories:
-            return ValueAxis(side, axis)
-        item = pg.AxisItem(side)
-        item.setStyle(tickLength=0)
-        return item
+    def _prepare(self, plot: Plot, figure: Figure) -> None:
+        """The axes of another figure, or other colours."""
+        plot.setBackground(self._theme.surface)
+        sides = {"bottom": figure.x, "left": figure.y}
+        plot.item.dress(self._theme, self.font(), *(side for side, axis in sides.items() if not axis.categories))
+        for side, axis in sides.items():
+            plot.item.getAxis(side).show_axis(axis)
+        plot.view.invertY(figure.sideways)
 
     def _names_width(self, axis: Axis) -> int:
         metrics = QFontMetricsF(self.font())
@@ -241,7 +223,7 @@ class FigureView(QWidget):
             return QColor(fixed[role])
         return QColor(theme.series[_PHASES.get(role, number) % len(theme.series)])
 
-    def _add_bars(self, plot: pg.PlotWidget, bar: BarSeries, figure: Figure) -> None:
+    def _add_bars(self, plot: Plot, bar: BarSeries, figure: Figure) -> None:
         start = np.asarray(bar.start or [0.0] * len(bar.value), dtype=float)
         at, value = np.asarray(bar.at, dtype=float), np.asarray(bar.value, dtype=float)
         brush = pg.mkBrush(self._colour(bar.role))
@@ -249,12 +231,12 @@ class FigureView(QWidget):
             item = pg.BarGraphItem(x0=start, width=value, y=at, height=_BAR, pen=None, brush=brush)
         else:
             item = pg.BarGraphItem(x=at, width=_BAR, y0=start, height=value, pen=None, brush=brush)
-        plot.addItem(item)
+        plot.item.addItem(item)
         for place, first, length, text in zip(at, start, value, bar.labels or ("",) * len(at), strict=True):
             if text:
                 label = pg.TextItem(text, color=self._theme.muted, anchor=(0, 0.5) if figure.sideways else (0.5, 1))
                 label.setPos(first + length, place) if figure.sideways else label.setPos(place, first + length)
-                plot.addItem(label)
+                plot.item.addItem(label)
         if bar.low:
             middle = start + value
             beam = 0.16
@@ -265,37 +247,39 @@ class FigureView(QWidget):
                 if figure.sideways
                 else pg.ErrorBarItem(x=at, y=middle, bottom=bottom, top=top, beam=beam, pen=pen)
             )
-            plot.addItem(error)
+            plot.item.addItem(error)
 
-    def _add_ticks(self, plot: pg.PlotWidget, tick: TickSeries, figure: Figure) -> None:
+    def _add_ticks(self, plot: Plot, tick: TickSeries, figure: Figure) -> None:
         half = _BAR * 0.75
         along = np.repeat(np.asarray(tick.value, dtype=float), 2)
         across = np.repeat(np.asarray(tick.at, dtype=float), 2)
         across[0::2] -= half
         across[1::2] += half
         x, y = (along, across) if figure.sideways else (across, along)
-        plot.addItem(pg.PlotCurveItem(x, y, connect="pairs", pen=pg.mkPen(self._colour(tick.role), width=2)))
+        plot.item.addItem(pg.PlotCurveItem(x, y, connect="pairs", pen=pg.mkPen(self._colour(tick.role), width=2)))
 
-    def _add_line(self, plot: pg.PlotWidget, line: LineSeries, number: int, figure: Figure) -> None:
+    def _add_line(self, plot: Plot, line: LineSeries, number: int, figure: Figure) -> None:
         colour = self._line_colour(line, number, figure)
         x, y = _logged(line.x, figure.x.log), _logged(line.y, figure.y.log)
         if line.low and line.high and line.role == "measured":
             low, high = _logged(line.low, figure.y.log), _logged(line.high, figure.y.log)
             faint = QColor(colour)
             faint.setAlpha(110)
-            plot.addItem(pg.ErrorBarItem(x=x, y=y, bottom=y - low, top=high - y, beam=0, pen=pg.mkPen(faint)))
+            plot.item.addItem(pg.ErrorBarItem(x=x, y=y, bottom=y - low, top=high - y, beam=0, pen=pg.mkPen(faint)))
         elif line.low and line.high:
             soft = QColor(colour)
             soft.setAlpha(46)
             low = pg.PlotCurveItem(x, _logged(line.low, figure.y.log), pen=None)
             high = pg.PlotCurveItem(x, _logged(line.high, figure.y.log), pen=None)
-            plot.addItem(pg.FillBetweenItem(low, high, brush=pg.mkBrush(soft)))
+            plot.item.addItem(pg.FillBetweenItem(low, high, brush=pg.mkBrush(soft)))
         if line.role == "measured":
-            plot.addItem(pg.ScatterPlotItem(x, y, size=8, pen=pg.mkPen(self._theme.surface), brush=pg.mkBrush(colour)))
+            plot.item.addItem(
+                pg.ScatterPlotItem(x, y, size=8, pen=pg.mkPen(self._theme.surface), brush=pg.mkBrush(colour))
+            )
             return
         style = Qt.PenStyle.DashLine if line.role == "ideal" else Qt.PenStyle.SolidLine
         pen = pg.mkPen(colour, width=2 if len(x) <= 1200 and style == Qt.PenStyle.SolidLine else 1, style=style)
-        plot.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
+        plot.item.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
 
     def _line_colour(self, line: LineSeries, number: int, figure: Figure) -> QColor:
         """Groups of measured points differ by colour; a single one stands off from the curves."""
@@ -303,7 +287,7 @@ class FigureView(QWidget):
             return self._colour("", number)
         return self._colour(line.role, number)
 
-    def _add_span(self, plot: pg.PlotWidget, span: Span, figure: Figure) -> None:
+    def _add_span(self, plot: Plot, span: Span, figure: Figure) -> None:
         colour = self._colour(span.role)
         colour.setAlpha(60)
         region = pg.LinearRegionItem(
@@ -313,10 +297,10 @@ class FigureView(QWidget):
             pen=pg.mkPen(None),
             orientation="vertical",
         )
-        plot.addItem(region)
+        plot.item.addItem(region)
 
-    def _set_ranges(self, plot: pg.PlotWidget, figure: Figure) -> None:
-        view = plot_item(plot).getViewBox()
+    def _set_ranges(self, plot: Plot, figure: Figure) -> None:
+        view = plot.item.getViewBox()
         view.disableAutoRange()
         for side, axis in ((0, figure.x), (1, figure.y)):
             if axis.categories:
@@ -385,7 +369,7 @@ class FigureView(QWidget):
     def _point(self, at: QPointF) -> QPointF | None:
         if self._plot is None:
             return None
-        view = plot_item(self._plot).getViewBox()
+        view = self._plot.item.getViewBox()
         scene = self._plot.mapToScene(at.toPoint())
         return view.mapSceneToView(scene) if view.sceneBoundingRect().contains(scene) else None
 
@@ -459,13 +443,6 @@ class FigureView(QWidget):
             told.setTextFormat(Qt.TextFormat.PlainText)
             told.setText(str(error))
             told.exec()
-
-
-def plot_item(plot: pg.PlotWidget) -> pg.PlotItem:
-    """The plot inside a plot widget."""
-    item = plot.getPlotItem()
-    assert item is not None
-    return item
 
 
 def _logged(values: tuple[float, ...], log: bool) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -100,10 +100,14 @@ class Panel(QWidget):
         for signal, slot in self._connections:
             signal.disconnect(slot)
         self._connections.clear()
-        self.session = session
+        before, self.session = self.session, session
         if session is not None:
             self.watch(session)
         self.outdate()
+        if session is None and before is not None:
+            # out of sight as well: what is shown would keep what the closed document was made of
+            self.let_go()
+            self.flush()
 
     def set_theme(self, theme: Theme) -> None:
         """Other colours."""
@@ -112,6 +116,9 @@ class Panel(QWidget):
 
     def watch(self, session: Session) -> None:
         """Connect to what the panel shows, by `connect_signal`."""
+
+    def let_go(self) -> None:
+        """The last document was closed: forget answers about it; what is shown of it is redrawn after."""
 
     def refresh(self) -> None:
         """Show the present state of the session."""

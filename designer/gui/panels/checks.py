@@ -81,6 +81,11 @@ class ChecksPanel(Panel):
         self.connect_signal(session.design_changed, self._edited)
         self._quiet.start()
 
+    def let_go(self) -> None:
+        """Forget the answer."""
+        self._jobs.cancel()
+        self._rows, self._asked = (), None
+
     def _edited(self, *_: object) -> None:
         self._quiet.start()
 

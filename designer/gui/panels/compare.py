@@ -124,6 +124,12 @@ class ComparePanel(Panel):
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
 
+    def let_go(self) -> None:
+        """Forget the other design and what was worked out about both."""
+        for jobs in (self._jobs, self._whys, self._drawings):
+            jobs.cancel()
+        self._other = self._answer = self._why_of = self._pictures_of = self._reasons = None
+
     def refresh(self) -> None:
         """List what there is to compare with, and compare."""
         chosen = self.chooser.currentText()

@@ -79,6 +79,10 @@ class DecisionsPanel(Panel):
         self.connect_signal(session.design_changed, self._forget)
         self.connect_signal(session.workload_changed, self._forget)
 
+    def let_go(self) -> None:
+        """Forget the answer."""
+        self._forget()
+
     def refresh(self) -> None:
         """Offer what can be done."""
         for table in (self.table, self.failures):

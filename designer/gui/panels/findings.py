@@ -182,6 +182,11 @@ class FindingsPanel(Panel):
         self._quiet.start()
         self._count()
 
+    def let_go(self) -> None:
+        """Forget what the rules said."""
+        self._jobs.cancel()
+        self._rules, self._ruled = findings.Ruled(), None
+
     def _edited(self, *_: object) -> None:
         self._quiet.start()
         self.outdate()

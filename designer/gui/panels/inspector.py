@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: from these shares on, a part or link is full or busy
 _FULL, _BUSY = 0.95, 0.8
+#: as many lines of a section are kept for later, once they are not shown; forms of all kinds together would fill memory
+_SPARE = 8
 
 
 def dress(widget: QWidget, name: str, value: str) -> None:
@@ -269,7 +271,8 @@ class SectionBox(QWidget):
         super().__init__(parent)
         self._make = make
         self.rows: list[EntryRow] = []
-        self._idle: dict[tuple[bool, bool, bool], list[EntryRow]] = {}
+        #: lines not shown now, the longest unused first
+        self._idle: list[EntryRow] = []
         self.head = QToolButton()
         self.head.setCheckable(True)
         self.head.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -301,8 +304,7 @@ class SectionBox(QWidget):
                 row.reset()
                 row.show_entry(entry)
             else:
-                idle = self._idle.get(_sort(entry))
-                row = idle.pop() if idle else self._make(entry)
+                row = self._spare(entry) or self._make(entry)
                 row.show_entry(entry)
                 self.lines.insertWidget(at, row)
                 row.show()
@@ -311,8 +313,18 @@ class SectionBox(QWidget):
             self.lines.removeWidget(row)
             row.hide()
             row.reset()
-            self._idle.setdefault(_sort(row.entry), []).append(row)
+            self._idle.append(row)
+        for row in self._idle[:-_SPARE]:
+            row.deleteLater()
+        del self._idle[:-_SPARE]
         self.rows = shown
+
+    def _spare(self, entry: Entry) -> EntryRow | None:
+        """A line kept that can show this one."""
+        found = next((row for row in reversed(self._idle) if _sort(row.entry) == _sort(entry)), None)
+        if found is not None:
+            self._idle.remove(found)
+        return found
 
     def _open(self, on: bool) -> None:
         self.head.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, MarkedLabel
+from designer.gui.figures.plot import Plot
 from designer.gui.figures.value_axis import ValueAxis
 from designer.gui.panels._empty import EmptyPage
 from designer.gui.panels._panel import Panel, PanelKind, Side
@@ -43,20 +44,14 @@ class LivePlot(QWidget):
         self.legend = MarkedLabel()
         self.legend.setWordWrap(True)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        axes = {
-            "bottom": ValueAxis("bottom", Axis("Time", "s")),
-            "left": ValueAxis("left", Axis(title, unit)),
-        }
-        self.plot: Any = pg.PlotWidget(axisItems=axes)
-        self.plot.setMenuEnabled(False)
-        self.plot.setMouseEnabled(x=True, y=False)
-        self.plot.hideButtons()
+        self.plot = Plot(ValueAxis("bottom", Axis("Time", "s")), ValueAxis("left", Axis(title, unit)))
+        self.plot.view.setMouseEnabled(x=True, y=False)
         self.plot.setAccessibleName(title)
-        self._axes = axes
         self._lines: list[Any] = []
         self.cursor: Any = pg.InfiniteLine(angle=90, movable=False)
-        self.plot.addItem(self.cursor, ignoreBounds=True)
-        self.plot.scene().sigMouseClicked.connect(self._clicked)
+        self.plot.item.addItem(self.cursor, ignoreBounds=True)
+        scene: Any = self.plot.scene()
+        scene.sigMouseClicked.connect(self._clicked)
         box = QVBoxLayout(self)
         box.setContentsMargins(4, 2, 4, 0)
         box.setSpacing(0)
@@ -69,11 +64,7 @@ class LivePlot(QWidget):
         """Other colours."""
         self.theme = theme
         self.plot.setBackground(theme.surface)
-        for axis in self._axes.values():
-            axis.setPen(pg.mkPen(theme.border))
-            axis.setTextPen(pg.mkPen(theme.muted))
-            axis.tick_font = self.font()
-            axis.setTickFont(self.font())
+        self.plot.item.dress(theme, self.font())
         self.cursor.setPen(pg.mkPen(theme.text, width=1))
         self._colour()
 
@@ -81,15 +72,17 @@ class LivePlot(QWidget):
         """Show other curves."""
         self.curves = curves
         while len(self._lines) < len(curves):
-            self._lines.append(self.plot.plot())
+            line: Any = pg.PlotCurveItem()
+            self._lines.append(line)
+            self.plot.item.addItem(line)
         for k, line in enumerate(self._lines):
             if k < len(curves):
                 line.setData(curves[k].time, curves[k].value)
             line.setVisible(k < len(curves))
         most = max((float(c.value.max()) for c in curves if len(c.value)), default=1.0)
-        self.plot.setXRange(0.0, max(end, 1e-12), padding=0.01)
-        self.plot.setYRange(0.0, max(1.0 if self.unit == "1" else most, most) * 1.04 or 1.0, padding=0)
-        self.plot.setLimits(xMin=0.0, xMax=max(end, 1e-12) * 1.02)
+        self.plot.view.setXRange(0.0, max(end, 1e-12), padding=0.01)
+        self.plot.view.setYRange(0.0, max(1.0 if self.unit == "1" else most, most) * 1.04 or 1.0, padding=0)
+        self.plot.view.setLimits(xMin=0.0, xMax=max(end, 1e-12) * 1.02)
         self._colour()
 
     def _colour(self) -> None:
@@ -115,7 +108,7 @@ class LivePlot(QWidget):
     def _clicked(self, event: Any) -> None:
         if self.session is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        at: QPointF = self.plot.getViewBox().mapSceneToView(event.scenePos())
+        at: QPointF = self.plot.view.mapSceneToView(event.scenePos())
         self.session.set_moment(float(at.x()))
 
 
@@ -190,6 +183,8 @@ class PlotsPanel(Panel):
             plot.session = session
         if session is None or frames is None:
             self._of = None
+            for plot in self.plots:
+                plot.show_curves([], 1.0)
             return
         end = frames.end
         self.load.show_curves(load_curves(frames, chosen_resources(frames, session.selection), 0.0, end), end)

@@ -53,6 +53,7 @@ _TITLES: Final = {
     "memory_per_gpu": "Memory per GPU",
     "mfu": "MFU",
     "migration_time": "Migration",
+    "least_time_possible": "Least possible",
     "switchover_time": "Switch-over",
     "stun_time": "Stun",
     "transferred": "Transferred",

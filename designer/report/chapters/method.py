@@ -47,7 +47,7 @@ def build(context: Context) -> Chapter:
         no_weight = [c for c in subject.stock.classes if subject.stock.number(c.part, "weight") is None]
         if no_weight:
             left_out.append(
-                ("Weight", f"{counted(len(no_weight), 'kind')} of unit of design {subject.letter} state no weight")
+                ("Weight", f"{counted(len(no_weight), 'kind')} of unit of design {subject.letter} without a weight")
             )
         sweeps = any(w.curves for w in subject.results)
         if not sweeps and subject.results:

@@ -154,7 +154,7 @@ def test_alike_ranks_are_one_and_an_edited_one_is_apart():
     assert whole.tasks[0].works
     assert sum(whole.works[k].alike for k in whole.tasks[0].works) == 8
     assert len(whole.tasks[0].works) < 8
-    link = next(r for r, _ in whole.works[0].uses)
+    link = whole.works[0].log[0][2][0]
     events = (Change(0.001, link, 0.5),)
     broken = play(table, [job_of(program)], changes=Changes(events=events))
     assert len(broken.tasks[0].works) > len(whole.tasks[0].works)
@@ -196,7 +196,7 @@ def test_classes_change_no_number(monkeypatch: pytest.MonkeyPatch):
 
     together = play(table, [job_of(p) for p in programs])
     monkeypatch.setattr(player, "classes_of", apart)
-    single = play(table, [job_of(p) for p in programs])
+    single = play(prices(), [job_of(p) for p in programs])
     assert len(single.works) > len(together.works)
     for name, times in single.marks.items():
         assert together.marks[name] == pytest.approx(times, rel=1e-9)

@@ -389,3 +389,13 @@ def test_clients_fetch_when_they_ask() -> None:
     done = np.isfinite(run.done)
     mean = float((run.done - run.sent)[done].mean())
     assert done.sum() / 20.0 == pytest.approx(2 / mean, rel=0.05)
+
+
+def test_a_run_shorter_than_its_load_tells_what_it_has_seen() -> None:
+    """Of 8 requests a second 20 s have 160; a tenth of those fills the engines, not a tenth of 5,000."""
+    design = with_workloads("hgx-h100-8", s=("serving", {**BASE, "count": 5000}))
+    found = simulated(design, "s", until=20.0)
+    assert found.metrics["s"]["ttft_p50"].value > 0
+    assert "CLOCK-SHORT" not in {f.code for f in found.findings}
+    log = found.run.requests["s"]
+    assert log.first == sum(len(run.sent) // 10 for run, _ in log.parts)

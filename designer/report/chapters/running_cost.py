@@ -1,0 +1,106 @@
+"""Running cost: what a token, a step, a request costs at the reader's own rent, prices and tariff."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.report.cells import muted, strong, text
+from designer.report.chapter import ChapterKind
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, Text, rich
+from designer.report.running_cost import Hourly, asked, hourly, units
+from designer.report.subject import Context, Subject
+from designer.report.wording import DASH, listed
+
+_R: Final = Align.RIGHT
+_KNOWN: Final = ("rent", "hardware", "energy")
+
+
+def build(context: Context, subject: Subject) -> Chapter | None:
+    """The chapter; None where the reader gave neither rent, nor years of use, nor a tariff."""
+    settings = context.settings
+    if not asked(settings.chosen):
+        return None
+    rows: list[Row] = []
+    hours: list[Row] = []
+    assumed: list[str] = []
+    lead = ""
+    for result in subject.results:
+        costs = hourly(subject.design, settings, result, context.date)
+        made = [(cost, unit) for cost in costs for unit in units(result, cost)]
+        if not made:
+            continue
+        name = result.title.split(",")[0]
+        hours += [_hour(name, cost) for cost in costs]
+        assumed += [word for cost in costs for word in cost.assumed]
+        rows.append(Row((strong(name),), "group"))
+        for _, unit in made:
+            cost = unit.cost
+            ends = muted(f"{_money(cost.low)}{DASH}{_money(cost.high)}")
+            rows.append(Row((text(unit.name), text(_money(cost.value), "strong"), ends, text(cost.unit))))
+            lead = (
+                lead or f"{unit.name[:1].upper()}{unit.name[1:]} of {name} costs {_money(cost.value)}\u00a0{cost.unit}"
+            )
+    if not rows:
+        return None
+    heads = (Head("What"), Head("Cost", _R), Head("80 % band", _R), Head("Currency"))
+    blocks: list[Block] = [Table("What one costs", heads, tuple(rows))]
+    heads = (Head("While this runs"), *(Head(name.capitalize(), _R) for name in _KNOWN), Head("An hour", _R), Head(""))
+    blocks.append(Table("An hour", heads, tuple(hours)))
+    blocks.append(_inputs(context))
+    follows: list[Text] = []
+    if assumed:
+        follows.append(rich(f"Assumed, as it was not given: {listed(list(dict.fromkeys(assumed)))}."))
+    chosen = settings.chosen
+    if chosen.cost.rent is None and (settings.prices is None or chosen.cost.years is None):
+        follows.append(
+            rich("Only energy is in it: for the hardware give a rent, or a price list and the years of use.")
+        )
+    if chosen.energy.price is None and not (chosen.cost.rent is not None and chosen.cost.energy_in_rent):
+        follows.append(rich("No tariff was given: energy is in none of these sums."))
+    follows.append(rich("People, building, network outside and licences are in none of these sums."))
+    return Chapter(
+        context.key("running-cost", subject),
+        "Running cost",
+        lead,
+        "What does a token or a step cost?",
+        (*blocks, Follows(tuple(follows))),
+        rich(
+            "Every price is yours, and the whole design is paid for while one workload runs. Bands: of the rate"
+            " and of the power; nothing is converted between currencies."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _hour(name: str, cost: Hourly) -> Row:
+    pieces = (text(_money(cost.pieces[k])) if k in cost.pieces else muted("–") for k in _KNOWN)
+    return Row((strong(name), *pieces, text(_money(cost.value), "strong"), text(cost.currency)))
+
+
+def _inputs(context: Context) -> Table:
+    """What was given, and what was not."""
+    chosen = context.settings.chosen
+    cost, tariff = chosen.cost, chosen.energy
+    given = (
+        ("Rent of an accelerator, an hour", cost.rent, cost.currency),
+        ("Years of use", cost.years, ""),
+        ("Share of the time in use", cost.busy, ""),
+        ("One kWh", tariff.price, tariff.currency),
+        ("PUE", tariff.pue, ""),
+    )
+    rows = tuple(
+        Row((strong(name), text(f"{value:g}\u00a0{unit}".strip()) if value is not None else muted("not given")))
+        for name, value, unit in given
+    )
+    source = "; ".join(dict.fromkeys(word for word in (cost.source, tariff.source) if word)) or "source not told"
+    return Table("Inputs", (Head("What"), Head("Given", _R)), rows, source)
+
+
+def _money(value: float) -> str:
+    """Three digits, without an exponent where one can read it."""
+    if value == 0 or 1e-4 <= value < 1e3:
+        return f"{value:,.3g}"
+    return f"{value:,.0f}" if 1e3 <= value < 1e15 else f"{value:.2e}"
+
+
+CHAPTER = ChapterKind("running-cost", "Running cost", 142, of_design=build)

@@ -1,0 +1,183 @@
+"""Validation: how wrong predictions were on machines and workloads like these, and what was never measured."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from designer.catalog.parttype import Capability, part_kinds
+from designer.report.cells import metric_title, muted, strong, text
+from designer.report.chapter import ChapterKind
+from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, Text, rich
+from designer.report.subject import Context, Subject
+from designer.report.validated import Record, Score, areas, nearest, records, score
+from designer.report.wording import DASH, counted, in_words, listed, percent, quantity, sentence
+from designer.sources import Estimate
+from designer.workload.kind import workload_kinds
+
+#: nearest measurements that are shown
+_SHOWN: Final = 10
+_R: Final = Align.RIGHT
+
+
+def build(context: Context, subject: Subject) -> Chapter | None:
+    """The chapter; None for a design without workloads."""
+    if not subject.results:
+        return None
+    here = _accelerators(subject)
+    used = Counter(subject.design.workloads[result.id].kind for result in subject.results)
+    kinds = list(used)
+    like = [record for record in records() if record.kind in kinds]
+    same = [record for record in like if here & set(record.accelerators)]
+    unmeasured = [kind for kind in kinds if not any(record.kind == kind for record in like)]
+    blocks: list[Block] = [_by_kind(used, here)]
+    near = nearest(kinds, here, _SHOWN)
+    if near:
+        blocks.append(_nearest(near, here))
+    blocks.append(_by_area())
+    follows: list[Text] = []
+    if unmeasured:
+        names = listed([_named(kind).lower() for kind in unmeasured])
+        follows.append(
+            rich(f"No measurement of {names} is among the records: measure before you rely on those figures.")
+        )
+    stranger = sorted(here - {name for record in records() for name in record.accelerators})
+    if stranger:
+        names = listed([_title(subject, name) for name in stranger])
+        follows.append(rich(f"Nothing among the records was measured on {names}."))
+    missed = [record for record in same if record.inside is False]
+    if missed:
+        follows.append(
+            rich(
+                f"{sentence(in_words(len(missed), 'measurement'))} on these accelerators"
+                f" {'lies' if len(missed) == 1 else 'lie'} outside the 80\u00a0% band: two in ten are expected to."
+            )
+        )
+    follows.append(
+        rich("Power, cost and weight rest on data sheets and your inputs; none of these scores is about them.")
+    )
+    chosen, whose = (same, "these accelerators") if same else (like, "other accelerators")
+    found = score(chosen)
+    if found is None:
+        title = "Nothing that this design runs is among the measurements"
+    else:
+        title = f"On {counted(found.points, 'measurement')} of such work on {whose} predictions are"
+        title += f" {percent(found.error, 1)} off"
+        title += f", {percent(found.coverage)} lie in their bands" if not math.isnan(found.coverage) else ""
+    return Chapter(
+        context.key("validation", subject),
+        "Validation",
+        title,
+        "How wrong were predictions where somebody measured?",
+        (*blocks, Follows(tuple(follows))),
+        rich(
+            "Each record is a published measurement beside the prediction for a design drawn like it. Off:"
+            " |ln(predicted ÷ measured)|, the median of a publication or machine, then the mean over those. Many of the"
+            " points were used to fit constants: on machines never seen errors are larger."
+        ),
+        context.lettered(subject),
+    )
+
+
+def _accelerators(subject: Subject) -> set[str]:
+    kinds = part_kinds()
+    return {
+        c.part.type
+        for unit in subject.stock.classes
+        for c in unit.contents
+        if (k := kinds.get(c.part.kind)) is not None and Capability.ACCELERATE in k.capabilities
+    }
+
+
+def _title(subject: Subject, type_id: str) -> str:
+    found = subject.design.part_types.get(type_id)
+    return found.title if found is not None else type_id
+
+
+def _named(kind: str) -> str:
+    found = workload_kinds().get(kind)
+    return found.title if found is not None else kind
+
+
+def _cells(found: Score | None) -> tuple[Text, Text, Text, Text]:
+    if found is None:
+        return text("none", "alarm"), (), (), ()
+    coverage = percent(found.coverage) if not math.isnan(found.coverage) else "–"
+    return text(f"{found.points:,}"), text(percent(found.error, 1)), text(coverage), muted(percent(found.worst))
+
+
+def _by_kind(used: Mapping[str, int], here: set[str]) -> Table:
+    """What this design runs: on all machines, and on those with its accelerators."""
+    rows: list[Row] = []
+    for kind, count in used.items():
+        like = [record for record in records() if record.kind == kind]
+        same = [record for record in like if here & set(record.accelerators)]
+        rows.append(Row((strong(_named(kind)), text(f"{count:,}"), muted("these accelerators"), *_cells(score(same)))))
+        rows.append(Row(((), (), muted("any accelerators"), *_cells(score(like)))))
+    heads = (
+        Head("Workload"),
+        Head("In this design", _R),
+        Head("Measured on"),
+        Head("Points", _R),
+        Head("Off", _R),
+        Head("In their 80 % band", _R),
+        Head("Worst", _R),
+    )
+    return Table("What this design runs, where it was measured", heads, tuple(rows))
+
+
+def _nearest(found: Sequence[Record], here: set[str]) -> Table:
+    rows: list[Row] = []
+    for record in found:
+        estimate = Estimate(record.predicted, record.low, record.high, record.unit)
+        inside = record.inside
+        verdict = text("bound") if inside is None else text("yes") if inside else text("no", "alarm")
+        rows.append(
+            Row(
+                (
+                    strong(record.design),
+                    muted(_named(record.kind)),
+                    text(metric_title(record.metric)),
+                    text(quantity(record.measured, record.unit)),
+                    text(quantity(record.predicted, record.unit)),
+                    muted(f"{quantity(estimate.low, record.unit)}{DASH}{quantity(estimate.high, record.unit)}"),
+                    verdict,
+                )
+            )
+        )
+    heads = (
+        Head("Drawn as"),
+        Head("Workload"),
+        Head("Figure"),
+        Head("Measured", _R),
+        Head("Predicted", _R),
+        Head("80 % band", _R),
+        Head("In it"),
+    )
+    whose = "with its accelerators" if any(here & set(record.accelerators) for record in found) else "with others"
+    return Table("The nearest measurements, worst predicted first", heads, tuple(rows), whose, small=True)
+
+
+def _by_area() -> Table:
+    rows = [
+        Row((strong(area.capitalize()), text(f"{s.groups:,}"), *_cells(s)))
+        for area in areas()
+        if (s := score(record for record in records() if record.area == area)) is not None
+    ]
+    whole = score(records())
+    if whole is not None:
+        rows.append(Row((strong("All"), text(f"{whole.groups:,}"), *_cells(whole)), "total"))
+    heads = (
+        Head("Area"),
+        Head("Publications and machines", _R),
+        Head("Points", _R),
+        Head("Off", _R),
+        Head("In their 80 % band", _R),
+        Head("Worst", _R),
+    )
+    return Table("All measurements by area", heads, tuple(rows), "whatever the machine")
+
+
+CHAPTER = ChapterKind("validation", "Validation", 880, of_design=build)

@@ -1,0 +1,81 @@
+"""What a newcomer is told to do: whether more replicas help, how many there must be, and what more would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import designer
+from designer.analysis.network import build_network
+from designer.analysis.results import WorkloadResult
+from designer.analysis.serving.advice import alone
+from designer.analysis.serving.answers import serve
+from designer.analysis.serving.placement import place_deployment
+from designer.design.document import WorkloadSpec
+from designer.findings import Finding
+from designer.workload.kind import lower
+from designer.workload.serving import Serving
+
+BASE: Mapping[str, Any] = {
+    "model": "llama-3-70b",
+    "weights": "fp8",
+    "release": "0.12.0",
+    "tensor": 4,
+    "rate": "6 1/s",
+    "prompt": 2000,
+    "output": 256,
+    "spread": "0 %",
+    "count": 200,
+}
+
+
+def served(**changes: object) -> WorkloadResult:
+    spec = WorkloadSpec.model_validate({"id": "s", "kind": "serving", "settings": {**BASE, **changes}})
+    design = designer.open_design("serving-h100-8")
+    return designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
+
+
+def told(result: WorkloadResult, code: str) -> Finding:
+    return next(f for f in result.findings if f.code == code)
+
+
+def test_a_request_alone_by_hand() -> None:
+    """Its way to the queue, one step with its prompt, then 255 steps that grow by a token each: the mean counts."""
+    asked = lower("serving", BASE, "s")
+    assert isinstance(asked, Serving)
+    placement = place_deployment(build_network(designer.open_design("serving-h100-8")), asked.deployment, "s")
+    steps = placement.steps
+    first, token, whole = alone(serve(placement, asked))
+    assert first == pytest.approx(placement.release.overheads.path + steps.step(2000, 2000 * 1000, 1, 0, 0.0))
+    assert token == pytest.approx(steps.decode(1) + steps.context() * 2128)
+    assert whole == pytest.approx(first + 255 * token)
+
+
+def test_a_limit_below_what_one_request_takes_is_not_met_by_more_replicas() -> None:
+    assert "do not help" in told(served(ttft_limit="0.1 s"), "SERVE-LIMIT").remedy
+    assert "do not help" in told(served(tpot_limit="5 ms"), "SERVE-LIMIT").remedy
+
+
+def test_a_limit_that_queues_break_is_met_by_more_replicas() -> None:
+    short = served(ttft_limit="0.25 s", rate="10 1/s")
+    assert "use more replicas" in told(short, "SERVE-LIMIT").remedy
+    assert "SERVE-LIMIT" not in {f.code for f in served(ttft_limit="0.25 s", rate="1 1/s").findings}
+
+
+def test_how_many_replicas_take_a_load_that_is_too_high() -> None:
+    """Two take 12.2 requests a second together, so 20 need four of four accelerators."""
+    result = served(rate="20 1/s")
+    each = result.metrics["most_requests_per_second"].value / 2
+    assert 20 / 4 < each < 20 / 3
+    count = 4
+    assert told(result, "SERVE-SATURATED").text.startswith("20/s of requests arrive")
+    assert f"{count} replicas ({4 * count} accelerators) or more" in told(result, "SERVE-SATURATED").remedy
+
+
+def test_what_more_would_bring_names_the_replica_and_the_part_of_each_phase() -> None:
+    text = told(served(), "SERVE-MORE").text
+    assert "one more replica (4 x NVIDIA H100" in text
+    assert "(arithmetic) makes prompts" in text
+    assert "(memory bandwidth) makes decoding" in text
