@@ -41,7 +41,7 @@ SWEPT_SIZES: Final = tuple(
 )
 CURVES_LIMIT: Final = 64
 #: a plan so near to the bound is as good as any
-_NONE: Final = 0.005
+GAP_TOLERANCE: Final = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def metrics(plan: MigrationPlan, name: str = "migration_time") -> Mapping[str, E
         bound = _least(plan)
         if bound > 0:
             gap = makespan.value / bound - 1
-            note += f", {gap:.0%} above the least possible there" if gap > _NONE else ", the least possible"
+            note += f", {gap:.0%} above the least possible there" if gap > GAP_TOLERANCE else ", the least possible"
         found[name] = replace(makespan, unit="s", sources=sources, note=note)
         if bound > 0:
             # it rests on the same rates

@@ -7,8 +7,8 @@ from designer.report.chapter import ChapterKind
 from designer.report.charts.elevation import elevation
 from designer.report.document import Align, Block, Chapter, Drawing, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, Subject
-from designer.report.tables.racks import kinds_of_racks
-from designer.report.wording import counted, percent, quantity
+from designer.report.tables.racks import EMPTY, FOOTPRINT, Rack, kinds_of_racks
+from designer.report.wording import counted, listed, percent, quantity
 
 
 def build(context: Context, subject: Subject) -> Chapter | None:
@@ -51,28 +51,9 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         Head("Filled", r),
     )
     blocks.append(Table("Space and power of each kind", heads, tuple(rows)))
-    weights = [
-        (u, stock.number(u.part, "weight"), stock.title(u.part))
-        for u in stock.classes
-        if stock.number(u.part, "weight")
-    ]
-    if weights:
-        total = sum((w or 0.0) * u.count for u, w, _ in weights)
-        weighed = tuple(
-            Row(
-                (
-                    strong(name),
-                    text(f"{u.count:,}"),
-                    text(f"{w:,.0f}\u00a0kg"),
-                    text(f"{(w or 0) * u.count:,.0f}\u00a0kg"),
-                )
-            )
-            for u, w, name in weights
-        )
-        sum_row = Row((strong("All that state a weight"), (), (), text(f"{total:,.0f}\u00a0kg")), "total")
-        blocks.append(
-            Table("Weight", (Head("Unit"), Head("Count", r), Head("One", r), Head("All", r)), (*weighed, sum_row))
-        )
+    heavy = _weights(kinds)
+    if heavy is not None:
+        blocks.append(heavy)
     tallest = max(plan.racks, key=lambda k: k.used)
     over = [k for k in plan.racks if k.power and k.watts > k.power]
     follows = []
@@ -89,6 +70,19 @@ def build(context: Context, subject: Subject) -> Chapter | None:
                 "These positions are a proposal by height and rated power; draw racks in the design, or set their"
                 " height and power in the settings of the report, to replace it."
             )
+        )
+    nameless = list(dict.fromkeys(stock.title(u.part) for u in stock.classes if stock.number(u.part, "weight") is None))
+    if nameless:
+        follows.append(
+            rich(
+                f"{listed(nameless)} {'states' if len(nameless) == 1 else 'state'} no weight and"
+                f" {'is' if len(nameless) == 1 else 'are'} in no sum: ask the vendor before you ask about the floor."
+            )
+        )
+    crushed = [k for k in plan.racks if k.carries and k.weight - (k.empty or 0.0) > k.carries]
+    if crushed:
+        follows.append(
+            rich(f"{counted(len(crushed), 'rack')} would hold more than the rack carries: spread the units.")
         )
     follows.append(rich(f"The fullest rack keeps {tallest.height - tallest.used:g} units free."))
     verb = "stand" if len(plan.racks) > 1 else "stands"
@@ -110,6 +104,44 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         ),
         context.lettered(subject),
     )
+
+
+def _weights(kinds: list[tuple[Rack, int]]) -> Table | None:
+    """Weight of each kind of rack, a unit of height, and what the floor bears; None where no unit states its own."""
+    shown = [(rack, alike) for rack, alike in kinds[:10] if rack.unweighed < len(rack.units)]
+    if not shown:
+        return None
+    rows: list[Row] = []
+    for rack, alike in shown:
+        units = rack.weight - (rack.empty if rack.empty is not None else EMPTY.value)
+        known = sum(u.height for u in rack.units if u.weight is not None)
+        missing = f"{rack.unweighed} of {len(rack.units)}" if rack.unweighed else "none"
+        rows.append(
+            Row(
+                (
+                    strong(rack.name),
+                    text(f"{alike:,}"),
+                    text(quantity(units, "kg")),
+                    text(f"{units / known:,.1f}\u00a0kg"),
+                    text(quantity(rack.weight, "kg"), "strong"),
+                    text(f"{rack.floor_load:,.1f}\u00a0kN/m²"),
+                    text(missing, "alarm" if rack.unweighed else ""),
+                )
+            )
+        )
+    heads = (
+        Head("Rack"),
+        Head("Alike", Align.RIGHT),
+        Head("Units", Align.RIGHT),
+        Head("A unit of height", Align.RIGHT),
+        Head("With the rack", Align.RIGHT),
+        Head("On the floor", Align.RIGHT),
+        Head("Without a weight", Align.RIGHT),
+    )
+    note = (
+        f"Floor: {FOOTPRINT.value:g} m² a rack, assumed; a rack that does not say weighs {EMPTY.value:.0f} kg, assumed."
+    )
+    return Table("Weight", heads, tuple(rows), "cables and feeds aside", rich(note))
 
 
 CHAPTER = ChapterKind("racks", "Racks", 120, of_design=build)

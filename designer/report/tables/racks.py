@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from designer.design.document import Design
@@ -21,6 +21,10 @@ RACK_POWER: Final = Constant(
 KEPT: Final = 2
 #: heights of units that do not state theirs, by kind
 _HEIGHTS: Final = {"server": 2.0, "switch": 1.0, "storage": 4.0, "nvswitch": 1.0}
+#: where a rack of the proposal stands, and what the rack itself weighs
+FOOTPRINT: Final = Constant(0.72, 0.64, 0.96, "assumed-racks", Status.ASSUMED, "m²", "0.6 by 1.2 m of floor")
+EMPTY: Final = Constant(150.0, 110.0, 200.0, "assumed-racks", Status.ASSUMED, "kg", "a rack without units")
+GRAVITY: Final = 9.80665
 #: racks in a row, distance from rack to rack and from row to row, cable up and down at each end [m]
 PER_ROW: Final = 16
 PITCH: Final = Constant(0.6, 0.6, 0.8, "assumed-racks", Status.ASSUMED, "m", "width of a rack")
@@ -39,6 +43,7 @@ class Placed:
     kind: str
     watts: float | None
     height_known: bool
+    weight: float | None = None
 
 
 @dataclass(slots=True)
@@ -49,6 +54,8 @@ class Rack:
     height: float
     power: float
     units: list[Placed] = field(default_factory=list[Placed])
+    empty: float | None = None
+    carries: float | None = None
 
     @property
     def used(self) -> float:
@@ -60,6 +67,21 @@ class Rack:
         """Rated power of what is in it; units that do not state theirs count nothing [W]."""
         return sum(u.watts or 0.0 for u in self.units)
 
+    @property
+    def weight(self) -> float:
+        """Weight of the rack and of what is in it; units that do not state theirs count nothing [kg]."""
+        return (self.empty if self.empty is not None else EMPTY.value) + sum(u.weight or 0.0 for u in self.units)
+
+    @property
+    def unweighed(self) -> int:
+        """Units that state no weight."""
+        return sum(u.weight is None for u in self.units)
+
+    @property
+    def floor_load(self) -> float:
+        """Pressure on the floor below the rack [kN/m²]."""
+        return self.weight * GRAVITY / 1000 / FOOTPRINT.value
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
@@ -68,7 +90,6 @@ class Plan:
     racks: tuple[Rack, ...]
     of_unit: dict[int, int]
     drawn: bool
-    in_service: bool = False
 
     def length(self, a: int, b: int) -> float:
         """Length of a cable between two units, up to the tray and down again [m]."""
@@ -104,6 +125,8 @@ def _as_placed(stock: Inventory) -> Plan:
                 part.label,
                 stock.number(part, "height") or RACK_HEIGHT.value,
                 stock.number(part, "power_capacity") or 0.0,
+                empty=stock.number(part, "weight"),
+                carries=stock.number(part, "weight_capacity"),
             )
         )
     for unit in stock.classes:
@@ -125,6 +148,7 @@ def _as_placed(stock: Inventory) -> Plan:
                     unit.part.kind,
                     rated_of(stock, unit).value,
                     height is not None,
+                    stock.number(unit.part, "weight"),
                 )
             )
     loose = [u for u in stock.classes if any(int(m) not in of_unit for m in u.members)]
@@ -145,9 +169,7 @@ def _proposed(stock: Inventory, height: float, power: float, skip: set[int] | No
     small = len(servers) == 1 and len(others) == 1 and servers[0].used + others[0].used <= height - KEPT
     if small and servers[0].watts + others[0].watts <= power:
         top = max((u.at + u.height for u in servers[0].units), default=1.0)
-        servers[0].units += [
-            Placed(u.part, top + u.at - 1, u.height, u.name, u.kind, u.watts, u.height_known) for u in others[0].units
-        ]
+        servers[0].units += [replace(u, at=top + u.at - 1) for u in others[0].units]
         others = []
     middle = (len(servers) + 1) // 2
     racks = [*servers[:middle], *others, *servers[middle:]]
@@ -174,7 +196,16 @@ def _filled(stock: Inventory, classes: list[UnitClass], height: float, power: fl
                 rack = Rack("", height, power)
                 racks.append(rack)
             rack.units.append(
-                Placed(member, rack.used + 1, high, unit_name(stock, member), unit.part.kind, watts, known is not None)
+                Placed(
+                    member,
+                    rack.used + 1,
+                    high,
+                    unit_name(stock, member),
+                    unit.part.kind,
+                    watts,
+                    known is not None,
+                    stock.number(unit.part, "weight"),
+                )
             )
     return racks
 
@@ -193,7 +224,7 @@ def sheet(design: Design) -> TableSheet:
     """Every unit with its rack."""
     plan = plan_of(design)
     rows: list[tuple[Value, ...]] = [
-        (rack.name, u.at, u.height, u.name, u.kind, u.watts, "" if u.height_known else "height assumed")
+        (rack.name, u.at, u.height, u.name, u.kind, u.watts, u.weight, "" if u.height_known else "height assumed")
         for rack in plan.racks
         for u in rack.units
     ]
@@ -204,6 +235,7 @@ def sheet(design: Design) -> TableSheet:
         Column("Unit"),
         Column("Kind"),
         Column("Rated", "W"),
+        Column("Weight", "kg"),
         Column("Note"),
     )
     notes = () if plan.drawn else ("Positions are a proposal: no racks are drawn.",)

@@ -175,3 +175,15 @@ def test_verdicts_are_read_from_the_band(band: tuple[float, float, float], verdi
     low, value, high = band
     assert judge(Estimate(value, low, high, "B/s"), ">=", 10.0) is verdict
     assert judge(Estimate(20 - value, 20 - high, 20 - low, "s"), "<=", 10.0) is verdict
+
+
+def test_weight_on_the_floor_by_hand() -> None:
+    """Three DGX H100 of 130 kg in a rack of 150 kg: 540 kg. On 0.6 by 1.2 m: 540 × 9.807 / 0.72 = 7.36 kN/m². A switch
+    of 14.8 kg beside units that state nothing: they are counted, not guessed."""
+    plan = plan_of(designer.open_design("su-h100-32"))
+    servers = next(rack for rack in plan.racks if len(rack.units) == 3 and rack.units[0].kind == "server")
+    assert servers.weight == pytest.approx(540)
+    assert servers.floor_load == pytest.approx(7.355, abs=0.01)
+    assert servers.unweighed == 0
+    others = [rack for rack in plan.racks if any(unit.kind == "storage" for unit in rack.units)]
+    assert sum(rack.unweighed for rack in others) == 1
