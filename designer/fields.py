@@ -62,8 +62,6 @@ def _between(dimension: str) -> AfterValidator:
 DataRate = Annotated[str, _positive("rate")]
 #: amount of data as text, ``"80 GiB"``
 DataSize = Annotated[str, _spelled("size")]
-#: duration as text, ``"8.9 us"``
-Duration = Annotated[str, _spelled("duration")]
 #: data rate as text that may be zero, ``"0 B/s"``
 DataRateOrZero = Annotated[str, _not_negative("rate")]
 #: amount of data as text, greater than zero

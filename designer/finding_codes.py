@@ -177,7 +177,7 @@ SERVE-DEVICE           info           The kernels of this accelerator were not m
 SERVE-IDLE             info           Some accelerators do not serve
 SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
-SERVE-MORE             info           How much of what is drawn a served model uses, and what more would bring
+SERVE-MORE             info           How much a served model uses, and what more would bring
 SERVE-NEAR             warning        The load is near what the replicas can answer
 SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
 SERVE-READERS          info           More readers would load the model faster

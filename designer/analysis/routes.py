@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from designer.analysis.gateways import Fabric, cross, find_doors, find_fabric
 from designer.analysis.hashing import draw, mix
-from designer.analysis.islands import Islands, LocalGraph, find_islands
+from designer.analysis.islands import Islands, find_islands
 from designer.analysis.network import Network
 from designer.analysis.routing.fabric import Distances, hashed_paths, measure, split_paths
 from designer.analysis.routing.host_paths import Rules, Segment, find_segment
@@ -508,9 +508,3 @@ def _expand(which: Int, owner: Int, size: Int) -> tuple[Int, Int]:
     again = np.repeat(np.arange(len(which)), fan)
     entry = order[np.arange(len(again)) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(head[which], fan)]
     return again, entry
-
-
-def local_graph(network: Network, part: int) -> tuple[LocalGraph, int]:
-    """The class of the island a part is in, and its place there."""
-    islands = find_islands(network)
-    return islands.classes[int(islands.class_of[network.island[part]])], int(islands.local[part])

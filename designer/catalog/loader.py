@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from pydantic import ValidationError
@@ -330,12 +329,3 @@ def load_catalog() -> Catalog:
 def unlisted_products() -> Catalog:
     """Products that dumps name and the catalog does not offer: what importers know of them."""
     return Catalog(shipped=resources.assets() / "recognition" / "unlisted")
-
-
-def kinds_with_parts(catalog: Catalog) -> Mapping[str, int]:
-    """How many part types each kind has, sorted by kind."""
-    counts: dict[str, int] = {}
-    for id in catalog.ids():
-        kind = id.partition("/")[0]
-        counts[kind] = counts.get(kind, 0) + 1
-    return MappingProxyType(dict(sorted(counts.items())))

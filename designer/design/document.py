@@ -408,17 +408,3 @@ def replaced(
     for item in items:
         copy[item.id] = item
     return copy
-
-
-def get_part(block: Block, part_id: str) -> Part:
-    """The part called `part_id` of a block.
-
-    Raises
-    ------
-    DocumentError
-        If there is none.
-    """
-    part = block.parts.get(part_id)
-    if part is None:
-        raise DocumentError(f"there is no part {part_id!r}", remedy="check the id against the outline")
-    return part

@@ -194,8 +194,3 @@ def sliced(batches: Iterable[Batch], most: float) -> Iterator[Batch]:
         step = -(-count // pieces)
         for start in range(0, count, step):
             yield batch.part(start, min(count, start + step))
-
-
-def total_cost(batches: Iterable[Batch]) -> float:
-    """Time to draw all, roughly [µs]."""
-    return sum(batch.cost for batch in batches)

@@ -141,8 +141,8 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             indent, room = pad, width - 2 * pad
         text = detail(geometry, box) if frame.level is Level.NEAR else ""
         two = bool(text) and height >= 2.7 * px and small >= SMALLEST * frame.ratio and frame.level is Level.NEAR
-        if geometry.is_group[box] and not geometry.is_container[box]:
-            count = badge(geometry, box)
+        count = badge(geometry, box) if geometry.is_group[box] and not geometry.is_container[box] else ""
+        if count:
             wide = (len(count) + 1) * px * 0.66
             badges.append(np.array([x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4]).round())
             plate = (x + width - wide - pad / 2, y + pad / 2, wide, px * 1.4)
@@ -239,16 +239,18 @@ def title(geometry: Geometry, box: int) -> str:
     """Name on a card or header, in one line."""
     text = geometry.label(box).replace("\n", " ")
     thing = geometry.thing(box)
-    if isinstance(thing, Group) and geometry.is_container[box]:
+    if isinstance(thing, Group) and geometry.is_container[box] and thing.replicas > 1:
         member = int(geometry.member[box])
         return f"{text} ×{thing.replicas}" if member < 0 else f"{text} {member} of {thing.replicas}"
     return text
 
 
 def badge(geometry: Geometry, box: int) -> str:
-    """How many members a group has: ``×32``, or ``×31+1`` where one differs."""
+    """How many members a group has: ``×32``, or ``×31+1`` where one differs; nothing for one alone."""
     group, n = geometry.thing(box), int(geometry.replicas[box])
     odd = len(group.exceptions) if isinstance(group, Group) else 0
+    if n == 1:
+        return ""
     return f"×{n - odd}+{odd}" if odd else f"×{n}"
 
 

@@ -292,14 +292,3 @@ def recognised(framework: str) -> Software | None:
     """The preset closest to the framework a person names; None when nothing is recognised."""
     text = framework.lower()
     return next((SOFTWARE[name] for hint, name in _HINTS if hint in text), None)
-
-
-def software_for(framework: str, *, fused_attention: bool | None = None) -> Software:
-    """The preset closest to the framework a person names; ``unknown``, of wide bands, when nothing is recognised.
-
-    `fused_attention` false turns a Megatron run into the one of 2022, before fused attention.
-    """
-    found = recognised(framework) or SOFTWARE[UNKNOWN]
-    if fused_attention is False and found.name == "transformer-engine":
-        return SOFTWARE["megatron-2022"]
-    return found

@@ -8,7 +8,7 @@ from designer.analysis.results import WorkloadResult
 from designer.report.document import Align, Head, Row, Span, Table, Text, rich
 from designer.report.subject import Context
 from designer.report.wording import DASH, NBSP, ends, per_second, split
-from designer.sources import Estimate, Status
+from designer.sources import Status
 
 METRIC_TITLES = {
     "tokens_per_second": "tokens per second",
@@ -43,17 +43,6 @@ def strong(value: str) -> Text:
 def muted(value: str) -> Text:
     """In the second ink."""
     return text(value, "muted")
-
-
-def value_cells(found: Estimate | None, what: str = "") -> tuple[Text, Text]:
-    """An estimate and its band as two cells: the value strong, the band muted."""
-    if found is None:
-        return (), ()
-    number, unit = split(found.value, found.unit, what)
-    exact = found.low == found.high
-    return strong(f"{number} {unit}".strip().replace(" ", "\u00a0")), (
-        () if exact else muted(DASH.join(ends(found, what)))
-    )
 
 
 def images(result: WorkloadResult) -> bool:

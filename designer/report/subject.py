@@ -38,10 +38,6 @@ MAIN: Final = (
     "accelerators",
     "step_time",
 )
-#: metrics of which less is better
-LESS: Final = frozenset(
-    {"s"},
-)
 _MEMBER: Final = re.compile(r"\[\d+\]")
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-Gpudirect = Literal["policy", "on", "off"]
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)

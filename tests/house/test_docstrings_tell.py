@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.without_qt
+from tests.source_trees import tree_of
+
+pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
 
 DESIGNER = Path(__file__).parents[2] / "designer"
 PACKAGES = ("formulas", "analysis", "interchange")
@@ -18,7 +20,7 @@ OWN = {"analysis/validation.py:predict"}
 
 def _functions(package: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     for path in sorted((DESIGNER / package).rglob("[!_]*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 yield f"{path.relative_to(DESIGNER).as_posix()}:{node.name}", node
 

@@ -25,8 +25,11 @@ from designer.workload import operations
 from designer.workload.kind import workload_kinds
 from designer.workload.program import Program, Programmed
 from designer.workload.program.tasks import Task
+from tests.source_trees import tree_of, trees
 
-ROOT = Path(__file__).parents[2] / "designer"
+pytestmark = pytest.mark.xdist_group("sources")
+
+ROOT = Path(__file__).resolve().parents[2] / "designer"
 
 
 def files(folder: str) -> set[str]:
@@ -123,7 +126,7 @@ def test_every_figure_is_shown_in_a_panel() -> None:
     said = {
         node.value
         for path in (*(ROOT / "gui" / "panels").glob("*.py"), ROOT / "gui" / "docks.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert {kind.dock for kind in figure_kinds().values()} - said == set()
@@ -133,9 +136,10 @@ def test_nothing_is_found_by_the_text_of_a_name() -> None:
     """Names of classes are for people: what belongs together says so itself."""
     offenders = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
         and ast.unparse(node.func) in {"re.sub", "re.match", "re.search", "re.fullmatch", "re.findall"}
         and any(isinstance(n, ast.Attribute) and n.attr == "__name__" for a in node.args for n in ast.walk(a))
     ]

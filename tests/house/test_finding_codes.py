@@ -15,10 +15,10 @@ from designer.finding_codes import CODES
 from designer.findings import KINDS, Finding, Severity, register
 from designer.rules import pages
 from designer.rules.rule import rules
+from tests.source_trees import DESIGNER, trees
 
 pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
 
-DESIGNER = Path(__file__).parents[2] / "designer"
 TABLE = DESIGNER / "finding_codes.py"
 #: functions that make a finding or what becomes one, and the severity they mean where they take none
 MAKERS = {
@@ -53,9 +53,8 @@ class Told:
 def told() -> tuple[Told, ...]:
     """Every file but the table, read once."""
     found: list[Told] = []
-    for path in sorted(DESIGNER.rglob("*.py")):
+    for path, tree in trees().items():
         if path != TABLE:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
             file = str(path.relative_to(DESIGNER))
             found.append(Told(file, frozenset(_texts(tree)), frozenset(_made(tree)), _joined(tree)))
     return tuple(found)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.source_trees import tree_of
+
 FORMULAS = Path(__file__).parents[2] / "designer" / "formulas"
 FILES = sorted(
     path
@@ -79,7 +81,7 @@ def test_plain_numbers_are_all_in_use() -> None:
     used = {
         each.arg
         for path in FILES
-        for function in _public(ast.parse(path.read_text(encoding="utf-8")))
+        for function in _public(tree_of(path))
         for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
         if each.annotation is not None and ast.unparse(each.annotation) in ("float", "float | None")
     }

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.source_trees import tree_of
+
+pytestmark = pytest.mark.xdist_group("sources")
+
 GUARDED = ("designer/formulas", "designer/analysis")
 
 #: file → why its numbers need no source. For what cannot be said in any other way; empty is best.
@@ -46,12 +50,14 @@ STRUCTURAL_ARGUMENTS = {
 }
 
 
-def naked_numbers(text: str, makers: frozenset[str] = frozenset()) -> list[tuple[int, str]]:
+def naked_numbers(
+    text: str, makers: frozenset[str] = frozenset(), tree: ast.Module | None = None
+) -> list[tuple[int, str]]:
     """Line and spelling of each number in a module's text that has neither a source nor a structural meaning.
 
     `makers` names functions imported from elsewhere that return a `Constant`; those of the module itself are found.
     """
-    tree = ast.parse(text)
+    tree = tree or ast.parse(text)
     makers = makers | makers_in(tree) | {"Constant"}
     clothed = {number for scope in ast.walk(tree) for number in _numbers(*_structure(scope, makers))}
     found = [number for number in _numbers(tree) if number not in clothed and number.value not in FREE]
@@ -66,7 +72,7 @@ def makers_in(tree: ast.Module) -> frozenset[str]:
 
 @cache
 def _makers_in_file(file: Path) -> frozenset[str]:
-    return makers_in(ast.parse(file.read_text("utf-8")))
+    return makers_in(tree_of(file))
 
 
 def imported_makers(tree: ast.Module, checkout: Path) -> frozenset[str]:
@@ -82,8 +88,8 @@ def imported_makers(tree: ast.Module, checkout: Path) -> frozenset[str]:
 
 
 def naked_numbers_of(checkout: Path, file: str) -> list[tuple[int, str]]:
-    text = (checkout / file).read_text("utf-8")
-    return naked_numbers(text, imported_makers(ast.parse(text), checkout))
+    tree = tree_of(checkout / file)
+    return naked_numbers((checkout / file).read_text("utf-8"), imported_makers(tree, checkout), tree)
 
 
 def _numbers(*roots: ast.AST) -> Iterator[ast.Constant]:

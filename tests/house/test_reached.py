@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.source_trees import tree_of, trees
+
 pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
 
 ROOT = Path(__file__).parents[2]
@@ -32,30 +34,38 @@ FINDERS = {"discover", "import_module", "iter_modules", "walk_packages"}
 @cache
 def modules() -> Mapping[str, Path]:
     found: dict[str, Path] = {}
-    for path in sorted((ROOT / "designer").rglob("*.py")):
+    for path in trees():
         parts = path.relative_to(ROOT).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
 @cache
-def named(module: str) -> frozenset[str]:
-    """Modules that the text of one names: imported, or spelled out in a text."""
+def spelled(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """What a file imports or spells out in a text, and the packages of which it may load all modules."""
     found: set[str] = set()
-    tree = ast.parse(modules()[module].read_text(encoding="utf-8"))
-    calls = {getattr(n.func, "id", getattr(n.func, "attr", "")) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-    for node in ast.walk(tree):
+    whole: set[str] = set()
+    nodes = list(ast.walk(tree_of(path)))
+    finds = any(getattr(n.func, "id", getattr(n.func, "attr", "")) in FINDERS for n in nodes if isinstance(n, ast.Call))
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{module}: imports are absolute"
+            assert not node.level, f"{path}: imports are absolute"
             found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("designer."):
             found.add(node.value)
             # a package whose name is given to a registry: all modules in it
-            if calls & FINDERS:
-                found |= {name for name in modules() if name.startswith(node.value.rstrip(".") + ".")}
-    return frozenset(found & modules().keys())
+            if finds:
+                whole.add(node.value.rstrip(".") + ".")
+    return frozenset(found), frozenset(whole)
+
+
+def named(module: str) -> frozenset[str]:
+    """Modules that the text of one names: imported, spelled out, or in a package it looks through."""
+    found, whole = spelled(modules()[module])
+    inside = {name for name in modules() if name.startswith(tuple(whole))} if whole else set[str]()
+    return frozenset((found | inside) & modules().keys())
 
 
 @cache
@@ -86,24 +96,19 @@ def test_a_module_nobody_imports_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp
     lonely = tmp_path / "lonely.py"
     lonely.write_text("from designer.errors import AnalysisError\n")
     known = {**modules(), "designer.formulas.transfer.lonely": lonely}
-    named.cache_clear()
     reached.cache_clear()
     monkeypatch.setitem(globals(), "modules", lambda: known)
     assert set(known) - reached(DOORS) - set(TOOLS) == {"designer.formulas.transfer.lonely"}
-    named.cache_clear()
     reached.cache_clear()
 
 
 def _definitions(module: str) -> Iterator[ast.ClassDef]:
-    tree = ast.parse(modules()[module].read_text(encoding="utf-8"))
-    yield from (node for node in tree.body if isinstance(node, ast.ClassDef))
+    yield from (node for node in tree_of(modules()[module]).body if isinstance(node, ast.ClassDef))
 
 
 def _words(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
-        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)
-    }
+    nodes = list(ast.walk(tree_of(path)))
+    return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
 
 
 @cache
@@ -133,7 +138,7 @@ def _formulas() -> dict[str, str]:
     for module, path in modules().items():
         if not module.startswith("designer.formulas."):
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
             if isinstance(target, ast.Name) and target.id == "FORMULA":
                 call = node.value  # type: ignore[union-attr]

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytestmark = pytest.mark.without_qt
+from tests.source_trees import trees
+
+pytestmark = [pytest.mark.without_qt, pytest.mark.xdist_group("sources")]
 
 #: the one module that may
 ALLOWED = "atomic.py"
@@ -31,9 +33,8 @@ setsid setuid setxattr statvfs sync sysconf ttyname uname wait3 wait4 waitid
 NAMES = frozenset(_LACKING.split())
 
 
-def offences(source: str) -> Iterator[str]:
+def offences(tree: ast.AST) -> Iterator[str]:
     """Calls of what Windows lacks that are not behind a question whether it is there."""
-    tree = ast.parse(source)
     asked: set[object] = {
         node.args[1].value
         for node in ast.walk(tree)
@@ -52,10 +53,7 @@ def offences(source: str) -> Iterator[str]:
 
 
 def test_what_some_systems_lack_is_called_in_one_module(checkout: Path) -> None:
-    found = {
-        str(path.relative_to(checkout)): list(offences(path.read_text("utf-8")))
-        for path in (checkout / "designer").rglob("*.py")
-    }
+    found = {str(path.relative_to(checkout)): list(offences(tree)) for path, tree in trees().items()}
     assert {file: what for file, what in found.items() if what and not file.endswith(f"designer/{ALLOWED}")} == {}
     assert "fcntl" in found[f"designer/{ALLOWED}"]
 
@@ -65,11 +63,12 @@ def test_what_some_systems_lack_is_called_in_one_module(checkout: Path) -> None:
     ["import fcntl", "from resource import getrusage", "import os\nos.fork()", "import os\nx = os.O_DIRECTORY"],
 )
 def test_an_offence_is_noticed(source: str) -> None:
-    assert list(offences(source))
+    assert list(offences(ast.parse(source)))
 
 
 def test_asking_first_is_no_offence() -> None:
-    assert not list(offences("import os\nn = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 1"))
+    source = "import os\nn = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 1"
+    assert not list(offences(ast.parse(source)))
 
 
 def test_the_workflow_covers_three_systems_and_every_python(checkout: Path) -> None:

@@ -8,6 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from tests.source_trees import tree_of, trees
+
+pytestmark = pytest.mark.xdist_group("sources")
+
 #: word, what to say instead, and the folder it is refused in
 REFUSED = (
     ("wire", "link or connection", ""),
@@ -57,15 +63,16 @@ def words(name: str) -> list[str]:
 def named(file: Path) -> Iterator[str]:
     """The module and all classes and functions in it."""
     yield file.stem
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
 
 
 def refused(place: str, name: str) -> str | None:
     """What to say instead of a name, if a word of it is refused at its place."""
+    said = words(name)
     for word, better, where in REFUSED:
-        if word in words(name) and (not where or place.startswith(f"{where}/")):
+        if word in said and (not where or place.startswith(f"{where}/")):
             return f"{place}: {name}: say {better} instead of {word!r}"
     return None
 
@@ -82,7 +89,7 @@ def test_names_use_the_words_of_the_glossary(checkout: Path) -> None:
     root = checkout / "designer"
     found = [
         problem
-        for file in sorted(root.rglob("*.py"))
+        for file in trees()
         for name in named(file)
         if (problem := refused(file.relative_to(root).as_posix(), name)) is not None
     ]
@@ -92,10 +99,10 @@ def test_names_use_the_words_of_the_glossary(checkout: Path) -> None:
 def test_a_name_stands_for_one_thing(checkout: Path) -> None:
     modules: dict[str, list[str]] = defaultdict(list)
     classes: dict[str, list[str]] = defaultdict(list)
-    for file in sorted((checkout / "designer").rglob("*.py")):
+    for file in trees():
         place = file.relative_to(checkout).as_posix()
         modules[file.stem].append(place)
-        for node in ast.parse(file.read_text("utf-8")).body:
+        for node in tree_of(file).body:
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(place)
     assert {name: modules[name] for name in SINGLE_MODULES if len(modules[name]) > 1} == {}

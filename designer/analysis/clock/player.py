@@ -202,7 +202,9 @@ class _Player:
         held = self.holds.setdefault(name, {})
         for task in tasks:
             price = self.prices.price(self.prices.unit(task)[0], "")
-            for part, size in price.holds.items():
+            if not held:
+                held |= price.holds
+            for part, size in price.holds.items() if held != price.holds else ():
                 held[part] = max(held.get(part, 0.0), size)
             if isinstance(price, Expansion):
                 self._hold(name, price.tasks)
@@ -224,8 +226,11 @@ class _Player:
     def _clock(self) -> Clock:
         table = self.prices.table
         stands_for = self.classes.stands_for
-        capacity = dict.fromkeys(table.slots, 1.0)
+        capacity: dict[int, float] = {}
+        slots: dict[int, int] = {}
         for one in (one for works in self.classes.works for one in works):
+            if one.engine >= 0:
+                slots[one.engine] = table.slots[one.engine]
             for resource, _ in one.uses:
                 capacity[resource] = table.capacity[resource]
         for change in self.changes.events:
@@ -233,7 +238,7 @@ class _Player:
         for resource, times in self.changes.wider.items():
             if resource not in table.slots:
                 capacity[int(stands_for[resource])] = table.capacity[resource] * times
-        clock = Clock(capacity, table.slots, cancelled=self.cancelled)
+        clock = Clock(capacity, slots, cancelled=self.cancelled)
         for change in self.changes.events:
             clock.set_capacity(change.at, change.resource, table.capacity[change.resource] * change.share)
         return clock

@@ -186,19 +186,6 @@ class Run:
         back = share[first + np.where(network.full[links], cables, 0)]
         return np.stack([out, back], axis=1).ravel()
 
-    def held_at(self, time: float) -> Mapping[int, tuple[int, ...]]:
-        """Resources that hold back each task that runs at a time, by its place in `tasks`; empty: nothing does."""
-        found: dict[int, tuple[int, ...]] = {}
-        for work in self.works:
-            if work.began <= time < work.ended or (work.began <= time and math.isnan(work.ended)):
-                held: tuple[int, ...] = ()
-                for at, _, by in work.log:
-                    if at > time:
-                        break
-                    held = by
-                found[work.task] = tuple(dict.fromkeys((*found.get(work.task, ()), *held)))
-        return found
-
     def pieces(self, resource: int, program: str = "") -> tuple[Float, Float]:
         """Times and the load from each on, piecewise constant, of one resource: (n,) [s] and (n,)."""
         return self.intervals.pieces(int(self.stands_for[resource]), self._number(program))

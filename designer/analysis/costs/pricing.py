@@ -206,6 +206,8 @@ def kind_of(task: Task) -> CostKind:
 
 def on_engines(prices: Prices, parts: Sequence[int], guest: Guest | None) -> tuple[Int, list[tuple[int, int]]]:
     """Engines that computing holds on each part, −1 for none, and what it takes of turns: row and resource."""
+    if guest is None and not prices.in_turns:
+        return prices.table.engines(parts), []
     engines = np.full(len(parts), -1)
     turns: list[tuple[int, int]] = []
     for row, part in enumerate(parts):

@@ -42,6 +42,10 @@ class Capacities(Sequence[float]):
         """One more resource."""
         self._made.append(value)
 
+    def extend(self, values: Sequence[float]) -> None:
+        """Some more."""
+        self._made.extend(values)
+
     @property
     def all(self) -> Float:
         """All of them, in an array of their own. : (n,)"""
@@ -108,6 +112,21 @@ class ResourceTable:
             self.capacity.append(1.0)
             self.slots[number] = len(parts)
         return number
+
+    def engines(self, parts: Sequence[int]) -> Int:
+        """The engine of each of many parts."""
+        found: list[int] = []
+        known, first = self._engines, len(self.capacity)
+        for part in parts:
+            key = ((part,), "")
+            number = known.get(key)
+            if number is None:
+                number = known[key] = first
+                self._parts[number], self.slots[number] = key[0], 1
+                first += 1
+            found.append(number)
+        self.capacity.extend([1.0] * (first - len(self.capacity)))
+        return np.array(found, dtype=np.int64)
 
     def turns(self, part: int) -> int:
         """The time of a part that machines take turns on: a second per second, shared by all that compute on it."""

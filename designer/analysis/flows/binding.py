@@ -20,25 +20,6 @@ from designer.analysis.flows.prepared import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TiedSet:
-    """Resources that bind the same activities together.
-
-    Parameters
-    ----------
-    resources
-        The resources, ascending.
-    activities
-        (n,) the activities that exactly this set binds.
-    level
-        Lowest level among them [B/s].
-    """
-
-    resources: tuple[int, ...]
-    activities: IntArray
-    level: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Binding:
     """The binding set of every activity, activity-major.
 
@@ -65,21 +46,6 @@ class Binding:
         chosen = np.zeros(len(self.ptr) - 1, dtype=bool)
         chosen[np.fromiter(activities, dtype=np.int64)] = True
         return np.unique(self.resource[chosen.repeat(np.diff(self.ptr))])
-
-    def tied_sets(self, level: FloatArray) -> list[TiedSet]:
-        """The distinct binding sets, the one with the slowest activity first; ``level`` is (n_activities,) [B/s].
-
-        Activities bound by demand alone are in none.
-        """
-        members: dict[bytes, list[int]] = {}
-        data, ptr = self.resource, self.ptr.tolist()
-        for activity in np.flatnonzero(np.diff(self.ptr)).tolist():
-            members.setdefault(data[ptr[activity] : ptr[activity + 1]].tobytes(), []).append(activity)
-        sets: list[TiedSet] = []
-        for bottleneck in members.values():
-            activities = np.array(bottleneck, np.int64)
-            sets.append(TiedSet(tuple(self.of(bottleneck[0]).tolist()), activities, float(level[activities].min())))
-        return sorted(sets, key=lambda tied: (tied.level, tied.resources))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,12 +38,8 @@ from designer.workload.shape import TransformerShape
 
 Int = npt.NDArray[np.int64]
 
-#: sizes of messages that times of joins are worked out for: powers of two, and evenly between
-_GRID_DIGITS: Final = 2
 #: ranks whose groups are tried where the smallest that fits is asked for
 _TENSOR_LIMIT: Final = 8
-#: a replica has room for at least so many requests of the longest kind, else it is said
-_ROOM_LIMIT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,19 +19,11 @@ Float = npt.NDArray[np.float64]
 _PARTS_LIMIT: Final = 8
 
 
-def quantile_band(values: Float, share: float) -> tuple[float, float]:
-    """A percentile and the standard error of it, by the parts of a run in their order.
+def _quantile_bands(values: Float, shares: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Several percentiles of the same values, with their standard errors, by the parts of a run in their order.
 
-    Notes
-    -----
     Requests near each other wait for the same queue, so a run is worth as many draws as it has parts that differ.
     """
-    found, errors = _quantile_bands(values, (share,))
-    return found[0], errors[0]
-
-
-def _quantile_bands(values: Float, shares: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Several percentiles of the same values, with their standard errors."""
     found = quantiles(values, shares)
     length = len(values) // _PARTS_LIMIT
     if length < 2:

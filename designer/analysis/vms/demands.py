@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from designer.analysis.vms.hosts import Host
 from designer.catalog.vgpu_types import VgpuType
-from designer.design.document import VirtualMachine, VmDevice
+from designer.design.document import VirtualMachine
 from designer.fields import amount
 from designer.formulas.placement import Release, read_release
 from designer.sources import Constant, Status
@@ -117,13 +116,6 @@ def dirtying_of(vm: VirtualMachine) -> Dirtying:
     pages = amount(vm.page_rate, "frequency") * PAGE.value if vm.page_rate is not None else 0.0
     working_set = Bytes(amount(vm.working_set, "size")) if vm.working_set is not None else None
     return Dirtying(BytesPerSecond(max(rate, pages)), working_set)
-
-
-def devices_of(vm: VirtualMachine) -> Iterator[tuple[int, VmDevice]]:
-    """Its devices one by one with their index, counted out; a device group stays whole."""
-    for index, device in enumerate(vm.devices):
-        for _ in range(1 if device.kind == "device_group" else device.count):
-            yield index, device
 
 
 def gpu_devices(vm: VirtualMachine) -> bool:

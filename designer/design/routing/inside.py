@@ -17,6 +17,7 @@ from designer.design.routing.sides import (
     BOTTOM,
     EDGE,
     LEFT,
+    OPPOSITES,
     RIGHT,
     TOP,
     blocked_in_row,
@@ -146,10 +147,11 @@ def lead(rect: Float, grid: Grid | None, container: int, pieces: Pieces) -> tupl
     rp = rect[pieces.p]
     rq = np.where(outwards[:, None], rect[container] if container >= 0 else 0.0, rect[np.maximum(pieces.q, 0)])
     bent = _bent(pieces)
-    facing = ~outwards & ~bent & (pieces.side_p != pieces.side_q)
+    facing = ~outwards & ~bent & (pieces.side_q == OPPOSITES[pieces.side_p])
     upright = pieces.side_p % 2 == 1
     trunk = np.full(len(rp), -1)
     own = ~outwards & ~bent & np.isnan(pieces.at_p) & np.isnan(pieces.at_q) & (upright | ~facing)
+    own &= facing | (pieces.side_p == pieces.side_q)
     some = np.flatnonzero(own)
     if len(some):
         first = facing[some] & (pieces.side_p[some] == TOP)  # p is the lower one
@@ -378,6 +380,8 @@ def _ways(grid: Grid, start: Float, end: Float, pieces: Pieces, facing: Bool, ou
     """Ways that run around everything, where there are any. : (k, v, 2)"""
     k = len(start)
     ways, free = np.repeat(start[:, None], 6, axis=1), np.zeros(k, dtype=bool)
+    # what is neither free nor found keeps right angles
+    ways[:, -1], ways[:, -2] = end, np.column_stack((start[:, 0], end[:, 1]))
     for side in (BOTTOM, TOP, RIGHT, LEFT):
         here = pieces.side_p == side
         axis, sign = (1 if side % 2 else 0), (1.0 if side in (BOTTOM, RIGHT) else -1.0)

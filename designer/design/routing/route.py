@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,16 @@ from scipy.sparse.csgraph import connected_components
 from designer.design.routing.by_hand import bent_way, is_free
 from designer.design.routing.grid import Grid
 from designer.design.routing.inside import Pieces, among, container_grid, lead, sides_between, tidied
-from designer.design.routing.sides import BOTTOM, TOP
+from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP, flush, shut_stretches
 from designer.design.routing.trunks import all_joined
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+
+
+#: how wide what stands right at a container is told to the inside of it, scene units
+_SILL: Final = 1.0
 
 
 class Terrain(NamedTuple):
@@ -73,6 +77,7 @@ class _Router:
         rows = {link: n for n, link in enumerate(chosen.tolist())} if scene.bends else {}
         self._bends = {rows[link]: points for link, points in scene.bends.items() if link in rows}
         self.grids: dict[int, Grid | None] = {}
+        self._shut: dict[int, list[tuple[int, float, float]]] = {}
         order = np.argsort(scene.parent, kind="stable")
         order = order[scene.solid[order]]
         self._children, self._parents = order, scene.parent[order]
@@ -98,10 +103,12 @@ class _Router:
         self._turn_bows(siblings, top_a, top_b, side_a, side_b)
         self._turn_meshes(siblings, top_a, top_b, side_a, side_b)
         bends = self._bent(top_a, top_b, meet, side_a, side_b)
+        link, end, box = self._outwards(steps)
+        drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
+        self._turn_shut((link, end, self.scene.parent[box]), (top_a, top_b), (side_a, side_b), drawn)
         centre = rect[:, :2] + rect[:, 2:] / 2
         tails: tuple[list[list[Float]], list[list[Float]]] = ([[] for _ in range(k)], [[] for _ in range(k)])
         at = (np.full(k, np.nan), np.full(k, np.nan))
-        link, end, box = self._outwards(steps)
         depth = _depths(self.scene.parent)[box]
         # the innermost first: where they come out is where the next goes on
         for some in _split(depth)[::-1]:
@@ -161,6 +168,62 @@ class _Router:
                 side = np.where(self.above[row], TOP, BOTTOM)
             side_a[row] = side_b[row] = side
 
+    def _turn_shut(
+        self, outwards: tuple[Int, Int, Int], tops: tuple[Int, Int], sides: tuple[Int, Int], drawn: Bool
+    ) -> None:
+        """Have links leave the containers around their ends where nothing stands right at those, at another side if
+        all of one is shut.
+
+        Parameters
+        ----------
+        outwards
+            Which link is led at which end out of which container.
+        drawn : (k,) which keep their sides
+        """
+        link, end, box = outwards
+        if not len(link):
+            return
+        rect, parent = self.scene.rect, self.scene.parent
+        near = flush(rect, parent, self.scene.solid)
+        at = np.where(end == 0, sides[0][link], sides[1][link])
+        some = np.flatnonzero(near[at, box])
+        if not len(some):
+            return
+        known: dict[tuple[int, int], list[tuple[float, float]]] = {}
+
+        def shut(one: int, side: int) -> list[tuple[float, float]]:
+            if (one, side) not in known:
+                grid = self.grid(int(parent[one])) if near[side, one] else None
+                known[one, side] = [] if grid is None else shut_stretches(grid, rect[one], side)
+            return known[one, side]
+
+        def closed(one: int, side: int) -> bool:
+            axis = 0 if side % 2 else 1
+            wide = sum(high - low for low, high in shut(one, side))
+            return wide > float(rect[one, axis + 2]) - 1.0
+
+        pairs = list(zip(box[some].tolist(), at[some].tolist(), strict=True))
+        all_shut = {pair for pair in set(pairs) if closed(*pair)}
+        turning = [n for n, pair in zip(some.tolist(), pairs, strict=True) if pair in all_shut]
+        for row, which in dict.fromkeys(zip(link[turning].tolist(), end[turning].tolist(), strict=True)):
+            if drawn[row]:
+                continue
+            around = box[(link == row) & (end == which)].tolist()
+            here, there = int(tops[which][row]), int(tops[1 - which][row])
+            order = [int(sides[which][row])]
+            if here >= 0 and there >= 0:
+                x, y, wide, high = rect[here].tolist()
+                u, v = (rect[there, :2] + rect[there, 2:] / 2).tolist()
+                far = {LEFT: x - u, TOP: y - v, RIGHT: u - x - wide, BOTTOM: v - y - high}
+                order += sorted(far, key=lambda side: -far[side])
+            open_side = next((side for side in order if not any(closed(one, side) for one in around)), order[0])
+            sides[which][row] = open_side
+        at = np.where(end == 0, sides[0][link], sides[1][link])
+        some = np.flatnonzero(near[at, box])
+        for one, side in set(zip(box[some].tolist(), at[some].tolist(), strict=True)):
+            if shut(one, side):
+                self._shut.setdefault(one, []).extend((side, low, high) for low, high in shut(one, side))
+
     def _bent(self, top_a: Int, top_b: Int, meet: Int, side_a: Int, side_b: Int) -> Float:
         """Corners of links drawn by hand whose ways are free, NaN elsewhere; their boxes are left there. : (k, c, 2)"""
         rect, free = self.scene.rect, dict[int, Float]()
@@ -198,10 +261,15 @@ class _Router:
                 points, corners = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows))
             else:
                 held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
+                shut = self._shut.get(whole, []) if pieces.q[order[rows.start]] < 0 else []
+                if shut:
+                    held = _with_sills(held, sorted(shut))
                 held[:, :2] -= rect[whole, :2]
                 inside = local.some(rows)
                 inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
                 points, corners = _led(held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
+                if shut:
+                    points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
             for n, way, count in zip(order[rows].tolist(), points, corners.tolist(), strict=True):
                 yield n, way[:count]
@@ -209,6 +277,25 @@ class _Router:
     def _inside(self, container: int) -> Int:
         first, last = np.searchsorted(self._parents, [container, container + 1])
         return self._children[first:last]
+
+
+def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
+    """What a container holds and itself, with a narrow sill around it that is taken where its border is shut. : (n, 4)
+
+    Parameters
+    ----------
+    shut
+        Side, and from where to where along it.
+    """
+    x, y, wide, high = held[-1].tolist()
+    whole = (x - _SILL, y - _SILL, wide + 2 * _SILL, high + 2 * _SILL)
+    taken: list[tuple[float, float, float, float]] = []
+    for side, low, stop in shut:
+        if side in (TOP, BOTTOM):
+            taken.append((low, y - _SILL if side == TOP else y + high, stop - low, _SILL))
+        else:
+            taken.append((x - _SILL if side == LEFT else x + wide, low, _SILL, stop - low))
+    return np.concatenate((held[:-1], np.array(taken), [whole]))
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,8 @@ Bool = npt.NDArray[np.bool_]
 
 #: sides of a box; the odd ones run along x
 LEFT, TOP, RIGHT, BOTTOM = range(4)
+#: the side across from each
+OPPOSITES: Final = np.array([RIGHT, BOTTOM, LEFT, TOP])
 #: share of a side, in its middle, that links are spread over
 _SPREAD: Final = 0.8
 #: links are at most so far apart at a side, scene units
@@ -107,6 +109,40 @@ def open_stretch(grid: Grid, rect: Float, side: Int, counts: Bool, ends: tuple[F
                 widest = int((right - left).argmax())
                 low[n], high[n] = left[widest], right[widest]
     return low, high
+
+
+def flush(rect: Float, parent: Int, solid: Bool) -> Bool:
+    """Which sides of boxes lie where a side of another thing of the same container ends, that may stand right at it.
+    : (4, n)"""
+    found = np.zeros((4, len(rect)), dtype=bool)
+    for side, other in ((LEFT, RIGHT), (TOP, BOTTOM)):
+        axis = side
+        low, high = rect[:, axis], rect[:, axis] + rect[:, axis + 2]
+        place, at = np.unique(np.concatenate((low, high)), return_inverse=True)
+        key = at.ravel() + np.tile((parent + 1) * len(place), 2)
+        ends_low, ends_high = key[: len(rect)], key[len(rect) :]
+        found[side] = np.isin(ends_low, ends_high[solid])
+        found[other] = np.isin(ends_high, ends_low[solid])
+    return found
+
+
+def shut_stretches(grid: Grid, rect: Float, side: int) -> list[tuple[float, float]]:
+    """Between which places of a side of a box others stand right at it.
+
+    Parameters
+    ----------
+    rect : (4,)
+    """
+    laid, axis = (grid, 0) if side % 2 else (grid.turned, 1)
+    low, high = float(rect[axis]), float(rect[axis] + rect[axis + 2])
+    edge = float(rect[1 - axis]) if side in (TOP, LEFT) else float(rect[1 - axis] + rect[3 - axis])
+    if edge <= laid.ys[0] or edge >= laid.ys[-1]:
+        return [(low, high)]
+    row = int((laid.row_above if side in (TOP, LEFT) else laid.row_below)(np.array([edge]))[0])
+    first, last = int(laid.turned.row_below(np.array([low]))[0]), int(laid.turned.row_above(np.array([high]))[0])
+    taken = np.concatenate(([False], laid.taken[first : last + 1, row], [False]))
+    begins, stops = np.flatnonzero(~taken[:-1] & taken[1:]), np.flatnonzero(taken[:-1] & ~taken[1:])
+    return list(zip(laid.xs[first + begins].tolist(), laid.xs[first + stops].tolist(), strict=True))
 
 
 def ports(key: Int, aim: Float, fixed: Float, low: Float, high: Float) -> Float:

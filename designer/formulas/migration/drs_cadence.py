@@ -17,7 +17,6 @@ _KEY: Final = "denneman-2021-drs"
 
 
 PERIOD: Final = Constant(60.0, 60.0, 60.0, _KEY, Status.SECONDARY, "s", "DRS runs every minute since 7.0")
-OLD_PERIOD: Final = Constant(300.0, 300.0, 300.0, _KEY, Status.SECONDARY, "s", "every five minutes before")
 #: demand looked back at by machines over 4 GB and by smaller ones, thresholds 1 to 3, 4 and 5
 LARGE_CALM: Final = Constant(2400, 2400, 2400, _KEY, Status.SECONDARY, "s", "40 min")
 LARGE_BRISK: Final = Constant(1200, 1200, 1200, _KEY, Status.SECONDARY, "s", "20 min")

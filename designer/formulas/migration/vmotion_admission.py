@@ -154,11 +154,6 @@ def vmotion_admission_old(
     return _admit(operation, running, costs, room)
 
 
-def datastore_room(operation: Operation, running: Mapping[Operation, int]) -> int:
-    """How many more operations a datastore alone would allow, whatever hosts they run on."""
-    return _admit(operation, running, {"datastore": DATASTORE_COST}, {"datastore": DATASTORE.value}).more
-
-
 def _admit(
     operation: Operation,
     running: Mapping[Operation, int],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -180,11 +180,6 @@ def search_layouts(
         )
     ordered = sorted(best, key=lambda entry: (-entry[0], -entry[1]))
     return SearchResult(tuple(entry[2] for entry in ordered), looked, fitting)
-
-
-def rank_layouts(steps: Sequence[StepEstimate]) -> tuple[StepEstimate, ...]:
-    """Steps by samples per second, fastest first."""
-    return tuple(sorted(steps, key=lambda step: -step.samples_per_second))
 
 
 FORMULA: Final = Formula(

@@ -17,8 +17,6 @@ GIB: Final = parse_size("1 GiB")
 LEAST: Final = Constant(
     64 * GIB, 64 * GIB, 64 * GIB, _KEY, Status.DERIVED, "B", "of each GPU; needed for the row of 16 GB boards"
 )
-#: what a virtual machine has without the setting
-DEFAULT_SPACE: Final = Constant(32 * GIB, 32 * GIB, 32 * GIB, _KEY, Status.SECONDARY, "B")
 
 
 def mmio_space(framebuffers: Sequence[float]) -> float:

@@ -114,22 +114,6 @@ def cut_pairs(board: BoardLike, modules: Sequence[int]) -> tuple[tuple[int, int]
     return tuple((mine, other) for mine in sorted(inside) for other in board.modules if other not in inside)
 
 
-def modules_of(order: Sequence[int], indices: Sequence[int]) -> tuple[int, ...]:
-    """Module IDs of GPUs given by index, through the map read from the machine (`nvidia-smi -q`, Module ID).
-
-    Raises
-    ------
-    CatalogError
-        If an index is not in the map, or the map names a module twice.
-    """
-    if len(set(order)) != len(order):
-        raise CatalogError("the module map names a module twice", remedy="read it again from the machine")
-    for index in indices:
-        if not 0 <= index < len(order):
-            raise CatalogError(f"GPU {index} is not in the module map", remedy=f"the map has {len(order)} GPUs")
-    return tuple(order[index] for index in indices)
-
-
 def _partitions(board: BoardLike, size: int) -> list[PartitionLike]:
     found = [each for each in board.partitions if len(each.modules) == size]
     if not found:

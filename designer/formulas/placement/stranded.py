@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -94,37 +93,6 @@ def stranded_worst(regions: int, starts: Starts) -> int:
         return min(options)
 
     return regions - least_used(0)
-
-
-def stranded_mean(regions: int, starts: Starts, *, fills: int, seed: int = 0) -> float:
-    """Mean frame buffer stranded when profiles arrive at random until none fits [placement units].
-
-    Each arrival picks evenly a size that still fits and takes its lowest free start; the draw is seeded.
-
-    Raises
-    ------
-    AnalysisError
-        If the catalogue is empty, a placement lies outside, or there is no fill.
-    """
-    if fills < 1:
-        raise AnalysisError(f"{fills} random fills", remedy="ask for at least 1")
-    _intervals(regions, starts)
-    draw = random.Random(seed)
-    return sum(_fill(regions, starts, draw) for _ in range(fills)) / fills
-
-
-def _fill(regions: int, starts: Starts, draw: random.Random) -> int:
-    free = {size: list(places) for size, places in starts.items()}
-    left = regions
-    while True:
-        able = [size for size, places in free.items() if places]
-        if not able:
-            return left
-        size = draw.choice(able)
-        begin = free[size][0]
-        left -= size
-        for other, places in free.items():
-            free[other] = [start for start in places if start + other <= begin or begin + size <= start]
 
 
 FORMULA: Final = Formula(

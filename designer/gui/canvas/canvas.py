@@ -33,14 +33,13 @@ from designer.design.edit import Edit
 from designer.design.edits.clipboard import is_clip
 from designer.drawing.compose_badges import badges
 from designer.drawing.display_list import Batch
-from designer.drawing.polylines import halfway
 from designer.drawing.theme import LIGHT, CanvasTheme
 from designer.drawing.view import Rect
 from designer.drawing.view_state import Frame
 from designer.errors import CatalogError
 from designer.gui.canvas.adding import add, free_point, item_of
 from designer.gui.canvas.compose_overlay import selection
-from designer.gui.canvas.editing import Linked, Picked, insert
+from designer.gui.canvas.editing import Linked, Picked
 from designer.gui.canvas.hit import NOTHING, Hit, pick
 from designer.gui.canvas.machine_moves import MachineMoves
 from designer.gui.canvas.renaming import NameEditor
@@ -237,10 +236,6 @@ class Canvas(ResultsView):
 
     # ---- commands
 
-    def delete_selected(self, heal: bool = False) -> None:
-        """Take out what is selected; with `heal` join the neighbours of parts in a chain."""
-        self._rest.delete(heal)
-
     def use_select(self) -> None:
         """Back to selecting, whatever is going on."""
         while self.tool is not self._rest and self.tool.cancel():
@@ -269,16 +264,6 @@ class Canvas(ResultsView):
     def free_point(self, width: float = 208.0, height: float = 80.0) -> tuple[float, float]:
         """Where the middle of something so large may stand."""
         return free_point(self.view, self.scene.view_state.bounds, self.scene.geometry.rect, width, height)
-
-    def insert_part(self, connection: int, kind: str, type_id: str = "") -> bool:
-        """Put a part into a link."""
-        route = halfway(self.scene.geometry.connection_route[[connection]])[0]
-        part_type = self.part_type(type_id) if type_id else None
-        offer = insert(self.scene.geometry, connection, kind, part_type, float(route[0]), float(route[1]))
-        if offer.edit is None:
-            self.warn(offer.reason)
-            return False
-        return self.make(offer.edit, select_new=True)
 
     def paste_here(self, text: str | None = None) -> bool:
         """Paste at the pointer if it is over the canvas, else beside the originals."""

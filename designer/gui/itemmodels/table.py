@@ -15,7 +15,6 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import Cell, Column, LazyLines, Line
 
 Index = QModelIndex | QPersistentModelIndex
-SORT = Qt.ItemDataRole.UserRole
 KEY = Qt.ItemDataRole.UserRole + 1
 BAR = Qt.ItemDataRole.UserRole + 2
 

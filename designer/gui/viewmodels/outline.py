@@ -55,7 +55,8 @@ def _block(block: Block, within: Address, design: Design, budget: list[int]) -> 
         (made[parent].children if parent in made else roots).append(made[part_id])
     for group in block.groups.values():
         inside = _block(group.content, (*within, (group.id, None)), design, budget) if budget[0] > 0 else []
-        branch = Branch(group.label, f"× {group.replicas}", (within, Ref("groups", group.id)), "group", children=inside)
+        count = f"× {group.replicas}" if group.replicas > 1 else ""
+        branch = Branch(group.label, count, (within, Ref("groups", group.id)), "group", children=inside)
         for member, own in sorted(group.exceptions.items()):
             content = _block(own, (*within, (group.id, member)), design, budget) if budget[0] > 0 else []
             branch.children.append(Branch(f"{group.label} {member}", "exception", None, "group", children=content))

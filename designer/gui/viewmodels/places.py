@@ -91,8 +91,3 @@ def _common(design: Design, within: Address) -> Address:
         shared = group is not None and member is not None and member not in group.exceptions
         steps.append((group_id, None if shared else member))
     return tuple(steps)
-
-
-def link_of_channel(identity: str) -> str:
-    """Path of the link a channel is a direction of."""
-    return identity[:-3] if identity.endswith((":ab", ":ba")) else identity

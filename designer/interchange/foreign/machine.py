@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 from typing import Final
 
 from designer.catalog.architectures import Architecture, architecture
@@ -34,11 +33,10 @@ from designer.interchange.foreign.cpus import CpuModel, NumaHint, sockets_of
 from designer.interchange.foreign.devices import Device, assumption, nvswitch_type, unknown_pcie
 from designer.interchange.foreign.hwloc import spelled_size
 from designer.interchange.foreign.importer import Imported
+from designer.interchange.foreign.sockets import nearest_pairs
 from designer.sources import Status
 from designer.units import write
 
-#: more sockets than this are joined in a ring, not each with each
-_MESH: Final = 8
 #: accelerators on boards with NVLink, by the generation of their PCIe link
 _BY_PCIE: Final = {3: "volta", 4: "ampere-ga100", 5: "hopper"}
 _MAX_PARTS: Final = 100_000
@@ -328,7 +326,7 @@ class Machine:
 
         The links a CPU has are shared evenly among the sockets it is joined with.
         """
-        pairs = _nearest_pairs(cpus, distances or {})
+        pairs = nearest_pairs(cpus, distances or {})
         peers = Counter(cpu for pair in pairs for cpu in pair)
         rate = model.socket_rate or link_kinds()[model.socket_link].default_rate
         for a, b in pairs:
@@ -495,50 +493,6 @@ class Machine:
         names = (("server", "server"), ("gpu", "GPU"), ("nic", "NIC"), ("cpu", "socket"))
         counts = [(len(self.of_kind(kind)), name) for kind, name in names]
         return ", ".join(f"{n} {name}{'s' if n != 1 else ''}" for n, name in counts if n)
-
-
-def _nearest_pairs(cpus: list[str], distances: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
-    """Which sockets are joined: each with its nearest, and farther ones where groups would hang apart without.
-
-    Where every socket is equally far from every other one, or the file does not say, that is each with each, a ring
-    where there are many.
-    """
-    usual = list(combinations(cpus, 2)) if len(cpus) <= _MESH else list(zip(cpus, [*cpus[1:], cpus[0]], strict=True))
-    if len(set(distances.values())) < 2:
-        return usual
-    at = {(a, b): distances.get((a, b) if a < b else (b, a)) for a, b in combinations(cpus, 2)}
-    known = sorted({d for d in at.values() if d is not None})
-    if any(d is None for d in at.values()):
-        return usual
-    group = {cpu: number for number, cpu in enumerate(cpus)}
-    pairs: list[tuple[str, str]] = []
-    for distance in known:
-        new = [pair for pair, far in at.items() if far == distance and (not pairs or group[pair[0]] != group[pair[1]])]
-        if pairs:
-            new = _abreast(new, group)
-        pairs += new
-        for a, b in new:
-            old, kept = group[b], group[a]
-            if old != kept:
-                group = {cpu: kept if number == old else number for cpu, number in group.items()}
-        if len(set(group.values())) == 1:
-            break
-    return pairs
-
-
-def _abreast(pairs: list[tuple[str, str]], group: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Of groups equally far from each other as a whole: the first with the first, the second with the second."""
-    members: dict[int, list[str]] = {}
-    for cpu, number in group.items():
-        members.setdefault(number, []).append(cpu)
-    between: dict[tuple[int, int], list[tuple[str, str]]] = {}
-    for a, b in pairs:
-        between.setdefault((group[a], group[b]), []).append((a, b))
-    kept: list[tuple[str, str]] = []
-    for (one, other), found in between.items():
-        whole = len(found) == len(members[one]) * len(members[other])
-        kept += list(zip(members[one], members[other], strict=False)) if whole else found
-    return kept
 
 
 def _one_line(text: str) -> str:

@@ -6,7 +6,6 @@ what joins them to the network is drawn as a NIC each, for a GPU has no network 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -174,10 +173,3 @@ def latency_text(delay: str) -> str:
     """A delay as attribute text; empty where it is none."""
     value = seconds(delay)
     return write(value, "duration") if value else ""
-
-
-def unused_nodes(nodes: Nodes) -> Sequence[int]:
-    """Nodes that no link touches."""
-    total = int(nodes.header[0])
-    touched = {n for w in nodes.connections for n in (w.a, w.b)}
-    return [n for n in range(total) if n not in touched]

@@ -90,7 +90,6 @@ class Plan:
     racks: tuple[Rack, ...]
     of_unit: dict[int, int]
     drawn: bool
-    in_service: bool = False
 
     def length(self, a: int, b: int) -> float:
         """Length of a cable between two units, up to the tray and down again [m]."""

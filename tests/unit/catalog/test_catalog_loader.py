@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.catalog import loader
-from designer.catalog.loader import Catalog, kinds_with_parts, load_catalog, read_part_file
+from designer.catalog.loader import Catalog, load_catalog, read_part_file
 from designer.catalog.names import Aliases, likeness, normal
 from designer.errors import CatalogError
 
@@ -263,11 +263,6 @@ def test_one_bad_file_does_not_hide_the_others(mine: Path) -> None:
     assert {"gpu/acme/broken", "gpu/acme/x100"} <= {e.id for e in catalog.find("acme")}
     with pytest.raises(CatalogError):
         catalog.get("gpu/acme/broken")
-
-
-def test_kinds_with_parts_counts_every_id() -> None:
-    counts = kinds_with_parts(load_catalog())
-    assert sum(counts.values()) == len(load_catalog().ids())
 
 
 def test_bad_alias_tables_are_refused() -> None:

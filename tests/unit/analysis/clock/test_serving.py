@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import designer
-from designer.analysis.clock.player import job_of, play
+from designer.analysis.clock.player import NO_CHANGES, Changes, job_of, play
 from designer.analysis.clock.run import Run
 from designer.analysis.costs import Prices
 from designer.analysis.network import build_network
@@ -389,6 +389,23 @@ def test_clients_fetch_when_they_ask() -> None:
     done = np.isfinite(run.done)
     mean = float((run.done - run.sent)[done].mean())
     assert done.sum() / 20.0 == pytest.approx(2 / mean, rel=0.05)
+
+
+def test_steps_that_all_take_longer_are_looked_at_no_more_often() -> None:
+    """Once it is known that steps take 1.2 times as long, windows are as long as alone, and answers come as late.
+
+    Of two devices every step is computing or joining, both 1.2 times as long: so is the time between tokens.
+    """
+    design = designer.open_design("hgx-h100-8")
+    program = program_of("serving", BASE, "s")
+    assert program is not None
+    plain, slow = (
+        play(Prices(build_network(design)), [job_of(program)], until=40.0, changes=changes)
+        for changes in (NO_CHANGES, Changes(longer={"serving": 1.2}))
+    )
+    assert slow.events < 1.2 * plain.events
+    gaps = [run.requests["serving"].readings.values["itl_p50"] for run in (plain, slow)]
+    assert gaps[1] == pytest.approx(1.2 * gaps[0], rel=0.02)
 
 
 def test_a_run_shorter_than_its_load_tells_what_it_has_seen() -> None:

@@ -50,14 +50,6 @@ def test_equals_the_definition_activity_by_activity():
             assert len(expected) or bottleneck.by_demand[activity]
 
 
-def test_tied_sets_come_slowest_first():
-    rows = [[(0, 1.0), (1, 1.0)], [(0, 1.0), (1, 1.0)], [(2, 1.0)], [(3, 1.0)]]
-    incidence = Incidence.from_rows(rows, [30.0, 30.0, 4.0, 50.0], demand=[INF, INF, INF, 1.0])
-    answer = solve(incidence)
-    sets = binding(incidence, answer).tied_sets(answer.level)
-    assert [(s.resources, s.activities.tolist(), s.level) for s in sets] == [((2,), [2], 4.0), ((0, 1), [0, 1], 15.0)]
-
-
 def test_next_behind_a_single_bottleneck():
     incidence = Incidence.from_rows([[(0, 1.0), (1, 1.0), (2, 1.0)]], [25.0, 50.0, 63.0])
     behind = next_bottleneck(incidence, 0)

@@ -15,6 +15,7 @@ from designer.design.document import Design, Link, Part
 from designer.design.edits.placement import Place
 from designer.design.geometry import lay_out, update
 from designer.design.routing.grid import Grid, grid_of
+from designer.design.routing.route import Terrain, route
 from designer.design.routing.search import shortest_way
 from designer.design.routing.sides import BOTTOM, LEFT, TOP
 from designer.design.routing.trunks import trunks
@@ -112,6 +113,27 @@ def test_a_wall_is_run_around() -> None:
     (way,) = geometry.connection_route
     assert len(way) == 6
     assert not over_any(geometry)
+
+
+def test_a_link_leaves_its_container_where_nothing_stands_right_at_it() -> None:
+    """From within a wide box down to another: all but the left end of its lower side is shut, then all of it."""
+    for shut in (200.0, 300.0):
+        rect = np.array([[0, 0, 300, 100], [180, 20, 80, 60], [300 - shut, 100, shut, 80], [150, 300, 100, 50.0]])
+        one, none = np.array([1]), np.array([0])
+        scene = Terrain(rect, np.array([-1, 0, -1, -1]), np.ones(4, dtype=bool), one, np.array([3]), none, none == 0)
+        assert not over_boxes(rect, scene.parent, scene.solid, scene.a, scene.b, route(scene))
+
+
+def test_boxes_that_stand_right_at_each_other_are_run_around() -> None:
+    """A box walled in on three sides: its link leaves at the fourth, away from where it goes to."""
+    rect = np.array(
+        [[100, 100, 100, 100], [100, 200, 100, 50], [0, 100, 100, 150], [200, 100, 100, 150], [0, 300, 50, 50]]
+    )
+    solid, link = np.ones(5, dtype=bool), np.array([0])
+    scene = Terrain(rect * 1.0, np.full(5, -1), solid, link, np.array([4]), link, link == 0)
+    found = route(scene)
+    assert found[0, 0, 1] == 100
+    assert not over_boxes(scene.rect, scene.parent, solid, scene.a, scene.b, found)
 
 
 def test_what_joins_all_with_all_is_one_trunk_and_what_does_not_is_none() -> None:

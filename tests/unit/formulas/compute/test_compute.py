@@ -15,7 +15,7 @@ from designer.formulas.compute.roofline import MEMORY_SHARE, roofline_time
 from designer.formulas.compute.transformer_layer import layer_cost
 from designer.formulas.layout import Layout, Recompute
 from designer.formulas.precision import PRECISIONS, precision
-from designer.formulas.software import SOFTWARE, software, software_for
+from designer.formulas.software import SOFTWARE, recognised, software
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
 from tests.unit.formulas.machines import BF16, EXPERTS, ROUND, SMALL
@@ -250,20 +250,25 @@ def test_inference_is_faster_than_training() -> None:
     assert sample_time(shape, part, precision("fp16"), software("tuned"), training=False) < training / 2.5
 
 
-def test_software_is_recognised_by_name() -> None:
-    assert software_for("MxNet NVIDIA Release 23.09").name == "fused"
-    assert software_for("NeMo 24.04").name == "transformer-engine"
-    assert software_for("Megatron-LM", fused_attention=False).name == "megatron-2022"
-    assert software_for("Composer/llm-foundry, FSDP").name == "fsdp"
-    assert software_for("torchtitan, torch.compile").name == "fsdp-compiled"
-    assert software_for("torchtitan").name == "fsdp"
-    assert software_for("PyTorch").name == "eager"
+@pytest.mark.parametrize(
+    ("named", "preset"),
+    [
+        ("MxNet NVIDIA Release 23.09", "fused"),
+        ("NeMo 24.04", "transformer-engine"),
+        ("Composer/llm-foundry, FSDP", "fsdp"),
+        ("torchtitan, torch.compile", "fsdp-compiled"),
+        ("torchtitan", "fsdp"),
+        ("PyTorch", "eager"),
+    ],
+)
+def test_software_is_recognised_by_name(named: str, preset: str) -> None:
+    assert recognised(named) is SOFTWARE[preset]
 
 
 @pytest.mark.parametrize("name", ["DeepSpeed", "Megatron-DeepSpeed", "PyTorch with DeepSpeed ZeRO-3", "our own", ""])
 def test_a_program_that_is_not_known_is_not_taken_for_another(name: str) -> None:
     """DeepSpeed passed for a program without fused attention, Megatron-DeepSpeed for transformer-engine."""
-    unknown = software_for(name)
+    unknown = recognised(name) or software("unknown")
     assert unknown.name == "unknown"
     for known in SOFTWARE.values():
         for field in ("pointwise", "data_overlap", "optimizer", "launch", "convolution_traffic"):

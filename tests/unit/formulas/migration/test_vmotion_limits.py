@@ -10,7 +10,6 @@ from designer.errors import AnalysisError
 from designer.formulas.migration import Release, read_release
 from designer.formulas.migration.vmotion_admission import (
     Operation,
-    datastore_room,
     network_room,
     vmotion_admission,
     vmotion_admission_old,
@@ -92,11 +91,6 @@ def test_seventeen_cores_at_100_gigabits_encrypted() -> None:
     cores = vmotion_cpu([100 * GBIT], 100 * GBIT, encrypted=True)
     assert cores.source.value == pytest.approx(17, abs=0.5)
     assert cores.destination.value == pytest.approx(17, abs=0.5)
-
-
-def test_a_datastore_with_a_vmotion_takes_seven_storage_vmotions() -> None:
-    assert datastore_room(S, {V: 1}) == 7
-    assert datastore_room(S, {V: 1, S: 7}) == 0
 
 
 def test_an_old_host_with_a_storage_vmotion_takes_four_vmotions() -> None:

@@ -12,7 +12,7 @@ from designer.errors import AnalysisError
 from designer.formulas.communication import Kind, NoCommunication, RankGroup
 from designer.formulas.layout import Layout, Recompute, Sharding
 from designer.formulas.pipeline.bubble import bubble_fraction
-from designer.formulas.pipeline.layout_search import SearchLimits, layouts, rank_layouts, search_layouts
+from designer.formulas.pipeline.layout_search import SearchLimits, layouts, search_layouts
 from designer.formulas.pipeline.overlap import exposed_time
 from designer.formulas.pipeline.scaling import ScalingPoint, scaling_curve
 from designer.formulas.pipeline.step_composition import InputStage, StepEstimate, spread_of
@@ -342,7 +342,6 @@ def test_a_search_returns_the_fastest_that_fits() -> None:
         if trainer.memory(layout, layout.microbatches(64)).fits
     ]
     assert times[0] == min(found.step_time for found in every)
-    assert rank_layouts(every)[0].step_time == times[0]
     assert all(found.memory.fits and found.layout.ranks == 16 for found in result.best)
 
 

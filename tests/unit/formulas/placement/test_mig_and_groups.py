@@ -12,7 +12,7 @@ from designer.catalog.vgpu import load_boards, load_vgpu_types, vgpu_type
 from designer.errors import AnalysisError, CatalogError
 from designer.formulas.placement import Resident
 from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded
-from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, modules_of, nvlink_groups
+from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, nvlink_groups
 
 H100 = vgpu_type("h100-80-sxm")
 A100 = vgpu_type("a100-80-sxm")
@@ -109,14 +109,7 @@ class TestGroups:
         assert group_name(2, vgpu_type("a100-80-pcie").vsphere_name("80C")) == "Nvidia:2@grid_a100d-80c%NVLink"
         assert group_name(4, H100.vsphere_name("80C")) == "Nvidia:4@nvidia_h100xm-80c%NVLink"
 
-    def test_module_is_not_pci_order(self) -> None:
-        order = BOARD.seen_orders[0]
-        assert modules_of(order, [0, 1]) == (2, 4)
-        assert modules_of(BOARD.seen_orders[1], [0, 1]) == (5, 7)
-        with pytest.raises(CatalogError, match="GPU 8"):
-            modules_of(order, [8])
-        with pytest.raises(CatalogError, match="twice"):
-            modules_of([1, 1], [0])
+    def test_a_module_that_is_not_there_is_refused(self) -> None:
         with pytest.raises(CatalogError, match="module 9"):
             nvlink_groups(BOARD, [2], taken=[9])
 

@@ -1,0 +1,25 @@
+"""The files of the program, read and parsed once for all tests of one process that look at its text."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+DESIGNER = Path(__file__).resolve().parents[1] / "designer"
+
+
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """Every file of the program, sorted."""
+    found = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(DESIGNER.rglob("*.py"))}
+    # they stay: looking through a million nodes for garbage would slow down every test that follows
+    gc.freeze()
+    return found
+
+
+def tree_of(path: Path) -> ast.Module:
+    """The tree of a file; one outside the program is parsed each time."""
+    return trees()[path] if path.is_relative_to(DESIGNER) else ast.parse(path.read_text(encoding="utf-8"))
