@@ -20,6 +20,7 @@ from designer.design.address import split_path
 from designer.design.document import Design, with_changes
 from designer.design.edits.links import ChangeLinks, RemoveLinks
 from designer.errors import AnalysisError, DocumentError
+from designer.workload.kind import workload_kinds
 
 
 def without_link(design: Design, path: str) -> Design:
@@ -61,6 +62,8 @@ def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole:
             cut = without(cut, hidden)
     except DocumentError:
         return None
+    if reads_storage(bare, workload) and _stores(bare) and not _stores(cut):
+        return 0.0
     try:
         after = run_workload(build_network(cut), cut.workloads[workload], False)[0]
     except AnalysisError:
@@ -72,6 +75,17 @@ def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole:
         except AnalysisError:
             return 0.0
     return share_of(whole, after)
+
+
+def reads_storage(design: Design, workload: str) -> bool:
+    """Whether the workload names storage, which drives are not once there was a system of it."""
+    spec = design.workloads[workload]
+    selectors = (s for s in workload_kinds()[spec.kind].settings if s.dimension == "selector")
+    return any("storage" in str(spec.settings.get(s.name, s.default)).split(",") for s in selectors)
+
+
+def _stores(design: Design) -> bool:
+    return bool(build_network(design).parts_of_kind("storage").size)
 
 
 def apart(network: Network) -> list[str]:

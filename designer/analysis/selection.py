@@ -29,7 +29,13 @@ _WORDS: Final = {
     "cpus": Capability.COMPUTE,
 }
 #: words that name part kinds with a capability in common but a different place in the design
-_KINDS: Final = {"storage": ("storage", "drive"), "drives": ("drive",), "servers": ("server",), "dpus": ("dpu",)}
+_KINDS: Final = {
+    "storage": ("storage", "drive"),
+    "storage_systems": ("storage",),
+    "drives": ("drive",),
+    "servers": ("server",),
+    "dpus": ("dpu",),
+}
 #: all pairs of two sets are refused above this
 FLOWS_LIMIT: Final = 4_000_000
 

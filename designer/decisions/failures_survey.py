@@ -23,6 +23,7 @@ from designer.design.document import Design, WorkloadSpec
 from designer.errors import AnalysisError, Cancelled, DesignerError
 from designer.findings import Severity
 from designer.units import format_quantity
+from designer.workload.kind import workload_kinds
 
 Int = npt.NDArray[np.int64]
 Progress = Callable[[float, str], None]
@@ -225,6 +226,7 @@ class Survivor:
         self.whole, self.loads = run_workload(self.network, spec, False, None, cancelled)
         self._brief = self.network.net.n_parts > EXPLAINED_LIMIT
         self.metric, self.more = worth_of(self.whole)
+        self._asked = _where_its_data_is(self.network, spec)
         self._promised = promised and bool(design.assertions)
         self._known: dict[tuple[object, bytes], After] = {}
 
@@ -232,7 +234,7 @@ class Survivor:
         """The workload on a network."""
         if self._cancelled is not None and self._cancelled():
             raise Cancelled("stopped")
-        return run_workload(network, self.spec, False, None, self._cancelled, explained=not self._brief)
+        return run_workload(network, self._asked, False, None, self._cancelled, explained=not self._brief)
 
     @cached_property
     def _broken(self) -> frozenset[str]:
@@ -331,6 +333,23 @@ class Survivor:
             asked = [p for p in promises_of(self.design) if "survives" not in p.text]
             found |= {r.promise.text for r in run(world, asked) if r.state is State.BROKEN}
         return frozenset(found)
+
+
+def _where_its_data_is(network: Network, spec: WorkloadSpec) -> WorkloadSpec:
+    """The workload with its data where the whole design holds it.
+
+    ``storage`` stands for drives where there are no storage systems; drives do not hold what a lost system held.
+    """
+    if not network.parts_of_kind("storage").size:
+        return spec
+    held = dict(spec.settings)
+    for setting in workload_kinds()[spec.kind].settings:
+        value = held.get(setting.name, setting.default)
+        if setting.dimension == "selector" and isinstance(value, str):
+            pieces = [piece.strip() for piece in value.split(",")]
+            if "storage" in pieces:
+                held[setting.name] = ", ".join("storage_systems" if p == "storage" else p for p in pieces)
+    return spec.model_copy(update={"settings": held})
 
 
 def survive(

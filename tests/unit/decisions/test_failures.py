@@ -86,6 +86,15 @@ def test_by_hand_one_link_of_a_bundle() -> None:
     assert rows["store"].stops
 
 
+def test_drives_do_not_hold_what_a_lost_storage_system_held() -> None:
+    """Two GPUs read 25 GB/s from the store at most. Without it nothing is left to read, though a drive is there."""
+    design = two_ways()
+    drive, link = Part(id="drive", kind="drive"), Link(id="d", a="cpu", b="drive", kind="pcie", generation=4, lanes=4)
+    design = with_changes(design, parts=replaced(design.parts, [drive]), links=replaced(design.links, [link]))
+    row = next(x for x in survive(design, "read").losses if x.path == "store")
+    assert row.stops
+
+
 def test_a_nic_below_a_dead_switch_is_of_no_use() -> None:
     """The NIC behind the switch is still cabled to the leaf; without the link up no machine sees it."""
     found = {x.path: x for x in survive(two_ways(), "read").losses}
