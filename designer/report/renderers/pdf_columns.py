@@ -15,13 +15,17 @@ UNIT: Final = WIDTH / 658.0
 
 
 def column_widths(block: Table, width: float, size: float) -> list[float]:
-    """Widths of columns: what their texts ask for, shrunk where they ask for too much."""
+    """Widths of columns: what their texts ask for, shrunk where they ask for too much.
+
+    Long words of rows are broken before words of headings are.
+    """
     asked: list[float] = []
     least: list[float] = []
+    headed: list[float] = []
     for k, head in enumerate(block.heads):
         longest, word = _asked(head.title, size * 0.92, True)
-        if head.align == "right":
-            longest = min(longest, 62.0)
+        heading = word + 2
+        longest = max(min(longest, 62.0) if head.align == "right" else longest, heading)
         for row in block.rows[:200]:
             if row.style == "group" or k >= len(row.cells):
                 continue
@@ -38,19 +42,20 @@ def column_widths(block: Table, width: float, size: float) -> list[float]:
         if head.align == "right":
             word = min(longest, 110.0)
         asked.append(min(longest, 330.0) + gap)
-        least.append(min(word + 2, longest) + gap)
+        least.append(max(min(word + 2, longest), heading) + gap)
+        headed.append(heading + gap)
     total = sum(asked)
     if total <= width:
         # what is left goes to columns of text
         texts = [k for k, h in enumerate(block.heads) if h.align != "right"] or list(range(len(asked)))
         more = (width - total) / len(texts)
         return [a + (more if k in texts else 0.0) for k, a in enumerate(asked)]
-    over = total - width
-    slack = [a - b for a, b in zip(asked, least, strict=True)]
-    room = sum(slack)
-    if room <= 0 or over > room:
-        return [a * width / sum(least) for a in least]
-    return [a - over * s / room for a, s in zip(asked, slack, strict=True)]
+    for wide, narrow in ((asked, least), (least, headed)):
+        slack = [max(0.0, a - b) for a, b in zip(wide, narrow, strict=True)]
+        over, room = sum(wide) - width, sum(slack)
+        if 0 < over <= room:
+            return [a - over * s / room for a, s in zip(wide, slack, strict=True)]
+    return [a * width / sum(headed) for a in headed]
 
 
 def _asked(text: str, size: float, bold: bool) -> tuple[float, float]:
