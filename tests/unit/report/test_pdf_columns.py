@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.drawing.fonts import text_width
 from designer.report.document import Align, Head, Row, Span, Table
 from designer.report.renderers.pdf_columns import WIDTH, column_widths
-
-pytestmark = pytest.mark.without_qt
 
 SIZE = 8.0
 words = st.text("abcdefgh", min_size=1, max_size=12)
@@ -29,11 +26,3 @@ def test_headings_keep_their_words(heads: list[tuple[str, Align]], data: st.Data
     assert sum(widths) <= WIDTH + 1e-6
     for k, (width, word) in enumerate(zip(widths, asked, strict=True)):
         assert width - (9 if k < len(widths) - 1 else 0) >= word
-
-
-def test_a_number_column_beside_long_sources_is_not_broken() -> None:
-    heads = (Head("No."), Head("Source"), Head("Where in it"), Head("Figures", Align.RIGHT))
-    row = Row(tuple((Span(cell),) for cell in ("1", "Efficient training " * 20, "section 2 " * 30, "12")))
-    widths = column_widths(Table("", heads, (row,)), WIDTH, SIZE)
-    assert widths[0] - 9 >= text_width("No.", SIZE * 0.92, True)
-    assert sum(widths) == pytest.approx(WIDTH)
