@@ -12,7 +12,7 @@ from designer.analysis.results import Bottleneck, Cell, Column, Table
 from designer.analysis.serving.answers import most_of, serve, settled, step_spread
 from designer.analysis.serving.apart import sized_apart
 from designer.analysis.serving.bottlenecks import bottlenecks
-from designer.analysis.serving.load import sent_to_one
+from designer.analysis.serving.load import offered, sent_to_one
 from designer.analysis.serving.placement import Placement, place_deployment
 from designer.analysis.serving.readings import read, within
 from designer.analysis.serving.searching import reason_lost, screened
@@ -67,6 +67,16 @@ class Candidate:
     def holds(self) -> bool:
         """Whether the limits hold."""
         return self.replicas > 0
+
+    @property
+    def replicated(self) -> str:
+        """The number of replicas in words."""
+        return _counted(self.replicas, "replica")
+
+    @property
+    def needed(self) -> str:
+        """The number of accelerators in words."""
+        return _counted(self.accelerators, "accelerator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +251,7 @@ def _pods(
 def _load_of(asked: Serving, placement: Placement) -> tuple[float, float, float]:
     """Requests a second [1/s], mean prompt and output [tokens]."""
     one = sent_to_one(asked.load, 1, placement.place, placement.capacity).requests
-    rate = (len(one.at) - 1) / (one.at[-1] - one.at[0]) if len(one.at) > 1 else 0.0
+    rate = offered(asked.load, one)
     return rate, sum(one.prompt) / len(one.prompt), sum(one.output) / len(one.output)
 
 
@@ -301,7 +311,7 @@ def _binding(network: Network, asked: Serving, best: Candidate, place: str) -> t
 def _fewest(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None) -> Candidate:
     one = sent_to_one(asked.load, 1, placement.place, placement.capacity)
     requests = one.requests
-    rate = (len(requests.at) - 1) / (requests.at[-1] - requests.at[0]) if len(requests.at) > 1 else 0.0
+    rate = offered(asked.load, requests)
     most = most_of(placement, requests, step_spread(placement), cancelled)[0]
     width = placement.split.devices
     beside = placement.each
@@ -382,11 +392,15 @@ def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], b
 def ways(found: Sequence[Candidate]) -> list[str]:
     """The ways in words, best first."""
     return [
-        f"tensor parallel {c.tensor}{_with(c)}: {c.replicas} replicas, {c.accelerators} accelerators"
+        f"tensor parallel {c.tensor}{_with(c)}: {c.replicated}, {c.needed}"
         if c.holds
         else f"tensor parallel {c.tensor}{_with(c)}: {c.why}"
         for c in found
     ]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _with(one: Candidate) -> str:

@@ -200,7 +200,7 @@ def _print(found: Sized) -> None:
     else:
         drawn = f", {found.drawn} are drawn" if best.accelerators > found.drawn else ""
         chosen = f" with {best.choice}" if best.choice else ""
-        print(f"{best.accelerators} accelerators: {best.replicas} replicas of {best.tensor}{chosen}{drawn}; {best.why}")
+        print(f"{best.needed}: {best.replicated} of {best.tensor}{chosen}{drawn}; {best.why}")
         for bottleneck in found.binding:
             print(f"  bottleneck: {bottleneck.label}: {bottleneck.why}")
         print()

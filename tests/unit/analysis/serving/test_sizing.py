@@ -57,6 +57,13 @@ def test_twice_the_load_needs_about_twice_as_much() -> None:
     assert 1.5 < two.accelerators / one.accelerators < 2.5
 
 
+def test_the_rate_is_what_was_asked_for() -> None:
+    """Four hundred arrivals drawn by chance come to some 5 % more or less than 20/s; two replicas take 10/s each."""
+    best = size_serving(NETWORK, asked(), "s").best
+    assert best is not None
+    assert best.why.startswith(f"{20 / best.replicas:.3g}/s each of ")
+
+
 def test_a_limit_nothing_keeps_is_told() -> None:
     found = size_serving(NETWORK, asked(ttft_limit="5 ms"), "s")
     assert found.best is None
