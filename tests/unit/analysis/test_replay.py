@@ -17,6 +17,7 @@ from designer.cli.main import run as command
 from designer.errors import ExchangeError
 from designer.interchange.templates import open_design
 from designer.workload.job_lists import JobList, ListedJob, parse_jobs, read_jobs
+from tests.terminals import terminal_of
 
 HELIOS = """job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
 1425511,uXBbc,vcJkd,1,1,1,COMPLETED,2020-06-09 18:41:01,2020-06-09 18:41:01,2020-06-10 04:55:09,36848,0
@@ -177,8 +178,9 @@ def test_no_server_is_ever_overfull_and_none_passes_another(jobs: list[tuple[flo
 def test_the_command_tells_people_and_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "helios.csv"
     path.write_text(HELIOS, encoding="utf-8")
-    assert command(["simulate", "vsphere-cluster-4", "--jobs", str(path)]) == 0
-    told = capsys.readouterr().out
+    with terminal_of(80) as terminal:
+        assert command(["simulate", "vsphere-cluster-4", "--jobs", str(path)]) == 0
+    told = terminal.getvalue()
     assert max(map(len, told.splitlines())) <= 80
     assert "fragmentation" in told
     assert command(["simulate", "vsphere-cluster-4", "--jobs", str(path), "--json"]) == 0
