@@ -28,11 +28,12 @@ from designer.workload.kind import workload_kinds
 Int = npt.NDArray[np.int64]
 Progress = Callable[[float, str], None]
 
-#: metrics that tell how much a workload gets done, the first it has counts; True where more is better
+#: metrics that tell how much a workload gets done, the first it has counts; True where more is better.
+#: What is served at a given rate is no measure of that: what could be is.
 WORTH: Final = (
+    ("most_requests_per_second", True),
     ("tokens_per_second", True),
     ("samples_per_second", True),
-    ("most_requests_per_second", True),
     ("requests_per_second", True),
     ("rate", True),
     ("algorithm_bandwidth", True),
@@ -234,7 +235,14 @@ class Survivor:
         """The workload on a network."""
         if self._cancelled is not None and self._cancelled():
             raise Cancelled("stopped")
-        return run_workload(network, self._asked, False, None, self._cancelled, explained=not self._brief)
+        try:
+            return run_workload(network, self._asked, False, None, self._cancelled, explained=not self._brief)
+        except AnalysisError:
+            if self.spec.kind != "serving" or not self._asked.settings.get("replicas"):
+                raise
+        # fewer replicas than asked for are left: as many as there is room for
+        fewer = self._asked.model_copy(update={"settings": {**self._asked.settings, "replicas": 0}})
+        return run_workload(network, fewer, False, None, self._cancelled, explained=not self._brief)
 
     @cached_property
     def _broken(self) -> frozenset[str]:
@@ -339,7 +347,10 @@ def _where_its_data_is(network: Network, spec: WorkloadSpec) -> WorkloadSpec:
     """The workload with its data where the whole design holds it.
 
     ``storage`` stands for drives where there are no storage systems; drives do not hold what a lost system held.
+    A model that is served has been loaded before anything fails.
     """
+    if spec.kind == "serving":
+        return spec.model_copy(update={"settings": {**spec.settings, "storage": "", "cold": False}})
     if not network.parts_of_kind("storage").size:
         return spec
     held = dict(spec.settings)

@@ -185,7 +185,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     if asked.part:
         asked, parts = _divided(asked, cut, parts, place)
     split = _split(network, shape, asked, parts, device, how, weights, cache, place)
-    replicas = _replicas(asked, parts, split, place)
+    replicas = _replicas(asked, parts, network.island[parts], split, place)
     group = _group(network, replicas, f"{place}.group")
     joins = _joins(network, group, split, asked.graph, 1.0)
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters)
@@ -326,9 +326,11 @@ def _split(
     )
 
 
-def _replicas(asked: Deployment, parts: Int, split: Split, place: str) -> Int:
+def _replicas(asked: Deployment, parts: Int, island: Int, split: Split, place: str) -> Int:
+    """Replicas on devices: inside a server as long as one has room, across servers only where that many are asked."""
     most = len(parts) // split.devices
-    count = asked.replicas or most
+    parts, inside = _servers_first(parts, island, split.devices)
+    count = asked.replicas or inside or most
     if count > most:
         raise AnalysisError(
             f"{count} replicas of {split.devices} need {count * split.devices} accelerators, {asked.group!r} has "
@@ -337,6 +339,17 @@ def _replicas(asked: Deployment, parts: Int, split: Split, place: str) -> Int:
             remedy=f"ask for {most} at most, or 0 for as many as fit",
         )
     return parts[: count * split.devices].reshape(count, split.devices)
+
+
+def _servers_first(parts: Int, island: Int, devices: int) -> tuple[Int, int]:
+    """Parts server by server, those that make whole replicas first, and how many replicas those make."""
+    _, first, server, size = np.unique(island, return_index=True, return_inverse=True, return_counts=True)
+    order = np.lexsort((np.arange(len(parts)), first[server]))
+    server = server[order]
+    begins = np.flatnonzero(np.r_[True, server[1:] != server[:-1]])
+    place = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+    whole = place < size[server] // devices * devices
+    return parts[np.r_[order[whole], order[~whole]]], int(whole.sum()) // devices
 
 
 def _findings_of(asked: Deployment, chosen: Chosen, replicas: Int, count: int) -> list[Finding]:

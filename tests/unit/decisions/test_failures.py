@@ -95,6 +95,22 @@ def test_drives_do_not_hold_what_a_lost_storage_system_held() -> None:
     assert row.stops
 
 
+@pytest.mark.parametrize("replicas", [0, 2])
+def test_a_lost_gpu_takes_its_replica_and_no_more(replicas: int) -> None:
+    """Two replicas of four GPUs in one server: seven GPUs hold one, so half of what could be answered is lost, whether
+    two were asked for or as many as fit. The store the weights came from is not needed any longer."""
+    design = open_design("serving-h100-8")
+    spec = design.workloads["chat-70b"]
+    spec = spec.model_copy(update={"settings": {**spec.settings, "replicas": replicas}})
+    design = with_changes(design, workloads=replaced(design.workloads, [spec]), assertions=[])
+    found = survive(design, "chat-70b")
+    assert found.metric == "most_requests_per_second"
+    rows = {x.path: x for x in found.losses}
+    assert rows["gpu0"].lost == pytest.approx(0.5, abs=0.01)
+    assert rows["server"].stops
+    assert not rows["storage"].stops
+
+
 def test_a_nic_below_a_dead_switch_is_of_no_use() -> None:
     """The NIC behind the switch is still cabled to the leaf; without the link up no machine sees it."""
     found = {x.path: x for x in survive(two_ways(), "read").losses}

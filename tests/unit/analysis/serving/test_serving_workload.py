@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import designer
 from designer.analysis.results import WorkloadResult
+from designer.analysis.serving.placement import _servers_first
 from designer.design.document import WorkloadSpec
 from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden
@@ -176,3 +178,15 @@ def test_a_trace_is_read_and_its_prefixes_are_found(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match="output_length is missing") as told:
         served(load="trace", trace=str(path))
     assert "line 1" in (told.value.place or "")
+
+
+def test_replicas_stand_inside_servers_where_there_is_room() -> None:
+    """Seven and eight devices, four a replica: one and two of them, and three devices idle, not a fourth across both.
+    Where a replica is wider than a server it takes them in order."""
+    parts, server = np.arange(100, 115), np.repeat([5, 2], [7, 8])
+    order, inside = _servers_first(parts, server, 4)
+    assert inside == 3
+    assert order.tolist() == [100, 101, 102, 103, *range(107, 115), 104, 105, 106]
+    order, inside = _servers_first(parts, server, 16)
+    assert inside == 0
+    assert order.tolist() == parts.tolist()
