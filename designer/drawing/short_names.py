@@ -114,8 +114,20 @@ def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> 
         return ""
     # the beginning tells something where no other thing begins so
     begins = name[: max(1, int(room / px / _WIDE) - 1)]
-    others = (geometry.label(other) for other in forms(geometry, int(geometry.parent[box])) if other != box)
-    return "" if any(other.startswith(begins) for other in others) else name
+    others = [geometry.label(other) for other in forms(geometry, int(geometry.parent[box])) if other != box]
+    if not any(other.startswith(begins) for other in others):
+        return name
+    taken = {form for other in others for form in _ends(other)}
+    return next((form for form in _ends(name) if form not in taken and fits(form, room, px)), "")
+
+
+def _ends(name: str) -> tuple[str, ...]:
+    """The beginning and the end of a name of several words, which tell it from others that begin alike."""
+    words = name.split()
+    if len(words) < 2:
+        return ()
+    first, last = words[0], words[-1]
+    return tuple(dict.fromkeys(f"{word}… {last}" for word in (first, _SHORT.get(first.lower(), first[:1]), "")))
 
 
 def fits(name: str, room: float, px: float) -> bool:

@@ -157,3 +157,13 @@ def test_what_is_left_out_of_a_name_makes_no_two_alike() -> None:
     box = next(box for box in forms(geometry, server) if geometry.label(box) == "Storage NIC 0")
     assert written(geometry, box, "Storage NIC 0", 30.0, 9.0) == "", "rather nothing than a name that means another"
     assert written(geometry, box, "Storage NIC 0", 45.0, 9.0) == "S-NIC 0"
+
+
+def test_names_that_begin_alike_are_told_apart_by_their_ends() -> None:
+    geometry = lay_out(open_design("su-h100-32"))
+    boxes = {geometry.label(i): i for i in range(len(geometry)) if geometry.is_group[i]}
+    names = ["Storage leaves, servers", "Storage leaves, storage"]
+    seen = [written(geometry, boxes[name], name, 90.0, 9.0) for name in names]
+    assert seen == ["Storage… servers", "Storage… storage"]
+    assert [written(geometry, boxes[name], name, 70.0, 9.0) for name in names] == ["Stor… servers", "Stor… storage"]
+    assert written(geometry, boxes[names[0]], names[0], 400.0, 9.0) == names[0]
