@@ -147,21 +147,24 @@ def _apart(marks: list[_Mark], frame: Frame) -> list[_Mark]:
 
 
 def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark]:
-    """A mark on the upper edge of each box in sight whose part binds by itself: a store, a GPU that computes."""
+    """A mark at each box in sight whose part binds by itself: a store, a GPU that computes.
+
+    On the upper edge of a high card; above or below a low one, where it covers less of others.
+    """
     boxes = np.flatnonzero(view_state.loads.box_bottleneck)[:_MOST_BOTTLENECK]
     if not len(boxes):
         return []
-    rects = frame.boxes(view_state.geometry.rect[boxes])
-    # clear of the text of a low card, on the edge of a high one
-    lift = np.where(rects[:, 3] < _HIGH_CARD * frame.ratio, 7 * frame.ratio, 0.0)
-    points = np.column_stack((rects[:, 0] + rects[:, 2] / 2, rects[:, 1] - lift))
+    words = [f"{_WORD} ×{n}" if n > 1 else _WORD for n in view_state.loads.box_bottleneck[boxes].tolist()]
+    unit = frame.ratio / frame.scale
+    x, y, w, h = view_state.geometry.rect[boxes].T
+    low = h < _HIGH_CARD * unit
+    wide = (text_width(max(words, key=len), round(11 * frame.ratio), True) / frame.ratio + 12) * unit
+    high, lift = 19 * unit, np.where(low, 10 * unit, 0.0)
+    above, below = (np.column_stack((x + w / 2, edge)) for edge in (y - lift, y + h + lift))
+    above[low] = view_state.clearest(np.stack((above, below), axis=1)[low], wide, high)
+    points = frame.points(above)
     seen = _inside(points, region)
-    return [
-        (x, y, f"{_WORD} ×{alike}" if alike > 1 else _WORD)
-        for (x, y), alike in zip(
-            points[seen].tolist(), view_state.loads.box_bottleneck[boxes[seen]].tolist(), strict=True
-        )
-    ]
+    return [(x, y, word) for (x, y), word, shown in zip(points.tolist(), words, seen.tolist(), strict=True) if shown]
 
 
 def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:

@@ -276,6 +276,13 @@ class ViewState:
                     break
         return best, least
 
+    def clearest(self, points: Float, wide: float, high: float) -> Float:
+        """Of several places for each plate, the first that covers least of cards. : (k, places, 2) → (k, 2)"""
+        count, places, _ = points.shape
+        covered = self._covered(points.reshape(-1, 2), wide, high).reshape(count, places)
+        # what a plate touches by rounding is not covered
+        return points[np.arange(count), covered.round(3).argmin(axis=1)]
+
     def _over_card(self, points: Float) -> Bool:
         """Which points are over a card or close to one. : (k, 2) → (k,)"""
         cards = self.boxes.card_sides

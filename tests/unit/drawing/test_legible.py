@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from designer.design.geometry import Geometry, lay_out
-from designer.drawing.batches import Label, Labels, Lines
+from designer.drawing.batches import Boxes, Label, Labels, Lines
 from designer.drawing.compose import compose
 from designer.drawing.compose_badges import _connection_marks, badges
 from designer.drawing.fonts import text_width
@@ -122,6 +122,22 @@ def test_marks_sit_on_the_lines_they_mark(name: str, zoom: float) -> None:
             on_box = np.abs(boxes[:, :2] + boxes[:, 2:] / 2 - (x, y)).max(axis=1).min() <= 1.0
             on_line = len(lines) and distances(lines, x, y).min() <= 1.0
             assert on_line or (level is Level.FAR and on_box)
+
+
+def test_the_mark_of_a_gpu_that_binds_lies_on_no_other_part() -> None:
+    """A drive stands right above the GPU: the mark goes below it."""
+    view_state, frame = state(lay_out(open_design("serving-h100-8")))
+    loads, geometry = view_state.loads, view_state.geometry
+    box = next(i for i in range(len(geometry)) if geometry.label(i) == "GPU 0")
+    alone = np.where(np.arange(len(geometry)) == box, 8, 0)
+    view_state.loads = Loads(**{**{f: getattr(loads, f) for f in loads.__slots__}, "box_bottleneck": alone})
+    plates = [batch.rects for batch in badges(view_state, frame, (-1e6, -1e6, 2e6, 2e6)) if isinstance(batch, Boxes)]
+    (x, y, wide, high) = np.concatenate(plates)[0].tolist()
+    rects = frame.boxes(geometry.rect)
+    for other in np.flatnonzero(view_state.boxes.is_card).tolist():
+        left, top, across, down = rects[other].tolist()
+        over = min(x + wide, left + across) - max(x, left), min(y + high, top + down) - max(y, top)
+        assert min(over) <= 1, geometry.label(other)
 
 
 def test_trunks_and_bundles_are_counted_at_fit() -> None:
