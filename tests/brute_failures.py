@@ -14,7 +14,7 @@ from designer.analysis.network import Network, build_network
 from designer.analysis.results import WorkloadResult
 from designer.analysis.study import run_workload
 from designer.checks.world import without
-from designer.decisions.failures import LINK
+from designer.decisions.failures import FEED, LINK
 from designer.decisions.failures_survey import share_of, survive
 from designer.design.address import split_path
 from designer.design.document import Design, with_changes
@@ -122,6 +122,8 @@ def compare(
     if sample:
         draw.shuffle(losses)
     for loss in losses:
+        if loss.kind == FEED:
+            continue  # the other feed carries its rack: nothing is deleted
         if sample and compared >= sample:
             break
         members = [draw.choice(loss.members.tolist())] if sample else loss.members.tolist()

@@ -14,7 +14,9 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
 
+from designer.analysis.capacities import HOST
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
@@ -30,6 +32,8 @@ LINK: Final = "link"
 FEED: Final = "feed"
 #: rounds of telling neighbours apart; symmetric fabrics need fewer than ten
 _ROUNDS: Final = 60
+#: colours of neighbours are added up below this: the sum is exact
+_SUMMED: Final = np.uint64(2**40)
 #: digits of a load that count: what differs by rounding is alike
 _DIGITS: Final = 6
 #: attributes that name a place rather than tell what a part or link does
@@ -115,7 +119,36 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
         count = found
     part_class = np.unique(colour, return_inverse=True)[1].astype(np.int64)
     link_colour = mix(_as_int(seen_a), _as_int(colour[net.link_a])) + mix(_as_int(seen_b), _as_int(colour[net.link_b]))
+    alike = np.flatnonzero(colour[net.link_a] == colour[net.link_b])
+    link_colour[alike] = mix(_as_int(link_colour[alike]), _in_common(network, alike, colour))
     return part_class, np.unique(link_colour, return_inverse=True)[1].astype(np.int64)
+
+
+def _in_common(network: Network, links: Int, colour: Hash) -> Int:
+    """What both ends of links between equals have in common: the processor they hang on, and what both are joined to.
+
+    Four GPUs joined each to each, two to a socket, are all alike; their links are not.
+    """
+    net = network.net
+    near = np.zeros(net.n_parts, dtype=np.uint64)
+    cpus = network.parts_of_kind("cpu")
+    near[cpus] = mix(cpus)
+    inner = np.flatnonzero(network.domain == HOST)
+    ends, others = np.r_[net.link_a[inner], net.link_b[inner]], np.r_[net.link_b[inner], net.link_a[inner]]
+    for _ in range(_ROUNDS):  # one hop further from the processors each time
+        reached = (near[ends] == 0) & (near[others] != 0)
+        if not reached.any():
+            break
+        step = np.zeros_like(near)
+        np.add.at(step, ends[reached], near[others[reached]])
+        near += step
+    joined = coo_array(
+        (np.ones(2 * net.n_links, dtype=np.int64), (np.r_[net.link_a, net.link_b], np.r_[net.link_b, net.link_a])),
+        (net.n_parts, net.n_parts),
+    ).tocsr()
+    a, b = net.link_a[links], net.link_b[links]
+    both = (joined[a] * joined[b]) @ _as_int(colour % _SUMMED)
+    return _as_int(mix((near[a] == near[b]).astype(np.int64), both))
 
 
 def _as_int(hashes: Hash) -> Int:
