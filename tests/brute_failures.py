@@ -17,7 +17,7 @@ from designer.checks.world import without
 from designer.decisions.failures import FEED, LINK
 from designer.decisions.failures_survey import share_of, survive
 from designer.design.address import split_path
-from designer.design.document import Design, with_changes
+from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.design.edits.links import ChangeLinks, RemoveLinks
 from designer.errors import AnalysisError, DocumentError
 from designer.workload.kind import workload_kinds
@@ -62,24 +62,26 @@ def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole:
             cut = without(cut, hidden)
     except DocumentError:
         return None
-    if reads_storage(bare, workload) and _stores(bare) and not _stores(cut):
+    spec = bare.workloads[workload]
+    if spec.kind == "serving":  # loaded before anything failed
+        spec = spec.model_copy(update={"settings": {**spec.settings, "storage": ""}})
+    elif reads_storage(spec) and _stores(bare) and not _stores(cut):
         return 0.0
     try:
-        after = run_workload(build_network(cut), cut.workloads[workload], False)[0]
+        after = run_workload(build_network(cut), spec, False)[0]
     except AnalysisError:
         # the larger of the pieces goes on alone
         for gpu in apart(build_network(cut)):
             cut = without(cut, gpu)
         try:
-            after = run_workload(build_network(cut), cut.workloads[workload], False)[0]
+            after = run_workload(build_network(cut), spec, False)[0]
         except AnalysisError:
             return 0.0
     return share_of(whole, after)
 
 
-def reads_storage(design: Design, workload: str) -> bool:
+def reads_storage(spec: WorkloadSpec) -> bool:
     """Whether the workload names storage, which drives are not once there was a system of it."""
-    spec = design.workloads[workload]
     selectors = (s for s in workload_kinds()[spec.kind].settings if s.dimension == "selector")
     return any("storage" in str(spec.settings.get(s.name, s.default)).split(",") for s in selectors)
 

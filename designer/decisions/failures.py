@@ -14,9 +14,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
 
-from designer.analysis.capacities import HOST
 from designer.analysis.hashing import Hash, mix
 from designer.analysis.network import Network
 from designer.analysis.results import ChannelLoads
@@ -32,8 +30,6 @@ LINK: Final = "link"
 FEED: Final = "feed"
 #: rounds of telling neighbours apart; symmetric fabrics need fewer than ten
 _ROUNDS: Final = 60
-#: colours of neighbours are added up below this: the sum is exact
-_SUMMED: Final = np.uint64(2**40)
 #: digits of a load that count: what differs by rounding is alike
 _DIGITS: Final = 6
 #: attributes that name a place rather than tell what a part or link does
@@ -100,15 +96,16 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
     net = network.net
     parts = _numbers([_part_text(p) for p in net.part_defs])[net.part_def]
     links = _numbers([_link_text(d) for d in net.link_defs])[net.link_def]
-    # from which end a link was drawn tells nothing: it looks to each end as what leaves there and what arrives
-    there, back = (_rounded(loads.load[k::2]) for k in (0, 1)) if loads is not None else (links, links)
-    seen_a, seen_b = mix(links, there, back), mix(links, back, there)
+    if loads is not None:
+        links_hash = mix(links, _rounded(loads.load[0::2]) ^ 1) + mix(links, _rounded(loads.load[1::2]) ^ 2)
+    else:
+        links_hash = mix(links)
     colour, count = mix(parts), 0
     inside = np.flatnonzero(net.parent >= 0)
     for _ in range(_ROUNDS):
         shape = colour.copy()
-        for end, other, seen in ((net.link_a, net.link_b, seen_a), (net.link_b, net.link_a, seen_b)):
-            np.add.at(shape, end, mix(_as_int(seen), _as_int(colour[other])))
+        for end, other, way in ((net.link_a, net.link_b, 1), (net.link_b, net.link_a, 2)):
+            np.add.at(shape, end, mix(_as_int(links_hash), _as_int(colour[other]), np.full(net.n_links, way)))
         np.add.at(shape, net.parent[inside], mix(_as_int(colour[inside]), np.full(len(inside), 3)))
         around = np.zeros(net.n_parts, dtype=np.uint64)
         around[inside] = colour[net.parent[inside]]
@@ -118,37 +115,9 @@ def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
             break
         count = found
     part_class = np.unique(colour, return_inverse=True)[1].astype(np.int64)
-    link_colour = mix(_as_int(seen_a), _as_int(colour[net.link_a])) + mix(_as_int(seen_b), _as_int(colour[net.link_b]))
-    alike = np.flatnonzero(colour[net.link_a] == colour[net.link_b])
-    link_colour[alike] = mix(_as_int(link_colour[alike]), _in_common(network, alike, colour))
+    ends = np.sort(np.stack([_as_int(colour[net.link_a]), _as_int(colour[net.link_b])]), axis=0)
+    link_colour = mix(_as_int(links_hash), ends[0], ends[1])
     return part_class, np.unique(link_colour, return_inverse=True)[1].astype(np.int64)
-
-
-def _in_common(network: Network, links: Int, colour: Hash) -> Int:
-    """What both ends of links between equals have in common: the processor they hang on, and what both are joined to.
-
-    Four GPUs joined each to each, two to a socket, are all alike; their links are not.
-    """
-    net = network.net
-    near = np.zeros(net.n_parts, dtype=np.uint64)
-    cpus = network.parts_of_kind("cpu")
-    near[cpus] = mix(cpus)
-    inner = np.flatnonzero(network.domain == HOST)
-    ends, others = np.r_[net.link_a[inner], net.link_b[inner]], np.r_[net.link_b[inner], net.link_a[inner]]
-    for _ in range(_ROUNDS):  # one hop further from the processors each time
-        reached = (near[ends] == 0) & (near[others] != 0)
-        if not reached.any():
-            break
-        step = np.zeros_like(near)
-        np.add.at(step, ends[reached], near[others[reached]])
-        near += step
-    joined = coo_array(
-        (np.ones(2 * net.n_links, dtype=np.int64), (np.r_[net.link_a, net.link_b], np.r_[net.link_b, net.link_a])),
-        (net.n_parts, net.n_parts),
-    ).tocsr()
-    a, b = net.link_a[links], net.link_b[links]
-    both = (joined[a] * joined[b]) @ _as_int(colour % _SUMMED)
-    return _as_int(mix((near[a] == near[b]).astype(np.int64), both))
 
 
 def _as_int(hashes: Hash) -> Int:

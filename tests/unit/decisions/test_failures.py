@@ -13,7 +13,6 @@ from designer.fields import Quantity
 from designer.interchange.templates import open_design
 from tests.brute_failures import compare
 from tests.budget import sample
-from tests.unit.analysis.small_designs import draw
 
 
 def two_ways() -> Design:
@@ -167,23 +166,3 @@ def test_a_machine_that_cannot_restart_is_named() -> None:
 def test_an_unknown_workload_is_refused() -> None:
     with pytest.raises(AnalysisError, match="no workload 'nothing'"):
         survive(two_ways(), "nothing")
-
-
-def test_from_which_end_a_link_is_drawn_tells_nothing_apart() -> None:
-    """Two sockets alike, joined by one link that is drawn from the first to the second: a class of both, not two.
-
-    Losing either GPU leaves half of what the memories give, so both are one failure of two members.
-    """
-    lines = [f"cpu{s} mem{s}: memory_bus 300 GB/s" for s in range(2)] + [f"cpu{s} gpu{s}: pcie 5x16" for s in range(2)]
-    design = with_changes(
-        draw("cpu0 cpu1: upi 3* 32 GB/s", *lines),
-        workloads=replaced(
-            {}, [WorkloadSpec(id="w", kind="transfer", settings={"from": "memory", "to": "gpus", "pairing": "nearest"})]
-        ),
-    )
-    found = survive(design, "w")
-    assert [(x.kind, x.count) for x in found.losses if x.kind == "gpu"] == [("gpu", 2)]
-    each = survive(design, "w", alike=False)
-    together = next(x.share for x in found.losses if x.kind == "gpu")
-    assert [x.share for x in each.losses if x.kind == "gpu"] == [together] * 2
-    assert together == 0.5
