@@ -114,11 +114,18 @@ def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> 
         return ""
     # the beginning tells something where no other thing begins so
     begins = name[: max(1, int(room / px / _WIDE) - 1)]
-    others = [geometry.label(other) for other in forms(geometry, int(geometry.parent[box])) if other != box]
+    container = int(geometry.parent[box])
+    others = (geometry.label(other) for other in forms(geometry, container) if other != box)
     if not any(other.startswith(begins) for other in others):
         return name
-    taken = {form for other in others for form in _ends(other)}
-    return next((form for form in _ends(name) if form not in taken and fits(form, room, px)), "")
+    told = _ends_told(geometry, container)
+    return next((form for form in _ends(name) if told[form] == 1 and fits(form, room, px)), "")
+
+
+@memo(most=8, each=4096)
+def _ends_told(geometry: Geometry, container: int) -> Counter[str]:
+    """How many things of a container each form of beginning and end may mean."""
+    return Counter(form for box in forms(geometry, container) for form in _ends(geometry.label(box)))
 
 
 def _ends(name: str) -> tuple[str, ...]:

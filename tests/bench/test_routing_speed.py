@@ -54,15 +54,16 @@ def test_a_frame_of_that_drag_only_stretches_its_links(benchmark: Any) -> None:
     chosen = np.flatnonzero((geometry.connection_a == box) | (geometry.connection_b == box))
     assert len(chosen) == 100
     ways, shift = geometry.connection_route[chosen], np.full((100, 2), 7.0)
-    none, plain = np.zeros((100, 2)), ways.tolist()
+    none = np.zeros((100, 2))
+    # some thirty operations on small arrays, as adding is one: both are as slow as the machine makes such calls
     ratio = against(
         benchmark,
         lambda: [stretched(ways, shift, none) for _ in range(20)],
-        lambda: [[[x + 7.0, y + 7.0] for x, y in way] for way in plain],
+        lambda: [ways + shift[:, None] for _ in range(20 * 16)],
         turns=15,
     )
     benchmark.pedantic(lambda: None, rounds=1)
-    assert ratio <= 17
+    assert ratio <= 1.3
 
 
 def test_a_template_is_led_in_a_frame_or_two(benchmark: Any) -> None:
