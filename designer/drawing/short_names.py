@@ -118,12 +118,12 @@ def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> 
     others = (geometry.label(other) for other in forms(geometry, container) if other != box)
     if not any(other.startswith(begins) for other in others):
         return name
-    told = _ends_told(geometry, container)
-    return next((form for form in _ends(name) if told[form] == 1 and fits(form, room, px)), "")
+    meanings = _meanings_of_ends(geometry, container)
+    return next((form for form in _ends(name) if meanings[form] == 1 and fits(form, room, px)), "")
 
 
 @memo(most=8, each=4096)
-def _ends_told(geometry: Geometry, container: int) -> Counter[str]:
+def _meanings_of_ends(geometry: Geometry, container: int) -> Counter[str]:
     """How many things of a container each form of beginning and end may mean."""
     return Counter(form for box in forms(geometry, container) for form in _ends(geometry.label(box)))
 
