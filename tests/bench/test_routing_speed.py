@@ -55,7 +55,7 @@ def test_a_frame_of_that_drag_only_stretches_its_links(benchmark: Any) -> None:
     assert len(chosen) == 100
     ways, shift = geometry.connection_route[chosen], np.full((100, 2), 7.0)
     none = np.zeros((100, 2))
-    # some thirty operations on small arrays, as adding is one: both are as slow as the machine makes such calls
+    # held against sixteen additions of arrays a frame: both are as slow as the machine makes such small calls
     ratio = against(
         benchmark,
         lambda: [stretched(ways, shift, none) for _ in range(20)],

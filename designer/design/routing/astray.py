@@ -17,14 +17,13 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from designer.design.routing.by_hand import is_free, on_side
 from designer.design.routing.grid import Grid
-from designer.design.routing.search import OPPOSITE, STEPS, cell_at
+from designer.design.routing.search import BEND, OPPOSITE, State, cell_at, steps
 from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP
 
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
-#: what a bend, a port at another side and one at a narrow place cost, scene units of length
-_BEND: Final = 50.0
+#: what a port at another side and one at a narrow place cost, scene units of length
 _OTHER_SIDE: Final = 100.0
 _NARROW: Final = 50.0
 #: a place narrower than this is narrow, scene units
@@ -35,8 +34,6 @@ _OFF: Final = 0.5
 _MOST: Final = 30_000
 
 _Cell = tuple[int, int]
-#: a cell and the side it is left at
-_State = tuple[int, int, int]
 
 
 class End(NamedTuple):
@@ -140,20 +137,19 @@ class Astray:
         """The first place, the cells it turns in, and the last place."""
         taken, xs, ys = self._grid.taken, self._xs, self._ys
         left, top, right, bottom = *end.rect[:2].tolist(), *(end.rect[:2] + end.rect[2:]).tolist()
-        columns, rows = taken.shape
 
         def rest(i: int, j: int) -> float:
             if end.border:
                 return 0.0
             return max(left - xs[i], xs[i] - right, 0.0) + max(top - ys[j], ys[j] - bottom, 0.0)
 
-        first: dict[_State, _Door] = {}
-        last: dict[_State, _Door] = {}
-        best: dict[_State, float] = {}
-        before: dict[_State, _State] = {}
+        first: dict[State, _Door] = {}
+        last: dict[State, _Door] = {}
+        best: dict[State, float] = {}
+        before: dict[State, State] = {}
         for door in goals:
             last.setdefault((*door.cell, OPPOSITE[door.side]), door)
-        todo: list[tuple[float, float, _State, bool]] = []
+        todo: list[tuple[float, float, State, bool]] = []
         for door in starts:
             state = (*door.cell, door.side)
             if door.cost < best.get(state, np.inf):
@@ -171,20 +167,10 @@ class Astray:
                 return first[at], turns[::-1], goal
             if cost > best[state]:
                 continue
-            i, j, heading = state
             if state in last:
                 whole = cost + last[state].cost
                 heapq.heappush(todo, (whole, whole, state, True))
-            for turn, (di, dj) in STEPS.items():
-                if turn == OPPOSITE[heading]:
-                    continue
-                if turn != heading:
-                    new, more = (i, j, turn), _BEND
-                else:
-                    ni, nj = i + di, j + dj
-                    if not (0 <= ni < columns and 0 <= nj < rows) or taken[ni, nj]:
-                        continue
-                    new, more = (ni, nj, turn), abs(xs[ni] - xs[i]) + abs(ys[nj] - ys[j])
+            for new, more in steps(state, taken, xs, ys):
                 reached = cost + more
                 if reached < best.get(new, np.inf):
                     best[new], before[new] = reached, state
@@ -259,7 +245,7 @@ class _Runs:
                 while run != source:
                     turns.append(self._meeting(run, int(before[run])))
                     run = int(before[run])
-                cost = start.cost + goal.cost + _BEND * len(turns)
+                cost = start.cost + goal.cost + BEND * len(turns)
                 if best is None or cost < best[0]:
                     best = cost, start, turns[::-1], goal
         return None if best is None else best[1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,8 +15,10 @@ from designer.design.routing.sides import BOTTOM, LEFT, RIGHT, TOP
 Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
+#: a cell and the side it is left at
+State = tuple[int, int, int]
 #: what a bend costs, scene units of length
-_BEND: Final = 50.0
+BEND: Final = 50.0
 #: what crossing another link costs, scene units of length
 _CROSSING: Final = 200.0
 #: the search gives up after so many cells
@@ -49,8 +52,8 @@ def shortest_way(
     ys[first[1]] = start[1] if leave in (LEFT, RIGHT) else ys[first[1]]
     at_x, at_y = xs.tolist(), ys.tolist()
     last = OPPOSITE[enter]  # the direction of travel when the way ends
-    best: dict[tuple[int, int, int], float] = {(*first, leave): 0.0}
-    before: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+    best: dict[State, float] = {(*first, leave): 0.0}
+    before: dict[State, State] = {}
     todo = [(0.0, 0.0, (*first, leave))]
     while todo and len(best) < _MOST:
         _, cost, state = heapq.heappop(todo)
@@ -59,24 +62,33 @@ def shortest_way(
         i, j, heading = state
         if (i, j) == goal and heading == last:
             return _points(state, before, at_x, at_y, start, end, leave, enter)
-        for turn, (di, dj) in STEPS.items():
-            if turn == OPPOSITE[heading]:
-                continue
-            if turn != heading:
-                new, more = (i, j, turn), _BEND
-            else:
-                ni, nj = i + di, j + dj
-                if not (0 <= ni < grid.columns and 0 <= nj < grid.rows) or grid.taken[ni, nj]:
-                    continue
-                new, more = (ni, nj, turn), abs(at_x[ni] - at_x[i]) + abs(at_y[nj] - at_y[j])
-                if upright is not None and level is not None:
-                    more += _CROSSING * (upright if di else level)[ni][nj]
+        for new, more in steps(state, grid.taken, at_x, at_y):
+            if upright is not None and level is not None and new[2] == heading:
+                more += _CROSSING * (upright if heading in (LEFT, RIGHT) else level)[new[0]][new[1]]
             reached = cost + more
             if reached < best.get(new, np.inf):
                 best[new], before[new] = reached, state
                 rest = abs(at_x[new[0]] - end[0]) + abs(at_y[new[1]] - end[1])
                 heapq.heappush(todo, (reached + rest, reached, new))
     return np.empty((0, 2))
+
+
+def steps(
+    state: State, taken: npt.NDArray[np.bool_], xs: Sequence[float], ys: Sequence[float]
+) -> list[tuple[State, float]]:
+    """What can be done next and what it costs [scene units]: to turn to a side, or to go on to the next free cell."""
+    i, j, heading = state
+    found: list[tuple[State, float]] = []
+    for turn, (di, dj) in STEPS.items():
+        if turn == OPPOSITE[heading]:
+            continue
+        if turn != heading:
+            found.append(((i, j, turn), BEND))
+            continue
+        ni, nj = i + di, j + dj
+        if 0 <= ni < taken.shape[0] and 0 <= nj < taken.shape[1] and not taken[ni, nj]:
+            found.append(((ni, nj, turn), abs(xs[ni] - xs[i]) + abs(ys[nj] - ys[j])))
+    return found
 
 
 def cell_at(grid: Grid, point: tuple[float, float], side: int) -> tuple[int, int]:
@@ -91,8 +103,8 @@ def cell_at(grid: Grid, point: tuple[float, float], side: int) -> tuple[int, int
 
 
 def _points(
-    state: tuple[int, int, int],
-    before: dict[tuple[int, int, int], tuple[int, int, int]],
+    state: State,
+    before: dict[State, State],
     xs: list[float],
     ys: list[float],
     start: tuple[float, float],
