@@ -11,12 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from designer.analysis.channel_rows import ChannelRows
 from designer.design.address import Address, Ref, block_at
-from designer.design.edits.placement import MoveBy
 from designer.design.edits.structure import Delete
 from designer.drawing.loads import ChannelState
 from designer.gui.main_window import MainWindow
 from designer.gui.session import Session
 from designer.gui.viewmodels.table import LazyLines, Line
+from tests.moving import MoveBy
 
 LARGE = "su-h100-32"
 SEEN = {"parts", "inspector", "flow"}

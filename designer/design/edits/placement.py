@@ -61,29 +61,6 @@ class Place(BlockEdit):
 
 
 @dataclass(frozen=True)
-class MoveBy(_Arrangement):
-    """Move things by a distance: arrow keys."""
-
-    refs: tuple[Ref, ...]
-    dx: int
-    dy: int
-
-    @property
-    def label(self) -> str:
-        return f"Move {_things(self.refs)}"
-
-    @property
-    def subject(self) -> Hashable:
-        return (self.within, self.refs)
-
-    def change(self, block: Block) -> Block:
-        if not self.dx and not self.dy:
-            return block
-        here = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
-        return self._placed(block, {ref: (x + self.dx, y + self.dy) for ref, (x, y) in here.items()})
-
-
-@dataclass(frozen=True)
 class Resize(BlockEdit):
     """Give a part or note another size and, when dragged at the left or top, position."""
 

@@ -13,7 +13,6 @@ from designer.design.edits.placement import (
     Align,
     Distribute,
     MatchSize,
-    MoveBy,
     Place,
     Resize,
     SetCollapsed,
@@ -63,13 +62,6 @@ def test_place_puts_parts_groups_and_notes_where_they_shall_be() -> None:
     assert Place({refs[1]: (10, 1)}).apply(design) is design
     with pytest.raises(DocumentError, match="a group holds no note"):
         Place({refs[2]: (1, 1)}, within=("a",)).apply(design)
-
-
-def test_a_nudge_starts_from_where_a_thing_is_drawn() -> None:
-    design = Design.model_validate({"name": "x", "parts": [Part(id="a", kind="gpu")]})
-    moved = MoveBy((A,), 1, -1, start={A: (100, 200)}).apply(design)
-    assert moved.parts["a"].position == Position(x=101, y=199)
-    assert MoveBy((A,), 0, 0).apply(design) is design
 
 
 @given(a=st.tuples(COORDINATE, COORDINATE), b=st.tuples(COORDINATE, COORDINATE), c=st.tuples(COORDINATE, COORDINATE))
