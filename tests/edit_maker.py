@@ -255,7 +255,6 @@ class EditMaker:
         edits: list[Edit] = [
             placement.Align(refs, side, within=within),  # type: ignore[arg-type]
             placement.Distribute(refs, ("horizontal", "vertical")[self.below(2)], within=within),  # type: ignore[arg-type]
-            placement.Snap(refs, within=within),
             placement.MatchSize(refs, within=within),
             placement.SetCollapsed(refs, bool(self.below(2)), within=within),
             placement.Resize(refs[0], (40 + self.below(9), 50), within=within),

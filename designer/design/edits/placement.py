@@ -1,4 +1,4 @@
-"""Placement on the canvas: place, move, resize, align, distribute, same size, snap, collapse.
+"""Placement on the canvas: place, move, resize, align, distribute, same size, collapse.
 
 Positions are scene units relative to the container. Things without a position are where the canvas laid them out,
 so edits that start from where something is take ``start``: the places it is drawn at.
@@ -163,22 +163,6 @@ class MatchSize(_Arrangement):
 
 
 @dataclass(frozen=True)
-class Snap(_Arrangement):
-    """Move things to the nearest point of a grid."""
-
-    refs: tuple[Ref, ...]
-    grid: int = 8
-
-    @property
-    def label(self) -> str:
-        return f"Snap {_things(self.refs)} to the grid"
-
-    def change(self, block: Block) -> Block:
-        points = {ref: self._at(ref, get_item(block, ref, self.within)) for ref in self.refs}
-        return self._placed(block, {ref: (snap(x, self.grid), snap(y, self.grid)) for ref, (x, y) in points.items()})
-
-
-@dataclass(frozen=True)
 class SetCollapsed(BlockEdit):
     """Close or open containers and groups; seen through one member, for all that are no exceptions."""
 
@@ -198,11 +182,6 @@ class SetCollapsed(BlockEdit):
 
     def change(self, block: Block) -> Block:
         return update(self, block, self.refs, lambda item, ref: {"collapsed": self.collapsed})
-
-
-def snap(value: int, grid: int) -> int:
-    """The multiple of `grid` nearest to `value`; halves go up."""
-    return (2 * value + grid) // (2 * grid) * grid if grid > 0 else value
 
 
 def update(

@@ -16,8 +16,6 @@ from designer.design.edits.placement import (
     Place,
     Resize,
     SetCollapsed,
-    Snap,
-    snap,
 )
 from designer.errors import DocumentError
 
@@ -89,17 +87,8 @@ def test_distributed_things_have_equal_gaps_and_the_outermost_stay(
     assert abs((middle[0] - first[2]) - (last[0] - middle[2])) <= 1
 
 
-@given(value=COORDINATE, grid=st.integers(1, 64))
-def test_snapping_goes_to_the_nearest_multiple_and_stays(value: int, grid: int) -> None:
-    snapped = snap(value, grid)
-    assert snapped % grid == 0
-    assert abs(snapped - value) * 2 <= grid
-    assert snap(snapped, grid) == snapped
-
-
 def test_sizes() -> None:
     design = three((0, 0), (9, 9), (21, 3))
-    assert Snap((B, C)).apply(design).parts["c"].position == Position(x=24, y=0)
     same = MatchSize((C, A), height=False).apply(design)
     assert same.parts["a"].size == Size(width=80, height=30)
     resized = Resize(A, (200, 1), (-4, 0)).apply(design).parts["a"]
