@@ -326,8 +326,8 @@ class MainWindow(QMainWindow):
             self.docks.set_session(session)
         if document is not None and session is not None:
             for signal in (session.design_changed, session.selection_changed):
-                signal.connect(self.update_actions)
-                self._connections.append((signal, self.update_actions))
+                signal.connect(self.menus.update_soon)
+                self._connections.append((signal, self.menus.update_soon))
         self.toolbar.follow(document)
         if document is not None or self.time_bar_ is not None:
             self.time_bar.follow(document)

@@ -122,7 +122,8 @@ EDITS = {
     for module in modules()
     if module.startswith("designer.design.edits.")
     for node in _definitions(module)
-    if not node.name.startswith("_") and any("Edit" in ast.unparse(base) for base in node.bases)
+    if not node.name.startswith("_")
+    and any("Edit" in base or base == "_Arrangement" for base in map(ast.unparse, node.bases))
 }
 
 
