@@ -48,9 +48,9 @@ def load_release(path: Path) -> Release:
 def _release(data: Mapping[str, Any], path: Path) -> Release:
     check_entry(data, path, "engine", _HEADER, _HEADER - {"note"})
     given = cast("Mapping[str, Any]", data["overheads"])
-    plain = {"prefill_factor"}
+    plain = {"prefill_factor", "narrow"}
     values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
-    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer"}
+    missing = {f.name for f in fields(Overheads)} - set(values) - {"expert_layer", "narrow"}
     if missing:
         raise CatalogError(f"missing {sorted(missing)}", place="overheads", remedy="give them")
     if data["engine"] not in ENGINES:

@@ -72,6 +72,11 @@ def drag(bench: Any, start: QPoint, stop: QPoint, keys: Qt.KeyboardModifier = NO
     release(bench, stop, keys=keys, **more)
 
 
+def label_of(bench: Any, connection: int) -> QPoint:
+    """Where on the widget the value of a connection is written."""
+    return bench.scene(*bench.canvas.scene.view_state.label_points(np.array([connection]))[0].tolist())
+
+
 def click(bench: Any, at: QPoint, keys: Qt.KeyboardModifier = NONE, button: Qt.MouseButton = LEFT) -> None:
     press(bench, at, button, keys)
     release(bench, at, button, keys)
@@ -106,7 +111,7 @@ def test_a_click_on_one_of_many_selects_it_alone(bench: Any) -> None:
 
 def test_a_click_on_a_connection_selects_its_link(bench: Any) -> None:
     connection = bench.connection("cpu0--psw0")
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(connection))
+    at = label_of(bench, connection)
     click(bench, at)
     assert bench.selected() == {"cpu0--psw0"}
     assert bench.canvas.scene.selected_connections.tolist() == [connection]
@@ -140,7 +145,7 @@ def test_the_rubber_band(make: Make, turned: bool, expected: set[str]) -> None:
 
 def test_a_band_may_begin_on_a_connection_or_in_a_container(bench: Any) -> None:
     connection = bench.connection("cpu0--psw0")
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(connection))
+    at = label_of(bench, connection)
     press(bench, at)
     move(bench, at + QPoint(30, 30))
     assert isinstance(bench.canvas.tool, Band)
@@ -249,7 +254,7 @@ def test_dropping_a_free_part_on_a_link_inserts_it(make: Make) -> None:
     }
     link = Link(id="l", a="cpu", b="gpu", kind="pcie", generation=5, lanes=16)
     bench = make(Design(name="d", parts=parts, links={"l": link}))
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(0))
+    at = label_of(bench, 0)
     drag(bench, bench.at("sw"), at)
     assert bench.steps() == 1
     ends = {frozenset((x.a, x.b)) for x in bench.session.design.links.values()}
@@ -396,7 +401,7 @@ def test_an_end_of_a_link_is_hung_to_another_part(make: Make) -> None:
     bench = make(design.model_copy(update={"links": {"l": link}}))
     route = bench.canvas.scene.geometry.connection_route[0]
     end = route[-1] + (route[0] - route[-1]) * 0.02
-    click(bench, bench.scene(*bench.canvas.scene.view_state.label_point(0)))
+    click(bench, label_of(bench, 0))
     press(bench, bench.scene(*end.tolist()))
     move(bench, bench.at("drive0"))
     assert isinstance(bench.canvas.tool, Rehang)
@@ -662,7 +667,7 @@ def test_a_part_dropped_on_a_link_is_inserted(make: Make) -> None:
     design = free_pair()
     link = Link(id="l", a="cpu0", b="nic0", kind="pcie", generation=5, lanes=16)
     bench = make(design.model_copy(update={"links": {"l": link}}))
-    at = bench.scene(*bench.canvas.scene.view_state.label_point(0))
+    at = label_of(bench, 0)
     drop_events(bench, part_data('{"kind": "pcie_switch"}'), at)
     assert len(bench.session.design.links) == 2
     assert bench.steps() == 1

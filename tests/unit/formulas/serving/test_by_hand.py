@@ -163,3 +163,28 @@ def test_releases_are_data_with_their_fit_set() -> None:
     assert not unknown.exact
     assert unknown.release.step_spread > release("vllm", "0.12.0").release.step_spread
     assert math.isfinite(unknown.release.overheads.layer)
+
+
+def test_fixed_scales_bring_products_nearer_to_their_peak_and_never_past_16_bit() -> None:
+    """Products of 8,192 rows at .541 x 1.247 = .675 of the peak take 1/1.247 of the time; .541 x 2 stops at .866."""
+
+    def prompt(narrow: float, weights: str = "fp8") -> float:
+        over = replace(release("tensorrt-llm").release.overheads, narrow=narrow)
+        fmt, device = number_format(weights), replace(H100, flops={**H100.flops, "fp4": 4e15})
+        return StepTime(shape("llama-3-70b"), device, Split(), fmt, fmt, over, Joins()).tokens(8192, 1)
+
+    common, kernels = prompt(1.0), H100.kernels
+    products = 2 * 8192 * 80 * 855.6e6 / 1979e12
+    saved = products * (1 / kernels.narrow_compute - 1 / (1.247 * kernels.narrow_compute))
+    assert common - prompt(1.247) == pytest.approx(saved, rel=0.05)
+    assert prompt(2.0) == prompt(9.0) > products / kernels.compute
+    assert prompt(1.247, "nvfp4") == prompt(1.0, "nvfp4"), "nothing of 4 bit was measured with it"
+    assert prompt(1.247, "bf16") == prompt(1.0, "bf16")
+
+
+def test_general_release_answers_for_its_candidates_line() -> None:
+    """1.0 is the general release, 1.0.0rc3 stays its own measured candidate; 1.1 is not known."""
+    assert release("tensorrt-llm", "1.0").release.title == "TensorRT-LLM 1.0"
+    assert release("tensorrt-llm", "1.0.0").exact
+    assert release("tensorrt-llm", "1.0.0rc3").release.id == "tensorrt-llm-1.0.0rc3"
+    assert not release("tensorrt-llm", "1.1").exact
